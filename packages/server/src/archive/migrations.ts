@@ -1,0 +1,96 @@
+// The schema as an ordered list of named steps, kept in code so that a single-file executable
+// carries it. A step that was released is never edited: the next one mends it. All pending steps
+// run in one transaction, so a database is either at the old schema or at the new one.
+import type { SqlDatabase, SqlDialect } from './sql-database.ts'
+
+export interface Migration {
+  name: string
+  statements: (dialect: SqlDialect) => readonly string[]
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    name: '0001_user_last_seen',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_last_seen (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        last_seen_at ${integer},
+        status ${text} NOT NULL CHECK (status IN ('here', 'offline')),
+        version ${integer} NOT NULL,
+        shown_text ${text},
+        shown_emoji ${text},
+        shown_expires_at ${integer},
+        updated_at ${integer} NOT NULL
+      )${tableOptions}`,
+      // Recovery after a crash reads those who were here, not everybody who ever was.
+      `CREATE INDEX user_last_seen_here ON user_last_seen (user_id) WHERE status = 'here'`,
+    ],
+  },
+  {
+    name: '0002_user_settings',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_settings (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        availability ${text},
+        availability_expires_at ${integer},
+        availability_set_at ${integer},
+        custom_text ${text},
+        custom_emoji ${text},
+        custom_expires_at ${integer},
+        custom_set_at ${integer},
+        away_after_ms ${integer},
+        away_after_set_at ${integer}
+      )${tableOptions}`,
+    ],
+  },
+  {
+    name: '0003_contact',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE contact (
+        owner_id ${text} NOT NULL,
+        contact_id ${text} NOT NULL,
+        created_at ${integer} NOT NULL,
+        PRIMARY KEY (owner_id, contact_id)
+      )${tableOptions}`,
+      'CREATE INDEX contact_by_contact ON contact (contact_id)',
+    ],
+  },
+  {
+    name: '0004_server_alive',
+    statements: ({ integer, tableOptions }) => [
+      `CREATE TABLE server_alive (
+        id ${integer} NOT NULL PRIMARY KEY CHECK (id = 1),
+        alive_at ${integer} NOT NULL
+      )${tableOptions}`,
+    ],
+  },
+]
+
+/**
+ * Applies what is missing, in order, and returns the names. Steps of a newer release that this
+ * one does not know are left alone, so that an older process can run beside it during an upgrade.
+ */
+export function migrate(
+  database: SqlDatabase,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<string[]> {
+  const { dialect } = database
+  return database.transaction(async (tx) => {
+    // Two processes may start at once; the second one finds nothing left to do.
+    if (dialect.lock !== null) await tx.rows(dialect.lock, ['schema_migration'])
+    await tx.run(`CREATE TABLE IF NOT EXISTS schema_migration (
+      name ${dialect.text} NOT NULL PRIMARY KEY,
+      applied_at ${dialect.integer} NOT NULL
+    )${dialect.tableOptions}`)
+    const done = new Set(
+      (await tx.rows<{ name: string }>('SELECT name FROM schema_migration')).map((row) => row.name),
+    )
+    const missing = migrations.filter(({ name }) => !done.has(name))
+    for (const { name, statements } of missing) {
+      for (const statement of statements(dialect)) await tx.run(statement)
+      await tx.run('INSERT INTO schema_migration (name, applied_at) VALUES ($1, $2)', [name, now])
+    }
+    return missing.map(({ name }) => name)
+  })
+}

@@ -1,0 +1,40 @@
+// What the SQL archive needs from a database, so that one archive serves SQLite and PostgreSQL.
+// Statements number their parameters `$1`, `$2`. Lists travel as one JSON parameter, so that a
+// statement has the same text for any number of rows and is prepared once.
+
+export type SqlValue = string | number | null
+
+export interface SqlSession {
+  rows<Row>(text: string, params?: readonly SqlValue[]): Promise<Row[]>
+  /** Returns how many rows changed. */
+  run(text: string, params?: readonly SqlValue[]): Promise<number>
+}
+
+export interface SqlDatabase {
+  readonly dialect: SqlDialect
+  /** One statement by itself, in a snapshot that has every finished transaction of this process. */
+  read<Row>(text: string, params?: readonly SqlValue[]): Promise<Row[]>
+  /** Commits when `run` resolves and rolls back when it throws; nobody sees anything before. */
+  transaction<Result>(run: (tx: SqlSession) => Promise<Result>): Promise<Result>
+  /** Called between slices of long work: lets the event loop run where statements occupy it. */
+  pause(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where the dialects differ. Everything else is written once. */
+export interface SqlDialect {
+  /** Whole numbers of 64 bits. */
+  readonly integer: string
+  /** Text that sorts by its bytes. */
+  readonly text: string
+  /** After the closing bracket of CREATE TABLE. */
+  readonly tableOptions: string
+  /** A FROM item `entry` whose `value` is one row, itself a JSON array, of a JSON array of rows. */
+  jsonRows(param: string): string
+  /** A FROM item `entry` whose `value` is one text of a JSON array of texts. */
+  jsonTexts(param: string): string
+  /** Holds `$1` until the transaction ends; null where writers already wait for each other. */
+  readonly lock: string | null
+  /** Fails when the database cannot be reached. */
+  readonly ping: string
+}

@@ -1,0 +1,270 @@
+// The archive contract on SQLite, in memory and in a file, and what only a file can show: kills,
+// other processes, folders, locks, and an event loop that keeps running.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { archiveContract } from '../../../../testing/contracts/archive.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { type Migration, migrate } from './migrations.ts'
+import type { LastSeenRow } from './port.ts'
+import { CONTACTS_PER_STATEMENT_MAX, ROWS_PER_TRANSACTION_MAX } from './sql.ts'
+import { createSqliteArchive, openSqlite } from './sqlite.ts'
+import { ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
+
+const T = 1_700_000_000_000
+
+const isRoot = process.getuid?.() === 0
+
+let folder: string
+let files = 0
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'greendot-archive-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function newPath(): string {
+  files += 1
+  return join(folder, `${files}.db`)
+}
+
+function aRow(userId: string, version = 1): LastSeenRow {
+  return { userId, lastSeenAt: T, status: 'offline', version, shownCustomStatus: null, updatedAt: T }
+}
+
+/** Counts how often work let the event loop run. */
+function countingClock(): { clock: Clock; pauses: () => number } {
+  let pauses = 0
+  const soon = (run: () => void) => {
+    pauses += 1
+    systemClock.soon(run)
+  }
+  return { clock: { ...systemClock, soon }, pauses: () => pauses }
+}
+
+/** A process of its own that runs `body` with an open, migrated archive; ours to wait for or to kill. */
+function startWriter(path: string, body: string) {
+  const source = `
+    import { createSqliteArchive } from ${JSON.stringify(join(import.meta.dir, 'sqlite.ts'))}
+    const archive = await createSqliteArchive({ path: ${JSON.stringify(path)} })
+    await archive.migrate()
+    const aRow = ${aRow.toString().replace('T', String(T)).replace('T', String(T))}
+    ${body}
+  `
+  return Bun.spawn({
+    cmd: [process.execPath, '-e', source],
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes('\n')) break
+  }
+  return text.split('\n')[0] ?? ''
+}
+
+archiveContract('SQLite in memory', () => createSqliteArchive({ path: ':memory:' }))
+archiveContract('SQLite in a file', () => createSqliteArchive({ path: newPath() }))
+
+describe('a SQLite file', () => {
+  test('[S4] a last seen that was written survives kill -9', async () => {
+    const path = newPath()
+    const child = startWriter(
+      path,
+      `await archive.writeLastSeen([aRow('a', 42)])
+       console.log('written')
+       setInterval(() => {}, 1000)`,
+    )
+    expect(await firstLine(child.stdout)).toBe('written')
+    child.kill('SIGKILL')
+    await child.exited
+    expect(child.signalCode).toBe('SIGKILL')
+
+    const archive = await createSqliteArchive({ path })
+    expect(await archive.migrate()).toEqual([])
+    expect((await archive.read(['a']))[0]?.lastSeen).toEqual(aRow('a', 42))
+    await archive.close()
+  })
+
+  test('[C7] processes that share a file wait for each other and lose nothing', async () => {
+    const path = newPath()
+    const writers = ['x', 'y', 'z'].map((name) =>
+      startWriter(
+        path,
+        `for (let n = 0; n < 20; n++) {
+           await archive.writeLastSeen(Array.from({ length: 25 }, (_, i) => aRow('${name}-' + (n * 25 + i))))
+           await archive.writeLastSeen([aRow('shared', n)])
+         }
+         await archive.close()`,
+      ),
+    )
+    expect(await Promise.all(writers.map((writer) => writer.exited))).toEqual([0, 0, 0])
+
+    const archive = await createSqliteArchive({ path })
+    const ids = ['x', 'y', 'z'].flatMap((name) => Array.from({ length: 500 }, (_, i) => `${name}-${i}`))
+    const read = await archive.read([...ids, 'shared'])
+    expect(read.filter((user) => user.lastSeen === null)).toEqual([])
+    expect(read.at(-1)?.lastSeen?.version).toBe(19)
+    await archive.close()
+    const database = new Database(path)
+    expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    database.close()
+  })
+
+  test('[C7] a lock that another process holds delays a write without holding up the event loop', async () => {
+    const path = newPath()
+    const other = new Database(path)
+    let sleeps = 0
+    // The lock is let go only when the writer gives the event loop back to wait for it.
+    const sleep = async () => {
+      sleeps += 1
+      other.run('ROLLBACK')
+    }
+    const archive = await createSqliteArchive({ path, clock: { ...systemClock, sleep } })
+    await archive.migrate()
+    other.run('BEGIN IMMEDIATE')
+    await archive.writeLastSeen([aRow('a')])
+    expect(sleeps).toBe(1)
+    expect((await archive.read(['a']))[0]?.lastSeen).toEqual(aRow('a'))
+    other.close()
+    await archive.close()
+  })
+
+  test('[C7] makes the folder, and says which file it cannot open', async () => {
+    const deep = join(folder, 'not', 'yet', 'there.db')
+    await (await createSqliteArchive({ path: deep })).close()
+    expect(existsSync(deep)).toBe(true)
+
+    const file = join(folder, 'a-file')
+    writeFileSync(file, 'This is text, and long enough that nobody could take it for a database. '.repeat(20))
+    for (const path of [join(file, 'greendot.db'), file, folder]) {
+      await expect(createSqliteArchive({ path })).rejects.toThrow(
+        `Cannot open the SQLite database "${path}" for writing: `,
+      )
+    }
+  })
+
+  test.skipIf(isRoot)(
+    '[C7] a read-only file is refused when it is opened (not as root, whom permissions do not stop)',
+    async () => {
+      const path = newPath()
+      await (await createSqliteArchive({ path })).close()
+      chmodSync(path, 0o444)
+      await expect(createSqliteArchive({ path })).rejects.toThrow(
+        `Cannot open the SQLite database "${path}" for writing: `,
+      )
+    },
+  )
+
+  test('[C9] long writes let the event loop run between transactions', async () => {
+    const { clock, pauses } = countingClock()
+    const archive = await createSqliteArchive({ path: newPath(), clock })
+    await archive.migrate()
+    await archive.writeLastSeen(Array.from({ length: ROWS_PER_TRANSACTION_MAX }, (_, i) => aRow(`user-${i}`)))
+    expect(pauses()).toBe(0)
+    await archive.writeLastSeen(
+      Array.from({ length: ROWS_PER_TRANSACTION_MAX * 4 }, (_, i) => aRow(`user-${i}`)),
+    )
+    expect(pauses()).toBe(3)
+    const ids = Array.from({ length: CONTACTS_PER_STATEMENT_MAX * 3 }, (_, i) => `user-${i}`)
+    await archive.addContacts('owner', ids, T)
+    expect(pauses()).toBe(5)
+    await archive.replaceContacts(
+      'owner',
+      ids.map((id) => `new-${id}`),
+      T,
+    )
+    expect(pauses()).toBeGreaterThanOrEqual(5 + 4)
+    await archive.close()
+  })
+
+  test('[R1] whoever reads does not wait for a long transaction, and a write that was done is seen', async () => {
+    const archive = await createSqliteArchive({ path: newPath() })
+    await archive.migrate()
+    const order: string[] = []
+    const ids = Array.from({ length: CONTACTS_PER_STATEMENT_MAX * 10 }, (_, i) => `user-${i}`)
+    await archive.writeLastSeen([aRow('a')])
+    const replacing = archive.replaceContacts('owner', ids, T).then(() => order.push('replaced'))
+    const reading = archive.read(['a']).then(([user]) => order.push(user?.lastSeen?.userId ?? 'nothing'))
+    await Promise.all([replacing, reading])
+    expect(order).toEqual(['a', 'replaced'])
+    await archive.close()
+  })
+
+  describe('the write-ahead log', () => {
+    const ids = Array.from({ length: ROWS_PER_CHECKPOINT }, (_, i) => `user-${String(i).padStart(6, '0')}`)
+
+    const ROUNDS = 20
+    const shownCustomStatus = { text: 'x'.repeat(140), emoji: null, expiresAt: null }
+    const aLongRow = (id: string, version: number) => ({ ...aRow(id, version), shownCustomStatus })
+
+    /** The size of the log after the same rows were written once, and after they were written again and again. */
+    async function logSizes(path: string, meanwhile: () => void) {
+      const archive = await createSqliteArchive({ path })
+      await archive.migrate()
+      meanwhile()
+      await archive.writeLastSeen(ids.map((id) => aLongRow(id, 1)))
+      const once = Bun.file(`${path}-wal`).size
+      for (let version = 2; version <= ROUNDS; version++) {
+        await archive.writeLastSeen(ids.map((id) => aLongRow(id, version)))
+      }
+      const often = Bun.file(`${path}-wal`).size
+      expect((await archive.read(ids)).every((user) => user.lastSeen?.version === ROUNDS)).toBe(true)
+      await archive.close()
+      return { once, often }
+    }
+
+    test('[C9] is moved into the file while the archive is open, and starts again', async () => {
+      const path = newPath()
+      const { once, often } = await logSizes(path, () => {})
+      
+      expect(often).toBeLessThan(once * 2)
+      expect(existsSync(`${path}-wal`)).toBe(false)
+    })
+
+    test('[C7] does not grow without end either when the thread for it fails', async () => {
+      const path = newPath()
+      // The thread cannot open a file that is gone; the archive still has it.
+      const { once, often } = await logSizes(path, () => rmSync(path))
+      
+      expect(often).toBeLessThan(once * 8)
+    })
+  })
+
+  test('[S4] a migration that fails leaves the schema as it was', async () => {
+    const database = await openSqlite({ path: newPath() })
+    const first: Migration = { name: '1', statements: () => ['CREATE TABLE one (a TEXT)'] }
+    const broken: Migration = {
+      name: '3',
+      statements: () => ['CREATE TABLE three (a TEXT)', 'CREATE NONSENSE'],
+    }
+    const second: Migration = { name: '2', statements: () => ['CREATE TABLE two (a TEXT)'] }
+    expect(await migrate(database, [first], T)).toEqual(['1'])
+    await expect(migrate(database, [first, second, broken], T)).rejects.toThrow()
+    const tables = () => database.read<{ name: string }>('SELECT name FROM sqlite_schema ORDER BY name')
+    const names = (await tables()).map((table) => table.name)
+    expect(names).toContain('one')
+    expect(names).not.toContain('two')
+    expect(await migrate(database, [first, second], T)).toEqual(['2'])
+    expect((await tables()).map((table) => table.name)).toContain('two')
+    await database.close()
+  })
+
+  test('[C7] recovery finds those who were here through their own index', async () => {
+    const path = newPath()
+    await (await createSqliteArchive({ path })).migrate()
+    const database = new Database(path)
+    const plan = database.query(
+      "EXPLAIN QUERY PLAN UPDATE user_last_seen SET status = 'offline' WHERE status = 'here'",
+    )
+    expect(JSON.stringify(plan.all())).toContain('user_last_seen_here')
+    database.close()
+  })
+})

@@ -1,0 +1,200 @@
+// SQLite under the archive, through two connections: one writes, one reads. Statements occupy the
+// event loop while they run, transactions do not: a transaction may pause between statements, the
+// other writers of this process wait in line for it, and readers see what was there before it.
+// (Bun's `SQL` has one connection, where a plain query would fall into the open transaction.)
+import { Database, SQLiteError } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import type { Archive } from './port.ts'
+import { createSqlArchive } from './sql.ts'
+import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql-database.ts'
+import { createCheckpointer, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
+
+/** How long a statement may block the event loop for a lock that another process holds. */
+const BLOCKING_WAIT_MAX_MS = 25
+/** Then we try again without blocking. */
+const LOCK_RETRY_MS = 25
+const LOCK_WAIT_MAX_MS = 10_000
+const TRANSACTIONS_WAITING_MAX = 10_000
+/** Also what a commit writes at once at most: larger transactions reach the log as they go. */
+const PAGE_CACHE_KIB = 8 * 1024
+/** Without a thread for checkpoints, the commit that fills so many pages of the log makes one itself. */
+const AUTOCHECKPOINT_PAGES = 1000
+
+const IN_MEMORY = ':memory:'
+
+const sqliteDialect: SqlDialect = {
+  integer: 'INTEGER',
+  text: 'TEXT',
+  tableOptions: ' STRICT, WITHOUT ROWID',
+  jsonRows: (param) => `json_each(${param}) AS entry`,
+  jsonTexts: (param) => `json_each(${param}) AS entry`,
+  lock: null,
+  // Reads the file, which `SELECT 1` would not.
+  ping: 'SELECT count(*) FROM sqlite_schema',
+}
+
+export interface SqliteOptions {
+  /** A file, created with its folder when missing, or `:memory:`. */
+  path: string
+  clock?: Clock
+}
+
+export async function createSqliteArchive(options: SqliteOptions): Promise<Archive> {
+  return createSqlArchive(await openSqlite(options), options.clock ?? systemClock)
+}
+
+/** Throws an error that names the file when it cannot be opened for writing. */
+export async function openSqlite({ path, clock = systemClock }: SqliteOptions): Promise<SqlDatabase> {
+  const open: Database[] = []
+  try {
+    if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
+    const writer = connect(path, open)
+    await untilUnlocked(clock, () => prepareFile(writer))
+    // A second connection to `:memory:` would be another, empty database.
+    const reader = path === IN_MEMORY ? writer : connect(path, open)
+    return sqliteDatabase(path, writer, reader, clock)
+  } catch (error) {
+    for (const connection of open) connection.close()
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`Cannot open the SQLite database "${path}" for writing: ${reason}`, { cause: error })
+  }
+}
+
+function connect(path: string, open: Database[]): Database {
+  const connection = new Database(path, { create: true, strict: true })
+  open.push(connection)
+  connection.run(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MAX_MS}`)
+  // A commit is in the WAL before it returns, which outlives the process. Only the loss of the
+  // whole machine can take the last commits, and never the consistency of the file.
+  connection.run('PRAGMA synchronous = NORMAL')
+  connection.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`)
+  return connection
+}
+
+function prepareFile(writer: Database): void {
+  writer.run('PRAGMA journal_mode = WAL')
+  writer.run('PRAGMA wal_autocheckpoint = 0')
+  // Finds out now, not at the first write, that the file or its folder is read-only. SQLite would
+  // quietly begin a reading transaction on such a file, so there has to be something to write.
+  writer.run('BEGIN IMMEDIATE')
+  try {
+    writer.run('PRAGMA user_version = 0')
+  } finally {
+    writer.run('ROLLBACK')
+  }
+}
+
+function sqliteDatabase(path: string, writer: Database, reader: Database, clock: Clock): SqlDatabase {
+  const line = createLine()
+  let checkpointer = path === IN_MEMORY ? null : createCheckpointer(resolve(path))
+  let rowsInLog = 0
+
+  const session: SqlSession = {
+    rows: async <Row>(text: string, params: readonly SqlValue[] = []) =>
+      writer.query<Row, SqlValue[]>(numbered(text)).all(...params),
+    run: async (text, params = []) => {
+      const { changes } = writer.query<unknown, SqlValue[]>(numbered(text)).run(...params)
+      rowsInLog += changes
+      return changes
+    },
+  }
+
+  async function checkpoint(): Promise<void> {
+    try {
+      await checkpointer?.run()
+    } catch {
+      checkpointer?.stop()
+      checkpointer = null
+      writer.run(`PRAGMA wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`)
+    }
+  }
+
+  return {
+    dialect: sqliteDialect,
+
+    async read<Row>(text: string, params: readonly SqlValue[] = []) {
+      const select = () => reader.query<Row, SqlValue[]>(numbered(text)).all(...params)
+      // On a shared connection a read must not fall into the transaction that is open.
+      return reader === writer ? line.wait(async () => select()) : select()
+    },
+
+    transaction: (run) =>
+      line.wait(async () => {
+        await untilUnlocked(clock, () => writer.run('BEGIN IMMEDIATE'))
+        try {
+          const result = await run(session)
+          writer.run('COMMIT')
+          if (rowsInLog >= ROWS_PER_CHECKPOINT) {
+            rowsInLog = 0
+            // Behind us in the line: this writer need not wait for it, only the next. A line that is
+            // full refuses it, and we ask again after as many rows.
+            line.wait(checkpoint).catch(() => {})
+          }
+          return result
+        } catch (error) {
+          // Some errors, like a full disk, have already rolled back.
+          if (writer.inTransaction) writer.run('ROLLBACK')
+          throw error
+        }
+      }),
+
+    pause: () => new Promise((resolve) => clock.soon(resolve)),
+
+    close: () =>
+      line.wait(async () => {
+        checkpointer?.stop()
+        reader.close()
+        writer.close()
+      }),
+  }
+}
+
+/** Jobs run one after the other, in the order they came, whatever became of those before. */
+function createLine() {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return {
+    wait<Result>(job: () => Promise<Result>): Promise<Result> {
+      if (waiting >= TRANSACTIONS_WAITING_MAX) {
+        return Promise.reject(new Error(`${waiting} transactions already wait for the SQLite database`))
+      }
+      waiting += 1
+      const result = last.then(job).finally(() => {
+        waiting -= 1
+      })
+      last = result.catch(() => {})
+      return result
+    },
+  }
+}
+
+/** Another process may hold the lock: wait for it without holding up our own event loop. */
+async function untilUnlocked(clock: Clock, attempt: () => unknown): Promise<void> {
+  const giveUpAt = clock.elapsed() + LOCK_WAIT_MAX_MS
+  while (true) {
+    try {
+      attempt()
+      return
+    } catch (error) {
+      if (!isLocked(error) || clock.elapsed() >= giveUpAt) throw error
+    }
+    await clock.sleep(LOCK_RETRY_MS)
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY')
+}
+
+const numberedTexts = new Map<string, string>()
+
+/** SQLite takes `$1` for a name; its numbered parameters are `?1`. */
+function numbered(text: string): string {
+  const known = numberedTexts.get(text)
+  if (known !== undefined) return known
+  const translated = text.replaceAll(/\$(\d+)/g, '?$1')
+  numberedTexts.set(text, translated)
+  return translated
+}

@@ -1,0 +1,123 @@
+// The checks of `greendot doctor`. Each looks at one thing and returns what it found; none throws,
+// because a doctor who faints is no help. A failed check always says how to mend it.
+import type { Config } from '../platform/config.ts'
+import { isLoopback } from '../platform/config-rules.ts'
+import { failureLine } from './failure.ts'
+
+export interface Check {
+  name: string
+  state: 'ok' | 'warn' | 'fail'
+  detail: string
+  mend: string | null
+}
+
+const PROBE_TIMEOUT_MS = 3000
+const FILES_COMFORTABLE = 10_000
+// Nobody ran this program before it was written, and no token is good for a century.
+const CLOCK_EARLIEST_AT = Date.UTC(2025, 0, 1)
+const CLOCK_LATEST_AT = Date.UTC(2100, 0, 1)
+const CLOCK_SKEW_MS_MAX = 60_000
+
+function ok(name: string, detail: string): Check {
+  return { name, state: 'ok', detail, mend: null }
+}
+
+/** Opens the database the way a server would; `aliveAt` is when one was last alive on it. */
+export async function checkDatabase(config: Config): Promise<{ check: Check; aliveAt: number | null }> {
+  const name = 'database'
+  try {
+    const { openArchive } = await import('../compose.ts')
+    const archive = await openArchive(config)
+    try {
+      await archive.ping()
+      return {
+        check: ok(name, 'can be read and written, and the schema is up to date'),
+        aliveAt: await archive.aliveAt(),
+      }
+    } finally {
+      await archive.close()
+    }
+  } catch (error) {
+    const mend = 'check that the folder of database_url exists and is writable, then run "greendot migrate"'
+    return { check: { name, state: 'fail', detail: failureLine(error, config), mend }, aliveAt: null }
+  }
+}
+
+export async function checkPort(config: Pick<Config, 'host' | 'port'>): Promise<Check> {
+  const name = 'port'
+  const { host, port } = config
+  if (port === 0) return ok(name, 'any free port')
+  try {
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
+    return ok(name, `${port} on ${host} is free`)
+  } catch (error) {
+    if (await answersHealth(host, port))
+      return ok(name, `a server already answers on ${host}:${port}/healthz`)
+    return { name, state: 'fail', detail: failureLine(error, config), mend: null }
+  }
+}
+
+async function answersHealth(host: string, port: number): Promise<boolean> {
+  const authority = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  try {
+    const response = await fetch(`http://${authority}/healthz`, {
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    })
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+/** Whether the public keys of user tokens can be fetched. */
+export async function checkKeySet(jwksUrl: string): Promise<Check> {
+  const name = 'jwks_url'
+  const mend = 'open it from this machine: it must answer 200 with {"keys":[…]}'
+  try {
+    const response = await fetch(jwksUrl, {
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+      redirect: 'manual',
+    })
+    if (response.status !== 200) return { name, state: 'fail', detail: `answers ${response.status}`, mend }
+    const body: unknown = await response.json()
+    const keys = typeof body === 'object' && body !== null && 'keys' in body ? body.keys : null
+    if (!Array.isArray(keys) || keys.length === 0) return { name, state: 'fail', detail: 'has no keys', mend }
+    const { protocol, hostname } = new URL(jwksUrl)
+    if (protocol === 'http:' && !isLoopback(hostname)) {
+      const detail = `${keys.length} keys, over plain http, where anybody on the way can replace them`
+      return { name, state: 'warn', detail, mend: 'use https' }
+    }
+    return ok(name, `${keys.length} keys`)
+  } catch {
+    // The error of a failed fetch quotes the URL, which may carry a key of its own.
+    return { name, state: 'fail', detail: 'cannot be fetched, or is not JSON', mend }
+  }
+}
+
+export function checkClock(now: number, aliveAt: number | null): Check {
+  const name = 'clock'
+  const mend = 'set the clock of this machine, and keep it right with NTP'
+  const shown = new Date(now).toISOString()
+  if (now < CLOCK_EARLIEST_AT || now > CLOCK_LATEST_AT) {
+    return { name, state: 'fail', detail: `${shown} cannot be right`, mend }
+  }
+  if (aliveAt !== null && aliveAt > now + CLOCK_SKEW_MS_MAX) {
+    const detail = `${shown} is before a server was last alive on this database (${new Date(aliveAt).toISOString()})`
+    return { name, state: 'fail', detail, mend }
+  }
+  return ok(name, shown)
+}
+
+/** Every connection needs a file descriptor. */
+export function checkFileLimit(): Check {
+  const name = 'open files'
+  const { stdout } = Bun.spawnSync(['sh', '-c', 'ulimit -n'], { stderr: 'ignore' })
+  const text = stdout.toString().trim()
+  const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number.parseInt(text, 10)
+  if (Number.isNaN(limit)) return { name, state: 'warn', detail: 'the limit cannot be read', mend: null }
+  if (limit < FILES_COMFORTABLE) {
+    const mend = 'raise it with "ulimit -n 65536", or LimitNOFILE=65536 in a systemd unit'
+    return { name, state: 'warn', detail: `at most ${limit}, and each connection needs one`, mend }
+  }
+  return ok(name, `up to ${text}`)
+}

@@ -1,0 +1,16 @@
+// The commands of the program, in the order in which help lists them.
+import type { Command } from './command.ts'
+import { doctor } from './doctor.ts'
+import { migrate } from './migrate.ts'
+import { roleCommand, serve } from './serve.ts'
+import { token } from './token.ts'
+
+export const COMMANDS: readonly Command[] = [
+  serve,
+  roleCommand('gateway', 'holds connections'),
+  roleCommand('presence', 'state, queries, deadlines'),
+  roleCommand('fanout', 'queues and webhooks'),
+  token,
+  migrate,
+  doctor,
+]

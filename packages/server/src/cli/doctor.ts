@@ -1,0 +1,59 @@
+// `greendot doctor`: checks what a server would need before it is needed, one line per check, each
+// failure with the way to mend it. It starts nothing; it looks.
+import { type Config, loadConfig } from '../platform/config.ts'
+import { type Check, checkClock, checkDatabase, checkFileLimit, checkKeySet, checkPort } from './checks.ts'
+import { type Command, EXIT, type ExitCode, takeOptions, type World } from './command.ts'
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'checks the configuration and everything it names, and says how to mend it',
+  about: ['Give it the settings of the server. Exits with 1 when a check failed.'],
+  options: [{ name: 'json', sign: null, help: 'prints the checks as JSON' }],
+  run,
+}
+
+async function run(argv: readonly string[], world: World): Promise<ExitCode> {
+  const taken = takeOptions(doctor, argv)
+  if (!taken.ok) {
+    world.complain(taken.problem)
+    return EXIT.usage
+  }
+  const checks = await runChecks(taken.rest, world)
+  const ok = checks.every((check) => check.state !== 'fail')
+  if (taken.values.get('json') === 'on') world.print(JSON.stringify({ ok, checks }))
+  else for (const check of checks) world.print(lineOf(check))
+  return ok ? EXIT.ok : EXIT.failed
+}
+
+async function runChecks(argv: readonly string[], world: World): Promise<Check[]> {
+  const loaded = loadConfig({ argv, env: world.env, readFile: world.readFile })
+  if (!loaded.ok) {
+    // Without a configuration there is still a machine to look at.
+    const configuration: Check = { name: 'configuration', state: 'fail', detail: loaded.problem, mend: null }
+    return [configuration, checkClock(world.clock.now(), null), checkFileLimit()]
+  }
+  const { config } = loaded
+  const database = await checkDatabase(config)
+  return [
+    describeConfiguration(config),
+    database.check,
+    await checkPort(config),
+    ...(config.jwksUrl === null ? [] : [await checkKeySet(config.jwksUrl)]),
+    checkClock(world.clock.now(), database.aliveAt),
+    checkFileLimit(),
+  ]
+}
+
+function describeConfiguration({ dev, jwtSecret, policyName }: Config): Check {
+  const tokens = jwtSecret !== null ? 'jwt_secret' : dev ? 'dev' : 'jwks_url'
+  return {
+    name: 'configuration',
+    state: 'ok',
+    detail: `user tokens by ${tokens}, policy ${policyName}`,
+    mend: null,
+  }
+}
+
+function lineOf({ name, state, detail, mend }: Check): string {
+  return `${state.padEnd(4)}  ${name}: ${detail}${mend === null ? '' : `; ${mend}`}`
+}

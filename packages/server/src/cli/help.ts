@@ -1,0 +1,75 @@
+// The help texts, derived from the commands and the table of settings, so that they cannot lie.
+
+import { describeValue } from '../platform/config.ts'
+import { CONFIG_FILE } from '../platform/config-sources.ts'
+import { DEFAULT_POLICY, flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../platform/settings.ts'
+import { POLICIES, POLICY_NAMES } from '../presence/policy.ts'
+import type { Command } from './command.ts'
+
+type Row = readonly [left: string, right: string]
+
+export function programHelp(commands: readonly Command[]): string {
+  return [
+    'greendot: who is here, right now, on which devices',
+    '',
+    'usage: greendot <command> [settings]',
+    '',
+    ...table(commands.map(({ name, summary }) => [name, summary])),
+    ...table([['--version', 'prints the version']]),
+    '',
+    'Try it: greendot serve --dev',
+    '"greendot <command> --help" says more; "greendot serve --help" lists all settings.',
+  ].join('\n')
+}
+
+export function commandHelp(command: Command): string {
+  const options = command.options.map(
+    ({ name, sign, help }): Row => [`--${name}${sign === null ? '' : ` ${sign}`}`, help],
+  )
+  const settings = command.name === 'serve' ? settingsHelp() : ['All settings of "greendot serve" apply.']
+  return [
+    `greendot ${command.name}: ${command.summary}`,
+    '',
+    ...command.about,
+    '',
+    ...(options.length > 0 ? [...table(options), ''] : []),
+    ...settings,
+  ].join('\n')
+}
+
+function settingsHelp(): string[] {
+  const rows = SETTING_NAMES.map((name): Row => {
+    const setting: Setting<unknown> = SETTINGS[name]
+    const flag = `${flagOf(name)} ${setting.kind.sign}`.trimEnd()
+    return [flag, `${setting.help} [${defaultOf(setting)}]`]
+  })
+  return [
+    'Settings, with their defaults in brackets:',
+    ...table([...rows, ['--config <path>', `file with settings [${CONFIG_FILE}, if there is one]`]]),
+    '',
+    'Every setting has one name in three spellings, flags over environment over file:',
+    `  --flush-ms 50, GREENDOT_FLUSH_MS=50, or "flush_ms": 50 in ${CONFIG_FILE}`,
+  ]
+}
+
+/** The default, and how the presets differ from it. */
+function defaultOf(setting: Setting<unknown>): string {
+  const { fallback } = setting
+  if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
+  const usual = POLICIES[DEFAULT_POLICY][fallback.key]
+  const others = POLICY_NAMES.filter((name) => POLICIES[name][fallback.key] !== usual)
+  return [usual, ...others.map((name) => `${name} ${POLICIES[name][fallback.key]}`)].join(', ')
+}
+
+const LEFT_CHARS_MAX = 30
+
+function table(rows: readonly Row[]): string[] {
+  const widths = rows.map(([left]) => left.length).filter((length) => length <= LEFT_CHARS_MAX)
+  const width = Math.max(11, ...widths)
+  return rows.flatMap(([left, right]) =>
+    // What does not fit gets a line of its own rather than a wider column for everybody.
+    left.length > width
+      ? [`  ${left}`, `  ${' '.repeat(width)}  ${right}`]
+      : [`  ${left.padEnd(width)}  ${right}`],
+  )
+}

@@ -1,0 +1,59 @@
+// `greendot serve`, and the commands for one role. Stdout carries the ready line and nothing else,
+// so that whoever started the process can wait for it. The first signal stops the server in order;
+// a second one means now.
+import { createLogger } from '../platform/logger.ts'
+import type { Role } from '../platform/settings.ts'
+import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
+import { failureLine } from './failure.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'runs all roles in one process',
+  about: ['Prints "greendot ready <url>" once it answers; SIGTERM or SIGINT stops it in order.'],
+  options: [],
+  run: runServer,
+}
+
+export function roleCommand(role: Role, what: string): Command {
+  return {
+    name: role,
+    summary: `runs only the ${role} role: ${what}`,
+    about: [`The same as "greendot serve --roles ${role}". Roles in different processes share a redis_url.`],
+    options: [],
+    run: (argv, world) => runServer([...argv, `--roles=${role}`], world),
+  }
+}
+
+async function runServer(argv: readonly string[], world: World): Promise<ExitCode> {
+  const config = configFor(argv, world)
+  if (config === null) return EXIT.usage
+  const logger = createLogger({ level: config.logLevel })
+  // Heard from the beginning: a signal during the start must not be lost.
+  const stopAsked = firstSignal()
+  // Loaded here, so that help and tokens do not wait for the whole server.
+  const { start } = await import('../compose.ts')
+  try {
+    const running = await start(config, { logger, clock: world.clock })
+    world.print(`greendot ready ${running.url}`)
+    await running.stop(await stopAsked)
+    return EXIT.ok
+  } catch (error) {
+    logger.debug({ err: error }, 'stopped by an error')
+    world.complain(failureLine(error, config))
+    return EXIT.failed
+  }
+}
+
+/** Resolves with the first signal; the second ends the process at once. */
+function firstSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(EXIT.failed)
+        asked = true
+        resolve(signal)
+      })
+    }
+  })
+}

@@ -1,0 +1,131 @@
+// What a client may say, frame by frame. Decoding never throws and a bad frame changes nothing.
+// Heartbeats do not come through here: the socket recognises them by their bytes.
+import { type Failure, FRAME_BYTES_MAX, type Ref } from '@greendot/protocol'
+import type { Archive } from '../archive/port.ts'
+import type { Actions } from './actions.ts'
+import {
+  activity,
+  availabilityBody,
+  customStatusBody,
+  idsFrame,
+  type Parsed,
+  parse,
+  watchFrame,
+} from './schemas.ts'
+import type { SessionTable } from './session-table.ts'
+import type { Sessions } from './sessions.ts'
+import type { Watches } from './watches.ts'
+
+export interface RawFrame {
+  type: string
+  ref: Ref | null
+  body: Record<string, unknown>
+}
+
+/** What came of a frame: fine, refused, or the last word of this session. */
+export type FrameResult = { result: 'ok' } | { result: 'failed'; failure: Failure } | { result: 'left' }
+
+const OK: FrameResult = { result: 'ok' }
+const failed = (failure: Failure): FrameResult => ({ result: 'failed', failure })
+/** States in one `presence_state` frame. */
+const STATES_PER_FRAME_MAX = 500
+
+export function decodeFrame(message: string | Buffer): Parsed<RawFrame> {
+  const bad = (why: string): Parsed<RawFrame> => ({ ok: false, failure: { code: 'bad_frame', message: why } })
+  if (typeof message !== 'string') return bad('frames are JSON text, not binary')
+  if (message.length > FRAME_BYTES_MAX) return bad('the frame is too large')
+  let body: unknown
+  try {
+    body = JSON.parse(message)
+  } catch {
+    // Not JSON, or nested deeper than the parser goes: either way the sender hears of it.
+    return bad('the frame is not valid JSON')
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return bad('a frame is a JSON object')
+  const { type, ref } = body as Record<string, unknown>
+  if (typeof type !== 'string') return bad('a frame has a string `type`')
+  const isRef = typeof ref === 'number' || (typeof ref === 'string' && ref.length <= 128)
+  return { ok: true, value: { type, ref: isRef ? ref : null, body: body as Record<string, unknown> } }
+}
+
+export interface FrameHandlerParts {
+  table: SessionTable
+  sessions: Sessions
+  watches: Watches
+  actions: Actions
+  archive: Archive
+  watchLimit: number
+  now(): number
+  send(row: number, frame: string): void
+}
+
+/** Handles one decoded frame of the session in `row`; `isOpen` tells whether it still is that session. */
+export type FrameHandler = (row: number, frame: RawFrame, isOpen: () => boolean) => Promise<FrameResult>
+
+export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
+  const { table, sessions, watches, actions, archive, watchLimit, now, send } = parts
+
+  async function watch(
+    row: number,
+    userIds: readonly string[],
+    known: Readonly<Record<string, number>>,
+    isOpen: () => boolean,
+  ): Promise<FrameResult> {
+    const total = watches.degree(row) + watches.countNew(row, userIds)
+    if (total > watchLimit) {
+      const message = `at most ${watchLimit} watched users per connection; this would make ${total}`
+      return failed({ code: 'watch_limit', message })
+    }
+    const states = await watches.watch(row, userIds, known, isOpen)
+    if (states === null) return OK
+    for (let from = 0; from === 0 || from < states.length; from += STATES_PER_FRAME_MAX) {
+      const slice = states.slice(from, from + STATES_PER_FRAME_MAX)
+      send(row, `{"type":"presence_state","states":[${slice.join(',')}]}`)
+    }
+    return OK
+  }
+
+  return async (row, { type, body }, isOpen) => {
+    const userId = sessions.userIdOf(row)
+    switch (type) {
+      case 'heartbeat': {
+        const parsed = parse(activity, body.activity)
+        if (!parsed.ok) return failed(parsed.failure)
+        sessions.beat(row, parsed.value)
+        return OK
+      }
+      case 'watch': {
+        const parsed = parse(watchFrame, body)
+        if (!parsed.ok) return failed(parsed.failure)
+        return watch(row, parsed.value.user_ids, parsed.value.known, isOpen)
+      }
+      case 'watch_contacts': {
+        const contacts = await archive.contactsOf(userId)
+        return isOpen() ? watch(row, contacts, {}, isOpen) : OK
+      }
+      case 'unwatch': {
+        const parsed = parse(idsFrame, body)
+        if (!parsed.ok) return failed(parsed.failure)
+        watches.unwatch(row, parsed.value.user_ids)
+        return OK
+      }
+      case 'set_availability':
+      case 'set_status': {
+        const parsed = parse(availabilityBody, body)
+        if (!parsed.ok) return failed(parsed.failure)
+        const outcome = await actions.setAvailability(userId, parsed.value, table.stamp(row, now()))
+        return outcome.ok ? OK : failed(outcome.failure)
+      }
+      case 'set_custom_status': {
+        const parsed = parse(customStatusBody, body)
+        if (!parsed.ok) return failed(parsed.failure)
+        const outcome = await actions.setCustomStatus(userId, parsed.value, table.stamp(row, now()))
+        return outcome.ok ? OK : failed(outcome.failure)
+      }
+      case 'leave':
+        return { result: 'left' }
+      default:
+        return failed({ code: 'unknown_type', message: `no frame type "${type.slice(0, 64)}"` })
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// Reads a request body as JSON without ever holding more of it than is allowed.
+import { BODY_BYTES_MAX, type Failure } from '@greendot/protocol'
+import type { z } from 'zod'
+import { type Parsed, parse } from '../schemas.ts'
+
+const TOO_LARGE: Failure = { code: 'too_large', message: `a body has at most ${BODY_BYTES_MAX} bytes` }
+
+export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<Parsed<T>> {
+  if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX)
+    return { ok: false, failure: TOO_LARGE }
+  const text = await readText(request)
+  if (text === null) return { ok: false, failure: TOO_LARGE }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { ok: false, failure: { code: 'bad_request', message: 'the body is not valid JSON' } }
+  }
+  return parse(schema, value)
+}
+
+/** Null when there is too much of it; a body of unknown length is cut off as soon as it is. */
+async function readText(request: Request): Promise<string | null> {
+  if (request.body === null) return ''
+  const decoder = new TextDecoder()
+  let size = 0
+  let text = ''
+  for await (const chunk of request.body) {
+    size += chunk.byteLength
+    if (size > BODY_BYTES_MAX) return null
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}

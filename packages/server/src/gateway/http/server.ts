@@ -1,0 +1,107 @@
+// The listening socket: WebSocket upgrades on one path, routes on the others. Limits that belong to
+// the transport are set here; everything about meaning is decided behind it.
+import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
+import type { Server } from 'bun'
+import { randomName } from '../../platform/ids.ts'
+import { type Authenticator, bearerToken } from '../auth.ts'
+import { activity, parse, platform as platformSchema } from '../schemas.ts'
+import type { Opening, SocketData } from '../session-table.ts'
+import type { Sockets } from '../sockets.ts'
+import { NIL } from '../watch-index.ts'
+import { type Guard, isAllowedOrigin, type Routes } from './guard.ts'
+import { refuse } from './reply.ts'
+
+const URL_CHARS_MAX = 16 * 1024
+/** Our own limit answers with a problem document; this one only guards the parser. */
+const REQUEST_BYTES_MAX = 64 * 1024 * 1024
+/** A reader that leaves this much unread while asking for more is cut off. */
+const UNREAD_BYTES_MAX = 2 * 1024 * 1024
+const HTTP_IDLE_SECONDS = 10
+
+export interface HttpServerParts {
+  host: string
+  port: number
+  dev: boolean
+  guard: Guard
+  routes: Routes
+  page: Response | ((request: Request) => Response)
+  authenticator: Authenticator
+  sockets: Sockets
+  onDrain(row: number): void
+  isDraining(): boolean
+}
+
+export type HttpServer = Server<SocketData>
+
+export function serveHttp(parts: HttpServerParts): HttpServer {
+  const { host, port, dev, guard, routes, authenticator, sockets, onDrain, isDraining } = parts
+
+  async function upgrade(request: Request, server: HttpServer): Promise<Response | undefined> {
+    if (!isAllowedOrigin(request, dev)) {
+      return refuse({ code: 'forbidden', message: 'in dev mode only pages from this machine may connect' })
+    }
+    if (isDraining()) {
+      return refuse(
+        { code: 'unavailable', message: 'this server is going away; connect again' },
+        { 'retry-after': '1' },
+      )
+    }
+    const opening = await openingOf(request, authenticator)
+    // A browser cannot read the status of a failed upgrade, so refusals are told over the socket.
+    if (server.upgrade(request, { data: { row: NIL, opening } })) return undefined
+    return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
+  }
+
+  const guarded = Object.fromEntries(Object.entries(routes).map(([path, methods]) => [path, guard(methods)]))
+  return Bun.serve<SocketData>({
+    hostname: host,
+    port,
+    idleTimeout: HTTP_IDLE_SECONDS,
+    maxRequestBodySize: REQUEST_BYTES_MAX,
+    development: false,
+    routes: { ...guarded, '/': parts.page },
+    fetch(request, server) {
+      if (request.url.length > URL_CHARS_MAX)
+        return refuse({ code: 'too_large', message: 'the URL is too long' })
+      if (new URL(request.url).pathname === '/api/v1/ws') return upgrade(request, server)
+      return refuse({ code: 'not_found', message: 'nothing here' })
+    },
+    error: () => refuse({ code: 'internal', message: 'the request failed' }),
+    websocket: {
+      maxPayloadLength: FRAME_BYTES_MAX,
+      backpressureLimit: UNREAD_BYTES_MAX,
+      closeOnBackpressureLimit: true,
+      perMessageDeflate: false,
+      // Silence is ours to judge, for all connections in one walk.
+      idleTimeout: 0,
+      sendPings: false,
+      open: sockets.open,
+      message: sockets.message,
+      close: (socket) => sockets.close(socket),
+      drain(socket) {
+        if (socket.data.row !== NIL) onDrain(socket.data.row)
+      },
+    },
+  })
+}
+
+async function openingOf(request: Request, authenticator: Authenticator): Promise<Opening | Failure> {
+  const url = new URL(request.url)
+  const caller = await authenticator.authenticate(bearerToken(request.headers, url))
+  if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
+  if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
+  const deviceId = url.searchParams.get('device_id') ?? randomName('d-')
+  if (!isId(deviceId)) return { code: 'invalid_id', message: 'device_id is not a valid id' }
+  const platform = parse(platformSchema, url.searchParams.get('platform') ?? ('other' satisfies Platform))
+  if (!platform.ok) return { code: 'bad_request', message: `platform is one of ${PLATFORMS.join(', ')}` }
+  const said = url.searchParams.get('activity')
+  const chosen = said === null ? null : parse(activity, said)
+  if (chosen !== null && !chosen.ok) return chosen.failure
+  return {
+    userId: caller.userId,
+    deviceId,
+    platform: platform.value,
+    activity: chosen === null ? null : chosen.value,
+    tokenExpiresAt: caller.expiresAt,
+  }
+}

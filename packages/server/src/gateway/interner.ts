@@ -1,0 +1,48 @@
+// User ids as small integers. An index is shared by everything in this gateway that concerns the
+// user (their own sessions, the people watching them) and lives as long as anything refers to it.
+import { grown } from '../platform/typed-arrays.ts'
+
+export interface Interner {
+  /** The index of an id, taking a reference to it. */
+  acquire(id: string): number
+  /** Gives a reference back; true when it was the last and the index is free for somebody else. */
+  release(index: number): boolean
+  /** -1 when nothing refers to the id. */
+  find(id: string): number
+  name(index: number): string
+  size(): number
+  /** One more than the largest index ever given out: the length tables by index need. */
+  capacity(): number
+}
+
+export function createInterner(): Interner {
+  const indexes = new Map<string, number>()
+  const names: (string | undefined)[] = []
+  const free: number[] = []
+  let references = new Int32Array(0)
+
+  return {
+    acquire(id) {
+      let index = indexes.get(id)
+      if (index === undefined) {
+        index = free.pop() ?? names.length
+        names[index] = id
+        indexes.set(id, index)
+        references = grown(references, index + 1)
+      }
+      references[index]!++
+      return index
+    },
+    release(index) {
+      if (--references[index]! > 0) return false
+      indexes.delete(names[index]!)
+      names[index] = undefined
+      free.push(index)
+      return true
+    },
+    find: (id) => indexes.get(id) ?? -1,
+    name: (index) => names[index]!,
+    size: () => indexes.size,
+    capacity: () => names.length,
+  }
+}

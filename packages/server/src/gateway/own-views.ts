@@ -1,0 +1,75 @@
+// A person's own view on their open sessions: every session gets each newer view once, and a view is
+// held only until the last session that needs it has it.
+import type { SelfMessage } from '../bus/port.ts'
+import type { Interner } from './interner.ts'
+import type { Outbox } from './outbox.ts'
+import type { SessionTable } from './session-table.ts'
+import { NIL } from './watch-index.ts'
+
+export interface OwnViews {
+  receive(message: SelfMessage): void
+  /** The welcome of a session carried the own view of this revision. */
+  welcomed(row: number, revision: number): void
+  frameFor(row: number): string | null
+  /** A session ended. */
+  ended(row: number): void
+}
+
+export function createOwnViews(parts: {
+  table: SessionTable
+  interner: Interner
+  outbox: () => Outbox
+}): OwnViews {
+  const { table, interner, outbox } = parts
+  const { columns } = table
+  const views = new Map<number, { revision: number; json: string }>()
+
+  function dropIfDelivered(user: number): void {
+    const view = views.get(user)
+    if (view === undefined) return
+    for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
+      if (columns.sockets[row] !== null && columns.ownRevision[row]! < view.revision) return
+    }
+    views.delete(user)
+  }
+
+  return {
+    receive({ userId, revision, json }) {
+      const user = interner.find(userId)
+      if (user === -1 || table.firstOfUser(user) === NIL) return
+      const view = views.get(user)
+      if (view !== undefined && view.revision >= revision) return
+      views.set(user, { revision, json })
+      for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
+        // Before its welcome a session has revision 0; the welcome looks here for something newer.
+        if (
+          columns.sockets[row] !== null &&
+          columns.ownRevision[row]! > 0 &&
+          columns.ownRevision[row]! < revision
+        ) {
+          outbox().markOwn(row)
+        }
+      }
+      dropIfDelivered(user)
+    },
+    welcomed(row, revision) {
+      columns.ownRevision[row] = revision
+      const user = columns.user[row]!
+      if ((views.get(user)?.revision ?? 0) > revision) outbox().markOwn(row)
+      else dropIfDelivered(user)
+    },
+    frameFor(row) {
+      const user = columns.user[row]!
+      const view = views.get(user)
+      if (view === undefined || view.revision <= columns.ownRevision[row]!) return null
+      columns.ownRevision[row] = view.revision
+      dropIfDelivered(user)
+      return `{"type":"self","presence":${view.json}}`
+    },
+    ended(row) {
+      const user = columns.user[row]!
+      const isLast = table.firstOfUser(user) === row && columns.nextOfUser[row] === NIL
+      if (isLast) views.delete(user)
+    },
+  }
+}

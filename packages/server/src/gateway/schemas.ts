@@ -1,0 +1,139 @@
+// What requests must look like, for WebSocket frames and HTTP bodies alike. A schema's message is
+// `code: sentence` with a registered error code, so that bad input is answered precisely.
+import {
+  ACTIVITIES,
+  AVAILABILITY_CHOICES,
+  type Availability,
+  CUSTOM_EMOJI_BYTES_MAX,
+  CUSTOM_TEXT_CHARS_MAX,
+  ERRORS,
+  type ErrorCode,
+  type Failure,
+  IDS_PER_QUERY_MAX,
+  isId,
+  PLATFORMS,
+  utf8Length,
+} from '@greendot/protocol'
+import { z } from 'zod'
+
+export type Parsed<T> = { ok: true; value: T } | { ok: false; failure: Failure }
+
+const said = (code: ErrorCode, sentence: string) => `${code}: ${sentence}`
+
+export const userId = z.string({ error: said('invalid_id', 'an id is a string') }).refine(isId, {
+  error: said(
+    'invalid_id',
+    'an id is 1 to 128 bytes of UTF-8 without control characters, white space or commas',
+  ),
+})
+
+export const userIds = z.array(userId, { error: said('bad_request', 'user_ids is a list of ids') })
+
+export const queriedIds = userIds.max(IDS_PER_QUERY_MAX, {
+  error: said('too_many_ids', `at most ${IDS_PER_QUERY_MAX} ids a call; split the list`),
+})
+
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
+const INSTANT_MAX = Date.UTC(9999, 11, 31)
+
+/** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
+const expiry = z
+  .union([z.int(), z.string().regex(ISO_8601)], {
+    error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
+  })
+  .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
+  .refine((at) => Number.isSafeInteger(at) && at > 0 && at <= INSTANT_MAX, {
+    error: said('invalid_expiry', 'expires_at is not an instant before the year 10000'),
+  })
+  .nullish()
+  .transform((at) => at ?? null)
+
+export const availabilityBody = z
+  .object({
+    status: z.enum(AVAILABILITY_CHOICES, {
+      error: said('invalid_status', `status is one of ${AVAILABILITY_CHOICES.join(', ')}`),
+    }),
+    expires_at: expiry,
+  })
+  .transform(({ status, expires_at }): { status: Availability; expiresAt: number | null } => ({
+    status: status === 'online' ? 'auto' : status,
+    expiresAt: expires_at,
+  }))
+
+const isWellFormed = (text: string) => text.isWellFormed()
+const malformed = { error: said('bad_request', 'text and emoji must be well-formed Unicode') }
+const notText = { error: said('bad_request', 'text and emoji are strings or null') }
+const orNothing = (text: string | null | undefined) => (text ? text : null)
+
+export const customStatusBody = z
+  .object({
+    text: z
+      .string(notText)
+      .refine(isWellFormed, malformed)
+      .refine((text) => text.length <= CUSTOM_TEXT_CHARS_MAX || [...text].length <= CUSTOM_TEXT_CHARS_MAX, {
+        error: said('text_too_long', `text has at most ${CUSTOM_TEXT_CHARS_MAX} characters`),
+      })
+      .nullish()
+      .transform(orNothing),
+    emoji: z
+      .string(notText)
+      .refine(isWellFormed, malformed)
+      .refine((emoji) => utf8Length(emoji) <= CUSTOM_EMOJI_BYTES_MAX, {
+        error: said('text_too_long', `emoji has at most ${CUSTOM_EMOJI_BYTES_MAX} bytes`),
+      })
+      .nullish()
+      .transform(orNothing),
+    expires_at: expiry,
+  })
+  .transform(({ text, emoji, expires_at }) => ({ text, emoji, expiresAt: expires_at }))
+
+export const activity = z.enum(ACTIVITIES, { error: said('bad_request', 'activity is active or idle') })
+
+export const platform = z.enum(PLATFORMS, {
+  error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`),
+})
+
+const deviceId = userId
+
+export const heartbeatBody = z.object({
+  device_id: deviceId,
+  platform: platform.default('other'),
+  activity,
+})
+
+export const leaveBody = z.object({ device_id: deviceId })
+
+export const queryBody = z.object({ user_ids: queriedIds })
+
+export const idsFrame = z.object({ user_ids: userIds })
+
+export const watchFrame = z.object({
+  user_ids: userIds,
+  known: z
+    .record(z.string(), z.number(), { error: said('bad_request', 'known maps ids to versions') })
+    .default({}),
+})
+
+export function parse<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
+  const result = schema.safeParse(value)
+  return result.success ? { ok: true, value: result.data } : { ok: false, failure: failureOf(result.error) }
+}
+
+function failureOf(error: z.ZodError): Failure {
+  const issue = error.issues[0]!
+  const [code, sentence] = split(issue.message)
+  if (code in ERRORS && sentence !== undefined) return { code: code as ErrorCode, message: sentence }
+  const where = issue.path.length === 0 ? 'the body' : issue.path.join('.')
+  return { code: 'bad_request', message: `${where}: ${issue.message}` }
+}
+
+function split(message: string): [string, string | undefined] {
+  const colon = message.indexOf(': ')
+  return colon === -1 ? [message, undefined] : [message.slice(0, colon), message.slice(colon + 2)]
+}
+
+/** An expiry must lie ahead; the schemas cannot know what time it is. */
+export function expiryFailure(expiresAt: number | null, now: number): Failure | null {
+  if (expiresAt === null || expiresAt > now) return null
+  return { code: 'invalid_expiry', message: 'expires_at lies in the past' }
+}

@@ -1,0 +1,133 @@
+// The life of a session on this gateway: it opens, beats, ends. Only transitions are reported to the
+// tracker; a beat that changes nothing touches two numbers in the table and no more. A session is
+// in the table from the moment it opens until the moment it ends, and is reported to end once.
+import type { Activity } from '@greendot/protocol'
+import type { Clock } from '../platform/clock.ts'
+import type { Tally } from '../platform/tally.ts'
+import type { SessionFacts } from '../presence/event.ts'
+import type { Policy } from '../presence/policy.ts'
+import type { Tracked, Tracker } from '../presence/tracker.ts'
+import type { Interner } from './interner.ts'
+import { ACTIVITY, type Opening, type SessionTable, type Socket } from './session-table.ts'
+import { NIL } from './watch-index.ts'
+
+export type Ending = { how: 'left' } | { how: 'closed' } | { how: 'lost'; provenAt: number; at: number }
+
+export interface Sessions {
+  /** Takes a row; null when the user has as many sessions here as one may have. */
+  admit(opening: Opening, socket: Socket | null): number | null
+  /** Reports the admitted session; null when it ended before the report was through. */
+  announce(row: number, opening: Opening): Promise<Tracked | null>
+  /** Any frame is a sign of life; only `active` is activity. */
+  beat(row: number, activity: Activity | null): void
+  /** No activity for so long that the person is away, whatever the client says. */
+  fallIdle(row: number, at: number): void
+  end(row: number, ending: Ending): void
+  /** The rows of a user on this gateway, a snapshot that may be changed while it is walked. */
+  rowsOf(userId: string): number[]
+  userIdOf(row: number): string
+}
+
+export interface SessionsParts {
+  table: SessionTable
+  interner: Interner
+  tracker: Tracker
+  policy: Policy
+  clock: Clock
+  gatewayId: string
+  sessionsPerUser: number
+  tally: Tally
+  /** The row is about to be free: whatever else hangs on it must go. */
+  onEnd(row: number): void
+}
+
+export function createSessions(parts: SessionsParts): Sessions {
+  const { table, interner, tracker, policy, clock, gatewayId, sessionsPerUser, tally, onEnd } = parts
+  const { columns } = table
+
+  function rowsOf(userId: string): number[] {
+    const rows: number[] = []
+    const user = interner.find(userId)
+    if (user === -1) return rows
+    for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) rows.push(row)
+    return rows
+  }
+
+  function facts(row: number): SessionFacts {
+    return {
+      sessionId: table.sessionId(row),
+      deviceId: columns.deviceIds[row]!,
+      platform: table.platformOf(row),
+      gatewayId,
+      connectedAt: columns.connectedAt[row]!,
+      lastActiveAt: columns.activeAt[row]!,
+    }
+  }
+
+  const userIdOf = (row: number) => interner.name(columns.user[row]!)
+
+  function reportActivity(row: number, activity: Activity, at: number): void {
+    columns.activity[row] = ACTIVITY[activity]
+    tracker.report(userIdOf(row), { type: activity, activity, at: table.stamp(row, at), ...facts(row) })
+  }
+
+  return {
+    admit(opening, socket) {
+      if (rowsOf(opening.userId).length >= sessionsPerUser) return null
+      tally.connectionsOpened++
+      return table.add(interner.acquire(opening.userId), opening, socket, clock.now())
+    },
+
+    async announce(row, opening) {
+      const session = facts(row)
+      const activity = opening.activity ?? 'active'
+      const type = opening.activity ?? 'connected'
+      const { connectedAt } = session
+      const tracked = await tracker.apply(opening.userId, { type, activity, at: connectedAt, ...session })
+      if (!table.isLive(row) || table.sessionId(row) !== session.sessionId) return null
+      const known = tracked.record.sessions.find(({ id }) => id === session.sessionId)
+      // A device that came back carries on as it was, and the table must agree with the record.
+      if (columns.activity[row] === ACTIVITY.unconfirmed) {
+        columns.activity[row] = ACTIVITY[known?.activity ?? activity]
+      }
+      columns.awayAfterMs[row] = tracked.record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
+      return tracked
+    },
+
+    beat(row, activity) {
+      const now = clock.now()
+      columns.beatAt[row] = now
+      if (activity === 'active') {
+        columns.activeAt[row] = now
+        if (columns.activity[row] !== ACTIVITY.active) reportActivity(row, 'active', now)
+      } else if (activity === 'idle' && columns.activity[row] !== ACTIVITY.idle) {
+        reportActivity(row, 'idle', now)
+      }
+    },
+
+    fallIdle: (row, at) => reportActivity(row, 'idle', at),
+
+    end(row, ending) {
+      const userId = userIdOf(row)
+      const sessionId = table.sessionId(row)
+      const at = table.stamp(row, ending.how === 'lost' ? ending.at : clock.now())
+      tally.connectionsClosed++
+      if (ending.how === 'lost') tally.sessionsLost++
+      const user = columns.user[row]!
+      const socket = columns.sockets[row]
+      // Whatever the socket still says is nobody's: its row may soon belong to somebody else.
+      if (socket) socket.data.row = NIL
+      onEnd(row)
+      table.remove(row)
+      interner.release(user)
+      if (ending.how === 'lost') {
+        tracker.report(userId, { type: 'lost', sessionId, at, provenAt: ending.provenAt })
+      } else {
+        tracker.report(userId, { type: ending.how, sessionId, at })
+      }
+    },
+
+    rowsOf,
+    userIdOf,
+  }
+}

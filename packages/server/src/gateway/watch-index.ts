@@ -1,0 +1,147 @@
+// Who watches whom, as a pool of edges in integer arrays: 24 bytes an edge for both directions and
+// the outbox's mark. An edge is on two lists, the watchers of its target (doubly linked, because it
+// leaves from the middle) and the targets of its connection (singly linked, walked when it closes).
+import { grown } from '../platform/typed-arrays.ts'
+
+export const NIL = -1
+/** Value of `nextMarked` for an edge whose target has not changed since the last frame. */
+export const UNMARKED = -2
+
+export interface WatchIndex {
+  /** False when the connection watches the target already. */
+  watch(connection: number, target: number): boolean
+  /** False when it was not watching. */
+  unwatch(connection: number, target: number): boolean
+  /** Drops every edge of a connection; `dropped` is called with each target. */
+  clear(connection: number, dropped: (target: number) => void): void
+  isWatching(connection: number, target: number): boolean
+  degree(connection: number): number
+  hasWatchers(target: number): boolean
+  edges(): number
+
+  firstWatcher(target: number): number
+  nextWatcher(edge: number): number
+  firstTarget(connection: number): number
+  nextTarget(edge: number): number
+  connectionOf(edge: number): number
+  targetOf(edge: number): number
+  /** The outbox's list of changed edges of a connection runs through these. */
+  nextMarked(edge: number): number
+  setNextMarked(edge: number, next: number): void
+}
+
+export function createWatchIndex(onRemoveMarked: (connection: number, edge: number) => void): WatchIndex {
+  let target = new Int32Array(0)
+  let connection = new Int32Array(0)
+  let nextOfTarget = new Int32Array(0)
+  let previousOfTarget = new Int32Array(0)
+  let nextOfConnection = new Int32Array(0)
+  let nextMarked = new Int32Array(0)
+  let headOfTarget = new Int32Array(0)
+  let headOfConnection = new Int32Array(0)
+  let degrees = new Int32Array(0)
+  let free = NIL
+  let used = 0
+  let live = 0
+
+  function allocate(): number {
+    if (free !== NIL) {
+      const edge = free
+      free = nextOfConnection[edge]!
+      return edge
+    }
+    const edge = used++
+    if (edge >= target.length) {
+      target = grown(target, used)
+      connection = grown(connection, used)
+      nextOfTarget = grown(nextOfTarget, used)
+      previousOfTarget = grown(previousOfTarget, used)
+      nextOfConnection = grown(nextOfConnection, used)
+      nextMarked = grown(nextMarked, used)
+    }
+    return edge
+  }
+
+  function find(ofConnection: number, ofTarget: number): number {
+    let edge = ofConnection < headOfConnection.length ? headOfConnection[ofConnection]! : NIL
+    while (edge !== NIL && target[edge] !== ofTarget) edge = nextOfConnection[edge]!
+    return edge
+  }
+
+  /** Takes an edge off its target's list and returns it to the pool. */
+  function retire(edge: number): void {
+    if (nextMarked[edge] !== UNMARKED) onRemoveMarked(connection[edge]!, edge)
+    const next = nextOfTarget[edge]!
+    const previous = previousOfTarget[edge]!
+    if (next !== NIL) previousOfTarget[next] = previous
+    if (previous !== NIL) nextOfTarget[previous] = next
+    else headOfTarget[target[edge]!] = next
+    nextOfConnection[edge] = free
+    free = edge
+    live--
+  }
+
+  return {
+    watch(ofConnection, ofTarget) {
+      if (find(ofConnection, ofTarget) !== NIL) return false
+      headOfConnection = grown(headOfConnection, ofConnection + 1, NIL)
+      degrees = grown(degrees, ofConnection + 1)
+      headOfTarget = grown(headOfTarget, ofTarget + 1, NIL)
+      const edge = allocate()
+      const head = headOfTarget[ofTarget]!
+      target[edge] = ofTarget
+      connection[edge] = ofConnection
+      nextMarked[edge] = UNMARKED
+      nextOfTarget[edge] = head
+      previousOfTarget[edge] = NIL
+      if (head !== NIL) previousOfTarget[head] = edge
+      headOfTarget[ofTarget] = edge
+      nextOfConnection[edge] = headOfConnection[ofConnection]!
+      headOfConnection[ofConnection] = edge
+      degrees[ofConnection]!++
+      live++
+      return true
+    },
+    unwatch(ofConnection, ofTarget) {
+      const edge = find(ofConnection, ofTarget)
+      if (edge === NIL) return false
+      if (headOfConnection[ofConnection] === edge) headOfConnection[ofConnection] = nextOfConnection[edge]!
+      else {
+        let before = headOfConnection[ofConnection]!
+        while (nextOfConnection[before] !== edge) before = nextOfConnection[before]!
+        nextOfConnection[before] = nextOfConnection[edge]!
+      }
+      degrees[ofConnection]!--
+      retire(edge)
+      return true
+    },
+    clear(ofConnection, dropped) {
+      if (ofConnection >= headOfConnection.length) return
+      let edge = headOfConnection[ofConnection]!
+      headOfConnection[ofConnection] = NIL
+      degrees[ofConnection] = 0
+      while (edge !== NIL) {
+        const next = nextOfConnection[edge]!
+        const ofTarget = target[edge]!
+        retire(edge)
+        dropped(ofTarget)
+        edge = next
+      }
+    },
+    isWatching: (ofConnection, ofTarget) => find(ofConnection, ofTarget) !== NIL,
+    degree: (ofConnection) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
+    hasWatchers: (ofTarget) => ofTarget < headOfTarget.length && headOfTarget[ofTarget] !== NIL,
+    edges: () => live,
+    firstWatcher: (ofTarget) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),
+    nextWatcher: (edge) => nextOfTarget[edge]!,
+    firstTarget: (ofConnection) =>
+      ofConnection < headOfConnection.length ? headOfConnection[ofConnection]! : NIL,
+    nextTarget: (edge) => nextOfConnection[edge]!,
+    connectionOf: (edge) => connection[edge]!,
+    targetOf: (edge) => target[edge]!,
+    nextMarked: (edge) => nextMarked[edge]!,
+    setNextMarked(edge, next) {
+      nextMarked[edge] = next
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// What must hold between settings that are each valid by themselves. A rule returns one line that
+// says what is wrong and how to mend it, and never repeats a secret.
+import { isIPv4 } from 'node:net'
+import { ROLES, type Settings } from './settings.ts'
+
+type Rule = (settings: Settings) => string | null
+
+const JWT_SECRET_BYTES_MIN = 32
+const SERVER_KEY_CHARS_MIN = 16
+
+/** Settings that exist already, so that names never change, and wait for their backends. */
+const NOT_YET: readonly { is: (settings: Settings) => boolean; what: string; instead: string }[] = [
+  { is: (s) => s.redis_url !== null, what: 'redis_url', instead: 'leave it out' },
+  { is: (s) => s.kafka_brokers.length > 0, what: 'kafka_brokers', instead: 'leave it out' },
+  {
+    is: (s) => s.database_url.startsWith('postgres'),
+    what: 'a postgres:// database_url',
+    instead: 'use sqlite://data/greendot.db',
+  },
+  {
+    is: (s) => s.roles.length < ROLES.length,
+    what: 'a process without all of gateway, presence and fanout, which needs redis_url,',
+    instead: 'run "greendot serve" without roles',
+  },
+  {
+    is: (s) => s.default_visibility !== 'everyone',
+    what: 'default_visibility other than everyone',
+    instead: 'leave it out',
+  },
+]
+
+const notYet: Rule = (settings) => {
+  const early = NOT_YET.find((entry) => entry.is(settings))
+  return early ? `${early.what} is not in this version yet; ${early.instead}` : null
+}
+
+const ttlOutlivesInterval: Rule = ({ heartbeat_ttl_ms: ttlMs, heartbeat_interval_ms: intervalMs }) =>
+  ttlMs > intervalMs
+    ? null
+    : `heartbeat_ttl_ms (${ttlMs}) must be larger than heartbeat_interval_ms (${intervalMs}), ` +
+      'or everybody is lost between two beats; twice the interval is a good value'
+
+const devStaysHome: Rule = ({ dev, host }) =>
+  dev && !isLoopback(host)
+    ? `dev lets anybody be anybody, so it is refused on ${host}; ` +
+      'use host 127.0.0.1, or turn dev off and set jwt_secret'
+    : null
+
+const oneKindOfToken: Rule = (settings) =>
+  settings.jwt_secret !== null && settings.jwks_url !== null
+    ? 'jwt_secret and jwks_url are both set, and tokens can be checked only one way; remove one'
+    : null
+
+const strongSecret: Rule = ({ jwt_secret: secret }) =>
+  secret !== null && Buffer.byteLength(secret) < JWT_SECRET_BYTES_MIN
+    ? `jwt_secret has fewer than ${JWT_SECRET_BYTES_MIN} bytes, which can be guessed from any one token; ` +
+      'make one with: openssl rand -base64 48'
+    : null
+
+const strongServerKeys: Rule = ({ dev, server_keys: keys }) =>
+  !dev && keys.some((key) => key.length < SERVER_KEY_CHARS_MIN)
+    ? `server_keys has a key of fewer than ${SERVER_KEY_CHARS_MIN} characters, which can be guessed; ` +
+      'make one with: openssl rand -hex 24'
+    : null
+
+const someAuth: Rule = (settings) =>
+  settings.dev || settings.jwt_secret !== null || settings.jwks_url !== null
+    ? null
+    : 'there is no way to check user tokens; set jwt_secret or jwks_url, or on your own machine use --dev'
+
+const ALWAYS = [notYet, ttlOutlivesInterval, devStaysHome, oneKindOfToken, strongSecret, strongServerKeys]
+
+/** The first rule that is broken, or null. Commands that serve nobody do without the last rule. */
+export function brokenRule(settings: Settings, auth: 'required' | 'optional'): string | null {
+  const rules = auth === 'required' ? [...ALWAYS, someAuth] : ALWAYS
+  for (const rule of rules) {
+    const problem = rule(settings)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+export function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'))
+  )
+}

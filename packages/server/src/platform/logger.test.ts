@@ -1,0 +1,49 @@
+// Log lines are JSON, obey the level, and never carry a token or a secret.
+import { expect, test } from 'bun:test'
+import { createLogger } from './logger.ts'
+import type { LogLevel } from './settings.ts'
+
+function logged(level: LogLevel, log: (logger: ReturnType<typeof createLogger>) => void) {
+  const lines: string[] = []
+  log(createLogger({ level, destination: { write: (line) => void lines.push(line) } }))
+  return lines
+}
+
+test('[X8] a line is one JSON object with a level, a time and a message', () => {
+  const [line] = logged('info', (logger) => logger.info({ port: 1 }, 'ready'))
+  expect(line).toEndWith('}\n')
+  expect(JSON.parse(line!)).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+    port: 1,
+    msg: 'ready',
+  })
+})
+
+test('[X8] what is below the level is not logged', () => {
+  const lines = logged('warn', (logger) => {
+    logger.info('no')
+    logger.warn('yes')
+  })
+  expect(lines).toHaveLength(1)
+})
+
+test('[C6] tokens and secrets are cut, at the top and further down', () => {
+  const lines = logged('info', (logger) => {
+    const secret = 'hunter2'
+    logger.info({ token: secret, authorization: secret, jwt_secret: secret })
+    logger.info({ config: { jwtSecret: secret, serverKeys: [secret] } })
+    logger.info({ request: { headers: { authorization: secret, cookie: secret } } })
+    logger.child({ token: secret }).info('child')
+    logger.info({ url: `/api/v1/ws?token=${secret}&device_id=d` })
+    logger.info({ url: new URL(`http://h/?a=1&token=${secret}#x`) })
+  })
+  expect(lines).toHaveLength(6)
+  expect(lines.join('')).not.toContain('hunter2')
+  expect(lines[4]).toContain('device_id=d')
+})
+
+test('[X8] errors are logged with their message', () => {
+  const [line] = logged('info', (logger) => logger.error({ err: new Error('broken') }, 'oh'))
+  expect(JSON.parse(line!)).toMatchObject({ level: 'error', err: { message: 'broken' }, msg: 'oh' })
+})

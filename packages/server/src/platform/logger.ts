@@ -1,0 +1,50 @@
+// Structured logs: one JSON object a line, on stderr, because stdout carries the ready line. No
+// transports and so no worker threads: a single-file executable has no files for them to load.
+// Tokens and secrets are cut here, whoever logs them.
+import pino from 'pino'
+import type { LogLevel } from './settings.ts'
+
+export type Logger = pino.Logger
+
+const SECRET_FIELDS = [
+  'token',
+  'authorization',
+  'Authorization',
+  'cookie',
+  'secret',
+  'password',
+  'jwtSecret',
+  'jwt_secret',
+  'serverKeys',
+  'server_keys',
+  'server_key',
+]
+
+// A wildcard stands for exactly one level: fields are cut at the top and up to two levels down.
+const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])
+
+export interface LoggerOptions {
+  level: LogLevel
+  /** Where lines go instead of stderr. */
+  destination?: { write(line: string): void }
+}
+
+export function createLogger({ level, destination }: LoggerOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_PATHS, censor: '(secret)' },
+      serializers: { url: withoutToken },
+    },
+    // Synchronous, so that the last lines before a crash are never lost; nothing logs per frame.
+    destination ?? pino.destination({ fd: 2, sync: true }),
+  )
+}
+
+/** Tokens may travel in the query of a URL, where no field name gives them away. */
+function withoutToken(url: unknown): string {
+  return String(url).replace(/([?&]token=)[^&#]*/gi, '$1(secret)')
+}

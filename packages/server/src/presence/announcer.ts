@@ -1,0 +1,103 @@
+// After a commit: who must hear of it, and what must be written first. A change that leaves or
+// finds somebody offline is archived before it is announced, so that what people saw survives a
+// crash. Later changes of the same user may overtake one that waits; versions put that right at
+// the receiving end.
+import type { Bus, BusMessage } from '../bus/port.ts'
+import type { Archivist } from './archivist.ts'
+import { toLastSeenRow, toSettingsRow } from './hydrate.ts'
+import type { Policy } from './policy.ts'
+import type { UserRecord } from './record.ts'
+import { toOwnPresence, toPresence } from './view.ts'
+
+export interface Transition {
+  userId: string
+  before: UserRecord
+  after: UserRecord
+  revision: number
+  interested: readonly string[]
+}
+
+export interface Announcer {
+  /** Publishes the transitions of one batch; `done` is called for each once it is out. */
+  announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void): void
+}
+
+export function createAnnouncer(parts: {
+  bus: Bus
+  archivist: Archivist
+  policy: Policy
+  onChange?: ((userId: string, record: UserRecord) => void) | undefined
+}): Announcer {
+  const { bus, archivist, policy, onChange } = parts
+
+  /** Starts the writes a transition needs; null when nobody has to wait for them. */
+  function persist({ userId, before, after }: Transition, now: number): Promise<unknown> | null {
+    let durable: Promise<unknown> | null = null
+    if (after.version !== before.version) {
+      const isGone = after.shown.status === 'offline'
+      if (isGone || before.shown.status === 'offline') {
+        const written = archivist.lastSeen([toLastSeenRow(userId, after, now)])
+        // That somebody came only matters should we crash; nobody waits for it.
+        if (isGone) durable = written
+      }
+    }
+    const isChosen =
+      before.availability !== after.availability ||
+      before.customStatus !== after.customStatus ||
+      before.awayAfter !== after.awayAfter
+    if (!isChosen) return durable
+    return Promise.all([durable, archivist.settings([toSettingsRow(userId, after)])])
+  }
+
+  function send<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
+    const byGateway = new Map<string, BusMessage[]>()
+    for (const transition of transitions) {
+      for (const [gatewayId, message] of messagesOf(transition, now, policy)) {
+        const messages = byGateway.get(gatewayId)
+        if (messages === undefined) byGateway.set(gatewayId, [message])
+        else messages.push(message)
+      }
+    }
+    for (const [gatewayId, messages] of byGateway) bus.publish(gatewayId, messages)
+    for (const transition of transitions) done(transition)
+  }
+
+  return {
+    announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
+      const ready: T[] = []
+      const waiting: T[] = []
+      const writes: Promise<unknown>[] = []
+      for (const transition of transitions) {
+        if (transition.after.version !== transition.before.version)
+          onChange?.(transition.userId, transition.after)
+        const durable = persist(transition, now)
+        if (durable === null) ready.push(transition)
+        else {
+          waiting.push(transition)
+          writes.push(durable)
+        }
+      }
+      if (ready.length > 0) send(ready, now, done)
+      if (waiting.length > 0) void Promise.all(writes).then(() => send(waiting, now, done))
+    },
+  }
+}
+
+function messagesOf(transition: Transition, now: number, policy: Policy): [string, BusMessage][] {
+  const { userId, before, after, revision, interested } = transition
+  const messages: [string, BusMessage][] = []
+  if (after.version !== before.version && interested.length > 0) {
+    const json = JSON.stringify(toPresence(userId, after))
+    const change: BusMessage = { kind: 'change', userId, version: after.version, at: now, json }
+    for (const gatewayId of interested) messages.push([gatewayId, change])
+  }
+  const own = new Set<string>()
+  for (const session of after.sessions) if (session.end.state === 'live') own.add(session.gatewayId)
+  if (own.size === 0) return messages
+  const json = JSON.stringify(toOwnPresence(userId, after, now, policy))
+  // The former own view is taken at the instant it was settled, so that an expiry shows as a change.
+  if (json !== JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))) {
+    for (const gatewayId of own) messages.push([gatewayId, { kind: 'self', userId, revision, json }])
+  }
+  return messages
+}

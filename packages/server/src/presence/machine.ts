@@ -1,0 +1,193 @@
+// The presence machine: the only place that decides what anybody sees. Pure: no clock, no chance,
+// no I/O. `step` first lets every deadline up to `now` have its effect, in order, then applies the
+// events, then settles once; so stepping late equals stepping on time, and events that arrive
+// together are one change. When nothing changes, the very same record comes back.
+import type { PresenceEvent } from './event.ts'
+import { mergeSessions } from './merge.ts'
+import type { Policy } from './policy.ts'
+import type { AvailabilitySetting, Here, Session, Shown, ShownCustomStatus, UserRecord } from './record.ts'
+import { applyEnding, applyReport, dropSessions, forgetTombstones, supersedes } from './session-events.ts'
+import { applyChoice } from './setting-events.ts'
+import { voteChangesAt, voteOf } from './votes.ts'
+
+export interface Step {
+  record: UserRecord
+  /** The next instant at which the user changes without a new event; null when there is none. */
+  dueAt: number | null
+}
+
+export function step(
+  before: UserRecord,
+  events: readonly PresenceEvent[],
+  now: number,
+  policy: Policy,
+): Step {
+  let record = before
+  for (
+    let due = nextDeadline(record, policy);
+    due !== null && due <= now;
+    due = nextDeadline(record, policy)
+  ) {
+    record = settle({ ...record, settledAt: due }, due, policy)
+  }
+  let told = record
+  for (const event of events) told = apply(told, event, now, policy)
+  if (told !== record) {
+    const settledAt = Math.max(now, record.settledAt)
+    record = settle({ ...told, settledAt }, settledAt, policy)
+  }
+  return { record, dueAt: nextDeadline(record, policy) }
+}
+
+function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Policy): UserRecord {
+  switch (event.type) {
+    case 'connected':
+    case 'active':
+    case 'idle':
+      return applyReport(record, event, now, policy)
+    case 'left':
+    case 'closed':
+    case 'lost':
+      return applyEnding(record, event, now)
+    case 'set_availability':
+    case 'set_custom_status':
+    case 'set_away_after':
+      return applyChoice(record, event)
+    case 'tick':
+      return record
+  }
+}
+
+/** The earliest instant after `settledAt` at which a vote, a wait or an expiry runs out. */
+export function nextDeadline(record: UserRecord, policy: Policy): number | null {
+  let due = Number.POSITIVE_INFINITY
+  const consider = (at: number | null | undefined) => {
+    if (at !== null && at !== undefined && at > record.settledAt && at < due) due = at
+  }
+  for (const session of record.sessions) consider(voteChangesAt(session, record.settledAt, policy))
+  if (record.here.state === 'arriving') consider(record.here.showAt)
+  consider(record.availability?.expiresAt)
+  consider(record.customStatus?.expiresAt)
+  consider(record.shown.customStatus?.expiresAt)
+  return due === Number.POSITIVE_INFINITY ? null : due
+}
+
+function settle(record: UserRecord, now: number, policy: Policy): UserRecord {
+  const present = forgetTombstones(settleSessions(record, now, policy), now)
+  const here = settleHere(present, now, policy)
+  return show(present.here === here ? present : { ...present, here }, now, policy)
+}
+
+function settleSessions(record: UserRecord, now: number, policy: Policy): UserRecord {
+  const isOver = (session: Session): boolean => {
+    if (session.end.state === 'live') return false
+    // Nobody has seen this arrival yet, so there is nothing to keep up for a grace.
+    if (record.here.state !== 'here') return true
+    if (voteOf(session, now, policy) === 'gone') return true
+    return record.sessions.some((other) => supersedes(other, session))
+  }
+  return dropSessions(record, isOver, now)
+}
+
+const HERE: Here = { state: 'here' }
+const ABSENT: Here = { state: 'absent' }
+
+function settleHere(record: UserRecord, now: number, policy: Policy): Here {
+  const { sessions, here, shown } = record
+  if (sessions.length === 0) return here.state === 'absent' ? here : ABSENT
+  if (here.state === 'here') return here
+  let showAt = Number.POSITIVE_INFINITY
+  for (const session of sessions) {
+    // Whoever came no later than the others went takes over from them; that is not an arrival.
+    const delayMs = session.connectedAt <= shown.since ? 0 : policy.onlineDelayMs
+    showAt = Math.min(showAt, session.connectedAt + delayMs)
+  }
+  if (showAt <= now) return HERE
+  return here.state === 'arriving' && here.showAt === showAt ? here : { state: 'arriving', showAt }
+}
+
+function show(record: UserRecord, now: number, policy: Policy): UserRecord {
+  const masked = isInvisible(record, now)
+  const next = masked ? maskedView(record.shown, now) : openView(record, now, policy)
+  const { shown } = record
+  if (
+    next.status === shown.status &&
+    sameDevices(next.devices, shown.devices) &&
+    sameCustomStatus(next.customStatus, shown.customStatus)
+  ) {
+    return record
+  }
+  let lastSeen = shown.lastSeen
+  if (masked) {
+    // Going invisible looks like leaving this very moment; after it, nothing moves.
+    if (shown.status !== 'offline') lastSeen = Math.max(record.lastSeen ?? now, now)
+  } else if (next.status !== 'offline' || shown.status !== 'offline') {
+    lastSeen = latest(shown.lastSeen, record.lastSeen)
+  }
+  const since = next.status === shown.status ? shown.since : now
+  return {
+    ...record,
+    lastSeen: latest(record.lastSeen, lastSeen),
+    shown: { ...next, since, lastSeen },
+    version: record.version + 1,
+  }
+}
+
+type View = Pick<Shown, 'status' | 'devices' | 'customStatus'>
+
+/** What a person shows of themselves when they do not hide. */
+export function openView(record: UserRecord, now: number, policy: Policy): View {
+  const customStatus = effectiveCustomStatus(record, now)
+  if (record.here.state !== 'here') return { status: 'offline', devices: [], customStatus }
+  const { devices, crowd } = mergeSessions(record.sessions, now, policy)
+  switch (crowd) {
+    case 'nobody':
+      return { status: 'offline', devices, customStatus }
+    case 'lingering':
+      return { status: 'away', devices, customStatus }
+    case 'active':
+    case 'idle': {
+      const chosen = effectiveAvailability(record, now)?.status
+      if (chosen === 'away' || chosen === 'busy') return { status: chosen, devices, customStatus }
+      return { status: crowd === 'active' ? 'online' : 'away', devices, customStatus }
+    }
+  }
+}
+
+// An invisible person keeps the custom status they had, and it expires as it would for anybody
+// who is offline: a status past its own expiry would give them away.
+function maskedView(shown: Shown, now: number): View {
+  const { customStatus } = shown
+  const expired = customStatus !== null && customStatus.expiresAt !== null && customStatus.expiresAt <= now
+  return { status: 'offline', devices: [], customStatus: expired ? null : customStatus }
+}
+
+export function effectiveAvailability(record: UserRecord, now: number): AvailabilitySetting | null {
+  const setting = record.availability
+  if (setting === null || setting.status === 'auto') return null
+  return setting.expiresAt !== null && setting.expiresAt <= now ? null : setting
+}
+
+export function isInvisible(record: UserRecord, now: number): boolean {
+  return effectiveAvailability(record, now)?.status === 'invisible'
+}
+
+export function effectiveCustomStatus(record: UserRecord, now: number): ShownCustomStatus | null {
+  const setting = record.customStatus
+  if (setting === null || (setting.text === null && setting.emoji === null)) return null
+  if (setting.expiresAt !== null && setting.expiresAt <= now) return null
+  return { text: setting.text, emoji: setting.emoji, expiresAt: setting.expiresAt }
+}
+
+function sameDevices(a: Shown['devices'], b: Shown['devices']): boolean {
+  return a === b || (a.length === b.length && a.every((device, index) => device === b[index]))
+}
+
+function sameCustomStatus(a: ShownCustomStatus | null, b: ShownCustomStatus | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.text === b.text && a.emoji === b.emoji && a.expiresAt === b.expiresAt
+}
+
+function latest(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.max(a, b)
+}

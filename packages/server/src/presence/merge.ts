@@ -1,0 +1,40 @@
+// Many devices, one status. The merge looks only at votes, so the order in which devices spoke
+// cannot matter.
+import { PLATFORMS, type Platform } from '@greendot/protocol'
+import type { Policy } from './policy.ts'
+import type { Session, UserRecord } from './record.ts'
+import { voteOf } from './votes.ts'
+
+export interface Merged {
+  /** Platforms that count as live, most recently active first. */
+  devices: readonly Platform[]
+  /** What the devices alone say: anyone active, all idle, only traces of somebody, or nobody. */
+  crowd: 'active' | 'idle' | 'lingering' | 'nobody'
+}
+
+const NO_DEVICES: readonly Platform[] = []
+// Nearly everybody has one device: they share these lists instead of owning one each.
+const ONE_DEVICE = new Map<Platform, readonly Platform[]>(PLATFORMS.map((platform) => [platform, [platform]]))
+
+export function mergeSessions(sessions: UserRecord['sessions'], at: number, policy: Policy): Merged {
+  const counted: Session[] = []
+  let crowd: Merged['crowd'] = 'nobody'
+  for (const session of sessions) {
+    const vote = voteOf(session, at, policy)
+    if (vote === 'active' || vote === 'idle') counted.push(session)
+    if (vote === 'active') crowd = 'active'
+    else if (vote === 'idle' && crowd !== 'active') crowd = 'idle'
+    else if (vote === 'lingering' && crowd === 'nobody') crowd = 'lingering'
+  }
+  if (counted.length === 0) return { devices: NO_DEVICES, crowd }
+  if (counted.length === 1) return { devices: ONE_DEVICE.get(counted[0]!.platform)!, crowd }
+  counted.sort(byRecency)
+  return { devices: [...new Set(counted.map((session) => session.platform))], crowd }
+}
+
+// An active session is active right now, whenever it last said so; the platform breaks ties so
+// that equal instants still give one order.
+export function byRecency(a: Session, b: Session): number {
+  if (a.activity !== b.activity) return a.activity === 'active' ? -1 : 1
+  return b.lastActiveAt - a.lastActiveAt || (a.platform < b.platform ? -1 : a.platform > b.platform ? 1 : 0)
+}

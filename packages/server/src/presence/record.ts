@@ -1,0 +1,112 @@
+// The hot record of one user: everything the machine needs to know about them, as a plain value.
+// Records are never mutated; the machine returns a new one. What others may see of a user is
+// `shown`, and it is frozen between visible changes: one version, one object.
+import type { Activity, Availability, Platform, Status } from '@greendot/protocol'
+
+/** Whether and how a session ended; each cause has its own delay. */
+export type SessionEnd =
+  | { state: 'live' }
+  /** The socket closed without a goodbye at `since`. */
+  | { state: 'closed'; since: number }
+  /** Silence: the last proof of life was at `provenAt`, and the time to live ran out at `since`. */
+  | { state: 'lost'; since: number; provenAt: number }
+
+export interface Session {
+  id: string
+  deviceId: string
+  platform: Platform
+  /** The gateway that holds the connection and answers for it with its lease. */
+  gatewayId: string
+  activity: Activity
+  connectedAt: number
+  lastActiveAt: number
+  /** The newest event of this session that was applied; older ones change nothing. */
+  eventAt: number
+  end: SessionEnd
+}
+
+/** A session that is gone for good. It is remembered for a while so that replays change nothing. */
+export interface Tombstone {
+  id: string
+  endedAt: number
+}
+
+export interface AvailabilitySetting {
+  status: Availability
+  expiresAt: number | null
+  /** When the person chose it; the newest choice wins. */
+  setAt: number
+}
+
+export interface CustomStatusSetting {
+  text: string | null
+  emoji: string | null
+  expiresAt: number | null
+  setAt: number
+}
+
+/** The custom status as it is shown: a setting that has text or emoji and has not expired. */
+export interface ShownCustomStatus {
+  text: string | null
+  emoji: string | null
+  expiresAt: number | null
+}
+
+/** What everybody else sees. */
+export interface Shown {
+  status: Status
+  since: number
+  lastSeen: number | null
+  customStatus: ShownCustomStatus | null
+  devices: readonly Platform[]
+}
+
+/** After how much inactivity this person is away, if they chose for themselves. */
+export interface AwayAfterSetting {
+  awayAfterMs: number | null
+  setAt: number
+}
+
+/**
+ * Whether the person is here, after the delays and before anything they chose by hand.
+ * `arriving` waits for the online delay, and nobody can see it yet.
+ */
+export type Here = { state: 'absent' } | { state: 'arriving'; showAt: number } | { state: 'here' }
+
+export interface UserRecord {
+  sessions: readonly Session[]
+  tombstones: readonly Tombstone[]
+  /** Sessions that started at or before this instant and are not in the record are history. */
+  forgottenAt: number
+  availability: AvailabilitySetting | null
+  customStatus: CustomStatusSetting | null
+  awayAfter: AwayAfterSetting | null
+  here: Here
+  shown: Shown
+  /** The last proof that the person was here; true even while they are invisible. */
+  lastSeen: number | null
+  version: number
+  /** Deadlines at or before this instant have had their effect. */
+  settledAt: number
+}
+
+const NOTHING_SHOWN: Shown = { status: 'offline', since: 0, lastSeen: null, customStatus: null, devices: [] }
+const ABSENT: Here = { state: 'absent' }
+const NONE: readonly never[] = []
+
+/** Somebody nobody has ever heard of. Their first visible change will be `version + 1`. */
+export function emptyRecord(version = 0): UserRecord {
+  return {
+    sessions: NONE,
+    tombstones: NONE,
+    forgottenAt: 0,
+    availability: null,
+    customStatus: null,
+    awayAfter: null,
+    here: ABSENT,
+    shown: NOTHING_SHOWN,
+    lastSeen: null,
+    version,
+    settledAt: 0,
+  }
+}

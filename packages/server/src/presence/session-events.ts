@@ -1,0 +1,126 @@
+// Session events applied to the list of sessions: facts only, no delays and nothing visible.
+// Invariant: a replayed, duplicated or outdated event returns the very same record.
+import type { PresenceEvent } from './event.ts'
+import { byRecency } from './merge.ts'
+import type { Policy } from './policy.ts'
+import type { Session, SessionEnd, Tombstone, UserRecord } from './record.ts'
+import { voteOf } from './votes.ts'
+
+/** How long an ended session is remembered, so that replays of its events change nothing. */
+export const TOMBSTONE_MS = 120_000
+export const TOMBSTONES_MAX = 32
+
+type Report = Extract<PresenceEvent, { type: 'connected' | 'active' | 'idle' }>
+type Ending = Extract<PresenceEvent, { type: 'left' | 'closed' | 'lost' }>
+
+const LIVE: SessionEnd = { state: 'live' }
+
+export function applyReport(record: UserRecord, event: Report, now: number, policy: Policy): UserRecord {
+  const index = record.sessions.findIndex((session) => session.id === event.sessionId)
+  const known = record.sessions[index]
+  if (known !== undefined) {
+    // An ended session does not come back: whoever reconnects is a new session of the device.
+    if (known.end.state !== 'live' || event.at <= known.eventAt) return record
+    const lastActiveAt = Math.max(known.lastActiveAt, event.lastActiveAt)
+    const sessions = record.sessions.with(index, {
+      ...known,
+      activity: event.activity,
+      lastActiveAt,
+      eventAt: event.at,
+    })
+    return seen({ ...record, sessions }, lastActiveAt, now)
+  }
+  if (event.connectedAt <= record.forgottenAt) return record
+  if (record.tombstones.some((tombstone) => tombstone.id === event.sessionId)) return record
+  const session: Session = {
+    id: event.sessionId,
+    deviceId: event.deviceId,
+    platform: event.platform,
+    gatewayId: event.gatewayId,
+    activity: event.activity,
+    connectedAt: event.connectedAt,
+    lastActiveAt: event.lastActiveAt,
+    eventAt: event.at,
+    end: LIVE,
+  }
+  const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
+  // Sorted, so that two devices arriving together give one record whichever came first.
+  const sessions = [...record.sessions, resumed].sort((a, b) => (a.id < b.id ? -1 : 1))
+  return seen({ ...record, sessions }, resumed.lastActiveAt, now)
+}
+
+// A device that comes back while its old session still counts carries on as it was, so that a
+// reload neither wakes an idle device nor reorders the list.
+function resume(session: Session, sessions: UserRecord['sessions'], now: number, policy: Policy): Session {
+  const formers = sessions.filter((other) => supersedes(session, other))
+  // Of several tabs it carries on as the one people see: traces speak only where nothing else does.
+  const counted = formers.filter((other) => voteOf(other, now, policy) === other.activity)
+  const former = (counted.length > 0 ? counted : formers).sort(byRecency)[0]
+  if (former === undefined) return session
+  return { ...session, activity: former.activity, lastActiveAt: former.lastActiveAt }
+}
+
+/** True when `session` is the same device come back after `other` ended. */
+export function supersedes(session: Session, other: Session): boolean {
+  if (session.deviceId !== other.deviceId || session.end.state !== 'live') return false
+  const end = other.end
+  if (end.state === 'live') return false
+  return session.connectedAt >= (end.state === 'lost' ? end.provenAt : end.since)
+}
+
+export function applyEnding(record: UserRecord, event: Ending, now: number): UserRecord {
+  const index = record.sessions.findIndex((session) => session.id === event.sessionId)
+  const known = record.sessions[index]
+  if (known === undefined || event.at <= known.eventAt) return record
+  if (event.type === 'left') {
+    // A goodbye ends a session for good, even one that had already closed or gone silent.
+    return seen(
+      dropSessions(record, (session) => session === known, event.at),
+      event.at,
+      now,
+    )
+  }
+  if (known.end.state !== 'live') return record
+  const end: SessionEnd =
+    event.type === 'closed'
+      ? { state: 'closed', since: event.at }
+      : { state: 'lost', since: event.at, provenAt: event.provenAt }
+  const sessions = record.sessions.with(index, { ...known, eventAt: event.at, end })
+  return seen({ ...record, sessions }, event.type === 'closed' ? event.at : event.provenAt, now)
+}
+
+/** Removes sessions and buries them, so that their events are known to be history. */
+export function dropSessions(
+  record: UserRecord,
+  isOver: (session: Session) => boolean,
+  endedAt: number,
+): UserRecord {
+  const over = record.sessions.filter(isOver)
+  if (over.length === 0) return record
+  const sessions = record.sessions.filter((session) => !over.includes(session))
+  const buried = over.map((session): Tombstone => {
+    // A clock ahead of ours may have dated its events after our now; they are history all the same.
+    return { id: session.id, endedAt: Math.max(endedAt, session.eventAt) }
+  })
+  const tombstones = [...record.tombstones, ...buried]
+  tombstones.sort((a, b) => a.endedAt - b.endedAt || (a.id < b.id ? -1 : 1))
+  return { ...record, sessions, tombstones }
+}
+
+/**
+ * Replaces old tombstones by one instant before which everything is history. Only when settling:
+ * between events that are applied together it would make their order matter.
+ */
+export function forgetTombstones(record: UserRecord, now: number): UserRecord {
+  const { tombstones } = record
+  const kept = tombstones.filter((tombstone) => tombstone.endedAt > now - TOMBSTONE_MS).slice(-TOMBSTONES_MAX)
+  const newestForgotten = tombstones[tombstones.length - kept.length - 1]
+  if (newestForgotten === undefined) return record
+  return { ...record, tombstones: kept, forgottenAt: Math.max(record.forgottenAt, newestForgotten.endedAt) }
+}
+
+// A proof of life never lies in the future and never takes last seen backwards.
+function seen(record: UserRecord, provenAt: number, now: number): UserRecord {
+  const at = Math.min(provenAt, now)
+  return record.lastSeen !== null && record.lastSeen >= at ? record : { ...record, lastSeen: at }
+}

@@ -1,0 +1,209 @@
+// The shell around the machine: collects events, and once per turn of the loop loads everybody they
+// concern, steps them, commits with compare-and-set, archives and publishes. One batch is under way
+// at a time and a user is in it once, so this process never races against itself; on a conflict
+// with another process the user is loaded and stepped again.
+import type { Archive } from '../archive/port.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { CommitResult, PresenceStore, Stored } from '../store/port.ts'
+import type { Announcer, Transition } from './announcer.ts'
+import type { PresenceEvent } from './event.ts'
+import { fromArchive, isArchived, versionFloor } from './hydrate.ts'
+import { step } from './machine.ts'
+import type { Policy } from './policy.ts'
+import type { UserRecord } from './record.ts'
+
+/** Users per batch; bounds how long one turn works. */
+const BATCH_USERS_MAX = 1_000
+/** Conflicts in a row for one user before we give up and say so. */
+const ATTEMPTS_MAX = 20
+/** Hot for a while after they left, so that replays change nothing and readers find them quickly. */
+const RETAIN_MS = 120_000
+const BACKFILL_MS = 60_000
+const NOBODY: readonly string[] = []
+
+export interface Tracked {
+  record: UserRecord
+  revision: number
+}
+
+export interface Tracker {
+  /** Applies an event soon; nobody waits for it. */
+  report(userId: string, event: PresenceEvent): void
+  /** Applies an event and resolves with the committed state, once what must be durable is. */
+  apply(userId: string, event: PresenceEvent): Promise<Tracked>
+  /** Present state in the order asked; live first, the archive for the rest, null for the unknown. */
+  read(userIds: readonly string[]): Promise<(UserRecord | null)[]>
+  /** Resolves when everything reported so far is committed. */
+  flush(): Promise<void>
+  depth(): number
+}
+
+export interface TrackerParts {
+  store: PresenceStore
+  archive: Archive
+  announcer: Announcer
+  policy: Policy
+  clock: Clock
+  logger: Logger
+}
+
+interface Work {
+  events: PresenceEvent[]
+  waiters: { resolve: (tracked: Tracked) => void; reject: (error: unknown) => void }[]
+}
+
+/** One user on the way through a batch. */
+interface Stepped extends Transition {
+  work: Work
+  dueAt: number | null
+}
+
+export async function createTracker(parts: TrackerParts): Promise<Tracker> {
+  const { store, archive, announcer, policy, clock, logger } = parts
+  const floor = versionFloor(await store.bornAt())
+  let queue = new Map<string, Work>()
+  let running: Promise<void> | null = null
+
+  function enqueue(userId: string, event: PresenceEvent): Work {
+    let work = queue.get(userId)
+    if (work === undefined) {
+      work = { events: [], waiters: [] }
+      queue.set(userId, work)
+    }
+    work.events.push(event)
+    running ??= new Promise((resolve) => clock.soon(() => void run().then(resolve)))
+    return work
+  }
+
+  async function run(): Promise<void> {
+    while (queue.size > 0) {
+      const batch = takeBatch()
+      try {
+        await processBatch(batch)
+      } catch (error) {
+        // The state of a user heals with their next event; whoever waits must know now.
+        logger.error({ err: error, users: batch.size }, 'presence batch failed')
+        for (const work of batch.values()) for (const waiter of work.waiters) waiter.reject(error)
+      }
+      // Sockets get their turn between batches.
+      if (queue.size > 0) await new Promise<void>((resolve) => clock.soon(resolve))
+    }
+    running = null
+  }
+
+  function takeBatch(): Map<string, Work> {
+    if (queue.size <= BATCH_USERS_MAX) {
+      const batch = queue
+      queue = new Map()
+      return batch
+    }
+    const batch = new Map<string, Work>()
+    for (const [userId, work] of queue) {
+      batch.set(userId, work)
+      queue.delete(userId)
+      if (batch.size === BATCH_USERS_MAX) break
+    }
+    return batch
+  }
+
+  async function processBatch(batch: Map<string, Work>): Promise<void> {
+    let remaining = batch
+    for (let attempt = 0; remaining.size > 0; attempt++) {
+      if (attempt === ATTEMPTS_MAX) throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
+      const now = clock.now()
+      const stepped = await stepAll(remaining, now)
+      const changed = stepped.filter((one) => one.after !== one.before)
+      const results = changed.length === 0 ? [] : await store.commit(changed.map((one) => toCommit(one, now)))
+      remaining = new Map()
+      const committed: Stepped[] = []
+      for (const [index, one] of changed.entries()) {
+        const result = results[index] as CommitResult
+        if (result.outcome === 'conflict') remaining.set(one.userId, one.work)
+        else committed.push({ ...one, revision: result.revision, interested: result.interested })
+      }
+      announcer.announce(committed, now, answer)
+      for (const one of stepped) if (one.after === one.before) answer(one)
+    }
+  }
+
+  async function stepAll(works: Map<string, Work>, now: number): Promise<Stepped[]> {
+    const userIds = [...works.keys()]
+    const stored = await loadOrHydrate(userIds)
+    return userIds.map((userId, index) => {
+      const { record, revision } = stored[index] as Stored
+      const work = works.get(userId) as Work
+      const { record: after, dueAt } = step(record, work.events, now, policy)
+      return { userId, work, before: record, revision, after, dueAt, interested: NOBODY }
+    })
+  }
+
+  async function loadOrHydrate(userIds: readonly string[]): Promise<Stored[]> {
+    const loaded = await store.load(userIds)
+    const missing = userIds.filter((_, index) => loaded[index] === null)
+    if (missing.length === 0) return loaded as Stored[]
+    const archived = await archive.read(missing)
+    let next = 0
+    return loaded.map((stored) => stored ?? { record: fromArchive(archived[next++]!, floor), revision: 0 })
+  }
+
+  function toCommit(one: Stepped, now: number) {
+    const { userId, revision, after, dueAt } = one
+    const isOver = after.sessions.length === 0 && dueAt === null
+    const retainUntil = isOver ? now + RETAIN_MS : null
+    return { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
+  }
+
+  function answer(one: Stepped): void {
+    for (const waiter of one.work.waiters) waiter.resolve({ record: one.after, revision: one.revision })
+  }
+
+  async function read(userIds: readonly string[]): Promise<(UserRecord | null)[]> {
+    const loaded = await store.load(userIds)
+    const records = loaded.map((stored) => stored?.record ?? null)
+    const missing = new Set(userIds.filter((_, index) => loaded[index] === null))
+    if (missing.size === 0) return records
+    const found = await backfill([...missing])
+    return userIds.map((userId, index) => records[index] ?? found.get(userId) ?? null)
+  }
+
+  async function backfill(userIds: readonly string[]): Promise<Map<string, UserRecord>> {
+    const archived = await archive.read(userIds)
+    const now = clock.now()
+    const found = new Map<string, UserRecord>()
+    const commits = []
+    for (const [index, userId] of userIds.entries()) {
+      const user = archived[index]!
+      if (!isArchived(user)) continue
+      const { record, dueAt } = step(fromArchive(user, floor), [{ type: 'tick' }], now, policy)
+      found.set(userId, record)
+      // An expiry that passed meanwhile changes them now; the queue will find and announce it.
+      const isStale = record.version !== (user.lastSeen?.version ?? floor)
+      if (isStale) report(userId, { type: 'tick' })
+      else {
+        const retainUntil = dueAt === null ? now + BACKFILL_MS : null
+        commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
+      }
+    }
+    if (commits.length > 0) await store.commit(commits)
+    return found
+  }
+
+  function report(userId: string, event: PresenceEvent): void {
+    enqueue(userId, event)
+  }
+
+  return {
+    report,
+    apply(userId, event) {
+      return new Promise((resolve, reject) => {
+        enqueue(userId, event).waiters.push({ resolve, reject })
+      })
+    },
+    read,
+    async flush() {
+      while (running !== null) await running
+    },
+    depth: () => queue.size,
+  }
+}

@@ -1,0 +1,62 @@
+// From a record to what is sent: the presence object for others and the own view for the person.
+// Others only ever get what is in `shown`; nothing here looks past it on their behalf.
+import type { CustomStatus, OwnPresence, Presence, Source } from '@greendot/protocol'
+import { effectiveAvailability, effectiveCustomStatus, isInvisible, openView } from './machine.ts'
+import type { Policy } from './policy.ts'
+import type { Shown, ShownCustomStatus, UserRecord } from './record.ts'
+
+/** What everybody sees of somebody nobody has ever heard of. */
+export function unknownPresence(userId: string): Presence {
+  return { user_id: userId, status: 'offline', last_seen: null, custom_status: null, devices: [], version: 0 }
+}
+
+export function toPresence(userId: string, record: UserRecord): Presence {
+  const { shown } = record
+  if (isBlank(shown)) return unknownPresence(userId)
+  return {
+    user_id: userId,
+    status: shown.status,
+    last_seen: shown.lastSeen,
+    custom_status: toCustomStatus(shown.customStatus),
+    devices: [...shown.devices],
+    version: record.version,
+  }
+}
+
+/** By what is shown, never by where the record was found: an invisible person must read as `db`. */
+export function sourceOf(record: UserRecord): Source {
+  return record.shown.status === 'offline' ? 'db' : 'live'
+}
+
+// Somebody with nothing to show is somebody nobody heard of, and has version 0 like them.
+function isBlank(shown: Shown): boolean {
+  return shown.status === 'offline' && shown.lastSeen === null && shown.customStatus === null
+}
+
+export function toOwnPresence(userId: string, record: UserRecord, now: number, policy: Policy): OwnPresence {
+  const availability = effectiveAvailability(record, now)
+  // The mask is for others: people see themselves as they would be seen without it.
+  const view = isInvisible(record, now) ? openView(record, now, policy) : record.shown
+  return {
+    ...toPresence(userId, record),
+    status: view.status,
+    devices: [...view.devices],
+    last_seen: isInvisible(record, now) ? record.lastSeen : record.shown.lastSeen,
+    custom_status: toCustomStatus(effectiveCustomStatus(record, now)),
+    availability: availability?.status ?? 'auto',
+    availability_expires_at: availability?.expiresAt ?? null,
+    sessions: record.sessions
+      .filter((session) => session.end.state === 'live')
+      .map((session) => ({
+        session_id: session.id,
+        device_id: session.deviceId,
+        platform: session.platform,
+        activity: session.activity,
+        connected_at: session.connectedAt,
+      })),
+  }
+}
+
+function toCustomStatus(shown: ShownCustomStatus | null): CustomStatus | null {
+  return shown === null ? null : { text: shown.text, emoji: shown.emoji, expires_at: shown.expiresAt }
+}

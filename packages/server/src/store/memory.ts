@@ -1,0 +1,178 @@
+// PresenceStore in the memory of one process: the embedded default, and the model every other
+// adapter is measured against. Each call does its work before it returns its promise, so a commit
+// and the interest it reports are one step that nothing can come between.
+//
+// Millions of users are meant to fit: per user one map entry, no closures, and no array for the
+// usual case of one interested gateway. Records are shared values; nobody may change one.
+import type { Status } from '@greendot/protocol'
+import type { Session, UserRecord } from '../presence/record.ts'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
+import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
+
+/** How many records of people who are gone may wait for their `retainUntil`. */
+const RETAINED_MAX = 100_000
+
+const CONFLICT: CommitResult = { outcome: 'conflict' }
+const NOBODY: readonly string[] = []
+
+export function createMemoryStore(options: { bornAt: number; retainedMax?: number }): PresenceStore {
+  const retainedMax = options.retainedMax ?? RETAINED_MAX
+  const users = new Map<string, Stored>()
+  const due = createDeadlines()
+  const retained = createDeadlines()
+  const interest = createInterest()
+  const attached = createAttachments()
+  const leaseUntil = new Map<string, number>()
+  const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
+  // One counter for all users: somebody who was forgotten and returns never meets an old revision.
+  let lastRevision = 0
+
+  function commitOne(commit: Commit): CommitResult {
+    const { userId, record } = commit
+    const before = users.get(userId)
+    if ((before?.revision ?? 0) !== commit.expectedRevision) return CONFLICT
+    lastRevision += 1
+    const stored: Stored = { record, revision: lastRevision }
+    users.set(userId, stored)
+    if (before !== undefined) counts[before.record.shown.status] -= 1
+    counts[record.shown.status] += 1
+    attached.move(userId, before?.record ?? null, record)
+    schedule(due, userId, commit.dueAt)
+    schedule(retained, userId, commit.retainUntil)
+    if (retained.size > retainedMax) remove(retained.first()!.key)
+    return { outcome: 'committed', revision: stored.revision, interested: interest.in(userId) }
+  }
+
+  function remove(userId: string): void {
+    const { record } = users.get(userId)!
+    users.delete(userId)
+    counts[record.shown.status] -= 1
+    attached.move(userId, record, null)
+    due.delete(userId)
+    retained.delete(userId)
+  }
+
+  return {
+    bornAt: async () => options.bornAt,
+    shardCount: 1,
+    load: async (userIds) => userIds.map((userId) => users.get(userId) ?? null),
+    commit: async (commits) => commits.map(commitOne),
+    async due(shard, now, limit) {
+      if (shard !== 0) throw new RangeError(`no shard ${shard}: memory has one`)
+      return due.due(now, limit).map(({ key, at }) => ({ userId: key, dueAt: at }))
+    },
+    async forget(now, limit) {
+      // Only after `retainUntil`, so the instant itself still belongs to the record.
+      const past = retained.due(now - 1, limit)
+      for (const { key } of past) remove(key)
+      return past.length
+    },
+    async addInterest(gatewayId, userIds) {
+      for (const userId of userIds) interest.add(gatewayId, userId)
+    },
+    async removeInterest(gatewayId, userIds) {
+      for (const userId of userIds) interest.remove(gatewayId, userId)
+    },
+    async renewLease(gatewayId, until) {
+      leaseUntil.set(gatewayId, until)
+    },
+    async expiredLeases(now) {
+      const expired: string[] = []
+      for (const [gatewayId, until] of leaseUntil) if (until <= now) expired.push(gatewayId)
+      return expired
+    },
+    async dropGateway(gatewayId) {
+      leaseUntil.delete(gatewayId)
+      interest.drop(gatewayId)
+    },
+    usersOf: async (gatewayId) => attached.usersOf(gatewayId),
+    countByStatus: async () => ({ ...counts }),
+    close: async () => {},
+  }
+}
+
+function schedule(deadlines: Deadlines, userId: string, at: number | null): void {
+  if (at === null) deadlines.delete(userId)
+  else deadlines.set(userId, at)
+}
+
+/**
+ * Watched user -> gateways that have a watcher. The lists are never changed in place, because
+ * commits hand them out; users watched by one gateway only all share that gateway's list.
+ */
+function createInterest() {
+  const gatewaysByUser = new Map<string, readonly string[]>()
+  const aloneByGateway = new Map<string, readonly string[]>()
+
+  function alone(gatewayId: string): readonly string[] {
+    let list = aloneByGateway.get(gatewayId)
+    if (list === undefined) {
+      list = [gatewayId]
+      aloneByGateway.set(gatewayId, list)
+    }
+    return list
+  }
+
+  function remove(gatewayId: string, userId: string): void {
+    const before = gatewaysByUser.get(userId)
+    if (before === undefined || !before.includes(gatewayId)) return
+    const rest = before.filter((id) => id !== gatewayId)
+    if (rest.length === 0) gatewaysByUser.delete(userId)
+    else gatewaysByUser.set(userId, rest.length === 1 ? alone(rest[0]!) : rest)
+  }
+
+  return {
+    in: (userId: string): readonly string[] => gatewaysByUser.get(userId) ?? NOBODY,
+    add(gatewayId: string, userId: string): void {
+      const before = gatewaysByUser.get(userId)
+      if (before === undefined) gatewaysByUser.set(userId, alone(gatewayId))
+      else if (!before.includes(gatewayId)) gatewaysByUser.set(userId, [...before, gatewayId])
+    },
+    remove,
+    /** Walks everything: a gateway that shares this memory is dropped when it stops, or never. */
+    drop(gatewayId: string): void {
+      for (const userId of gatewaysByUser.keys()) remove(gatewayId, userId)
+      aloneByGateway.delete(gatewayId)
+    },
+  }
+}
+
+/** Gateway -> users with a live session there; follows the records. */
+function createAttachments() {
+  const usersByGateway = new Map<string, Set<string>>()
+
+  function attach(gatewayId: string, userId: string): void {
+    const users = usersByGateway.get(gatewayId)
+    if (users === undefined) usersByGateway.set(gatewayId, new Set([userId]))
+    else users.add(userId)
+  }
+
+  function detach(gatewayId: string, userId: string): void {
+    const users = usersByGateway.get(gatewayId)
+    if (users === undefined) return
+    users.delete(userId)
+    if (users.size === 0) usersByGateway.delete(gatewayId)
+  }
+
+  return {
+    move(userId: string, before: UserRecord | null, after: UserRecord | null): void {
+      // Most commits leave the sessions alone, and then the machine hands back the same list.
+      if (before !== null && after !== null && before.sessions === after.sessions) return
+      const sessionsAfter = after?.sessions ?? []
+      for (const session of before?.sessions ?? []) {
+        if (!livesOn(sessionsAfter, session.gatewayId)) detach(session.gatewayId, userId)
+      }
+      for (const session of sessionsAfter) {
+        if (isLive(session)) attach(session.gatewayId, userId)
+      }
+    },
+    usersOf: (gatewayId: string): string[] => [...(usersByGateway.get(gatewayId) ?? [])],
+  }
+}
+
+const isLive = (session: Session): boolean => session.end.state === 'live'
+
+function livesOn(sessions: readonly Session[], gatewayId: string): boolean {
+  for (const session of sessions) if (session.gatewayId === gatewayId && isLive(session)) return true
+  return false
+}

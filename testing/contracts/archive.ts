@@ -1,0 +1,49 @@
+// What every Archive must do, run on every adapter. Written against the port alone. The examples
+// say what each call means; one property says what holds them together: the order in which rows
+// arrive, and how often, never matters.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Archive } from '../../packages/server/src/archive/port.ts'
+import { checkArchiveContacts } from './archive-contacts.ts'
+import { checkArchiveOrder } from './archive-order.ts'
+import { checkArchiveRows } from './archive-rows.ts'
+
+/** Makes an archive on a database that holds nothing yet, not even a schema. The suite closes it. */
+export type MakeArchive = () => Promise<Archive>
+
+const PROPERTY_RUNS = 150
+
+/** `propertyRuns` is how many random histories to play; fewer where every call is a round trip. */
+export function archiveContract(
+  name: string,
+  makeArchive: MakeArchive,
+  options: { propertyRuns?: number } = {},
+): void {
+  describe(`archive contract: ${name}`, () => {
+    let archive: Archive
+    let applied: string[]
+    beforeEach(async () => {
+      archive = await makeArchive()
+      applied = await archive.migrate()
+    })
+    afterEach(() => archive.close())
+
+    test('[S4] the schema is made once, and making it again changes nothing', async () => {
+      expect(applied.length).toBeGreaterThan(0)
+      expect(applied).toEqual(applied.toSorted())
+      await archive.markAlive(5)
+      expect(await archive.migrate()).toEqual([])
+      expect(await archive.aliveAt()).toBe(5)
+    })
+
+    test('[C7] ping answers while the database can be reached, and throws after that', async () => {
+      const other = await makeArchive()
+      await other.ping()
+      await other.close()
+      await expect(other.ping()).rejects.toThrow()
+    })
+
+    checkArchiveRows(() => archive)
+    checkArchiveContacts(() => archive)
+    checkArchiveOrder(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
+  })
+}

@@ -1,0 +1,27 @@
+// What every PresenceStore must do, run on every adapter. Written against the port alone: answers
+// are awaited, there may be many shards, and nothing is assumed about order between them.
+// The examples are in the two halves; random histories against a naive store find the rest.
+import { describe, test } from 'bun:test'
+import { checkIndexes } from './store-indexes.ts'
+import { checkRandomHistories } from './store-model.ts'
+import { checkRecords } from './store-records.ts'
+import { type MakeStore, useStore } from './store-under-test.ts'
+
+export type { MakeStore } from './store-under-test.ts'
+
+const MODEL_RUNS = 100
+
+/** `modelRuns` is how many random histories to play; fewer where every call is a round trip. */
+export function storeContract(
+  name: string,
+  makeStore: MakeStore,
+  options: { modelRuns?: number } = {},
+): void {
+  describe(`store contract: ${name}`, () => {
+    const underTest = useStore(makeStore)
+    checkRecords(underTest)
+    checkIndexes(underTest)
+    test('[C2] any history of calls answers like a naive store', () =>
+      checkRandomHistories(makeStore, options.modelRuns ?? MODEL_RUNS))
+  })
+}

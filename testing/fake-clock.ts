@@ -1,0 +1,110 @@
+// A Clock that stands still until a test moves it. `advance` runs what falls due in order, each
+// callback at its own instant, and lets every promise that a callback released run on before the
+// next one, as a real event loop would. Whatever a callback throws, `advance` throws.
+import type { Clock, Timer } from '../packages/server/src/platform/clock.ts'
+
+export interface FakeClock extends Clock {
+  /** Moves time forward by `ms`; zero runs what is due now, `soon` included. */
+  advance(ms: number): Promise<void>
+  /** Timers that are still set, for tests that check nothing was left behind. */
+  timerCount(): number
+}
+
+/** A chain of timers that never lets time move on is a bug in the code under test. */
+const CALLBACKS_PER_ADVANCE_MAX = 1_000_000
+
+interface Pending {
+  at: number
+  run: () => void
+}
+
+export function createFakeClock(startAt: number): FakeClock {
+  let now = startAt
+  let advancing = false
+  /** Sorted by instant; those of one instant in the order they were set. */
+  const timers: Pending[] = []
+  const soonQueue: (() => void)[] = []
+
+  function add(delayMs: number, run: () => void): Pending {
+    if (Number.isNaN(delayMs)) throw new Error('a delay must be a number')
+    const pending = { at: now + Math.max(0, delayMs), run }
+    let low = 0
+    let high = timers.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (timers[middle]!.at <= pending.at) low = middle + 1
+      else high = middle
+    }
+    timers.splice(low, 0, pending)
+    return pending
+  }
+
+  function remove(pending: Pending): void {
+    const index = timers.indexOf(pending)
+    if (index >= 0) timers.splice(index, 1)
+  }
+
+  function after(delayMs: number, run: () => void): Timer {
+    const pending = add(delayMs, run)
+    return { stop: () => remove(pending) }
+  }
+
+  function every(intervalMs: number, run: () => void): Timer {
+    // As with the real one, an interval is at least a millisecond: zero would hold time still.
+    const periodMs = Math.max(1, intervalMs)
+    let pending = add(periodMs, beat)
+    function beat(): void {
+      // Set before it runs, so that a beat which throws or stops itself finds things in order.
+      pending = add(periodMs, beat)
+      run()
+    }
+    return { stop: () => remove(pending) }
+  }
+
+  /** The next callback due by `until`, with the time moved to its instant. */
+  function takeNext(until: number): (() => void) | null {
+    const soon = soonQueue.shift()
+    if (soon !== undefined) return soon
+    const first = timers[0]
+    if (first === undefined || first.at > until) return null
+    timers.shift()
+    now = first.at
+    return first.run
+  }
+
+  async function advance(ms: number): Promise<void> {
+    if (!(ms >= 0)) throw new RangeError(`time moves forward only, not by ${ms}`)
+    if (advancing) throw new Error('advance is already running: await it, and do not call it from a timer')
+    advancing = true
+    try {
+      const until = now + ms
+      await settle()
+      for (let count = 0; ; count++) {
+        const run = takeNext(until)
+        if (run === null) break
+        if (count >= CALLBACKS_PER_ADVANCE_MAX) throw new Error(`callbacks without end at ${now}`)
+        run()
+        await settle()
+      }
+      now = until
+    } finally {
+      advancing = false
+    }
+  }
+
+  return {
+    now: () => now,
+    elapsed: () => now - startAt,
+    after,
+    every,
+    soon: (run) => void soonQueue.push(run),
+    sleep: (delayMs) => new Promise((resolve) => void add(delayMs, resolve)),
+    advance,
+    timerCount: () => timers.length,
+  }
+}
+
+/** One real turn of the event loop: every promise chain that can go on without time has gone on. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

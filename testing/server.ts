@@ -1,0 +1,92 @@
+// Real servers for tests: in this process (quick to start, clock and settings at hand) or as a child
+// process started through the command line (can be killed). Both use a free port and a folder of
+// their own, which goes away with them.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { start } from '../packages/server/src/compose.ts'
+import { systemClock } from '../packages/server/src/platform/clock.ts'
+import { loadConfig } from '../packages/server/src/platform/config.ts'
+import { createLogger } from '../packages/server/src/platform/logger.ts'
+
+const CLI = resolve(import.meta.dir, '../packages/server/src/cli.ts')
+
+/** Settings by their file spelling, e.g. `{ offline_delay_ms: 200 }`. */
+export type SettingsInput = Record<string, string | number | boolean>
+
+export interface TestServer {
+  url: string
+  folder: string
+  stop(): Promise<void>
+}
+
+export interface TestProcess extends TestServer {
+  pid: number
+  /** Ends it as a crash would: nothing gets to run. The folder stays for a restart. */
+  kill(): Promise<void>
+  signal(signal: NodeJS.Signals): void
+  exited: Promise<number>
+}
+
+const defaults: SettingsInput = { dev: true, port: 0, log_level: 'error', drain_ms: 50 }
+
+function toFlags(settings: SettingsInput, folder: string): string[] {
+  const all: SettingsInput = {
+    ...defaults,
+    database_url: `sqlite://${join(folder, 'greendot.db')}`,
+    ...settings,
+  }
+  return Object.entries(all).map(([name, value]) => `--${name.replaceAll('_', '-')}=${value}`)
+}
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'greendot-test-'))
+
+export async function startServer(settings: SettingsInput = {}): Promise<TestServer> {
+  const folder = newFolder()
+  const loaded = loadConfig({ argv: toFlags(settings, folder), env: {}, readFile: () => null })
+  if (!loaded.ok) throw new Error(loaded.problem)
+  const logger = createLogger({ level: loaded.config.logLevel })
+  const running = await start(loaded.config, { logger, clock: systemClock })
+  return {
+    url: running.url,
+    folder,
+    async stop() {
+      await running.stop('end of test')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** With `folder` a server starts again on what another one left. */
+export async function spawnServer(settings: SettingsInput = {}, folder = newFolder()): Promise<TestProcess> {
+  const child = Bun.spawn([process.execPath, CLI, 'serve', ...toFlags(settings, folder)], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let said = ''
+  for await (const chunk of child.stdout) {
+    said += new TextDecoder().decode(chunk)
+    if (said.includes('\n')) break
+  }
+  const url = /^greendot ready (http:\S+)\n/.exec(said)?.[1]
+  if (url === undefined) throw new Error(`the server did not get ready; it said: ${said}`)
+  return {
+    url,
+    folder,
+    pid: child.pid,
+    exited: child.exited,
+    signal: (signal) => child.kill(signal),
+    async kill() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await child.exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
