@@ -9,6 +9,18 @@ export interface Heard {
   at: number
 }
 
+/** One user as a client was told of them, by a state or a change. */
+export interface Sighting {
+  presence: Presence
+  at: number
+}
+
+export interface SightingOptions {
+  /** Position in `heard` to look from: what came before it does not count. */
+  since?: number
+  withinMs?: number
+}
+
 export interface TestClient {
   socket: WebSocket
   heard: Heard[]
@@ -22,6 +34,10 @@ export interface TestClient {
   ): Promise<FrameOf<T>>
   /** The next pushed change of one user that is accepted. */
   change(userId: string, accept?: (presence: Presence) => boolean, withinMs?: number): Promise<Presence>
+  /** Every state and change of one user heard so far, in order. Takes nothing. */
+  sightings(userId: string, since?: number): Sighting[]
+  /** Resolves with the first sighting, past or to come, that is accepted. Takes nothing. */
+  sees(userId: string, accept: (presence: Presence) => boolean, options?: SightingOptions): Promise<Sighting>
   closed: Promise<{ code: number; reason: string; at: number }>
   close(): void
 }
@@ -56,30 +72,47 @@ export function openClient(url: string, userId: string, options: ClientOptions =
     socket.onclose = ({ code, reason }) => resolve({ code, reason, at: Date.now() })
   })
 
+  /** Looks now and after every frame, until there is something to find. */
+  function until<T>(what: string, withinMs: number, find: () => T | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        listeners.delete(look)
+        const all = heard.map(({ frame }) => JSON.stringify(frame)).join('\n  ')
+        reject(new Error(`${userId} waited ${withinMs} ms for ${what}; heard\n  ${all}`))
+      }, withinMs)
+      function look(): void {
+        const found = find()
+        if (found === undefined) return
+        listeners.delete(look)
+        clearTimeout(timer)
+        resolve(found)
+      }
+      listeners.add(look)
+      look()
+    })
+  }
+
   function next<T extends ServerFrame['type']>(
     type: T,
     accept: (frame: FrameOf<T>) => boolean = () => true,
     withinMs = WAIT_MS,
   ): Promise<FrameOf<T>> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        listeners.delete(look)
-        const all = heard.map(({ frame }) => JSON.stringify(frame)).join('\n  ')
-        reject(new Error(`${userId} waited ${withinMs} ms for ${type}; heard\n  ${all}`))
-      }, withinMs)
-      function look(): void {
-        const found = heard.find(
-          ({ frame }) => frame.type === type && !taken.has(frame) && accept(frame as FrameOf<T>),
-        )
-        if (found === undefined) return
-        taken.add(found.frame)
-        listeners.delete(look)
-        clearTimeout(timer)
-        resolve(found.frame as FrameOf<T>)
-      }
-      listeners.add(look)
-      look()
+    return until(type, withinMs, () => {
+      const found = heard.find(
+        ({ frame }) => frame.type === type && !taken.has(frame) && accept(frame as FrameOf<T>),
+      )
+      if (found === undefined) return undefined
+      taken.add(found.frame)
+      return found.frame as FrameOf<T>
     })
+  }
+
+  function sightings(ofUser: string, since = 0): Sighting[] {
+    return heard.slice(since).flatMap(({ frame, at }) =>
+      presencesIn(frame)
+        .filter((presence) => presence.user_id === ofUser)
+        .map((presence) => ({ presence, at })),
+    )
   }
 
   return {
@@ -97,9 +130,19 @@ export function openClient(url: string, userId: string, options: ClientOptions =
       const frame = await next('presence_change', ({ changes }) => changes.some(matches), withinMs)
       return frame.changes.find(matches) as Presence
     },
+    sightings,
+    sees: (ofUser, accept, { since = 0, withinMs = WAIT_MS } = {}) =>
+      until(`a sighting of ${ofUser}`, withinMs, () =>
+        sightings(ofUser, since).find(({ presence }) => accept(presence)),
+      ),
     closed,
     close: () => socket.close(),
   }
+}
+
+function presencesIn(frame: ServerFrame): Presence[] {
+  if (frame.type === 'presence_state') return frame.states
+  return frame.type === 'presence_change' ? frame.changes : []
 }
 
 export async function connect(url: string, userId: string, options: ClientOptions = {}): Promise<TestClient> {

@@ -1,3 +1,5 @@
+// Every way to write `database_url`, and every refusal: a refusal says what to write instead and
+// never repeats a password.
 import { expect, test } from 'bun:test'
 import { parseDatabaseUrl } from './database-url.ts'
 

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
 import { createSqlArchive } from './sql.ts'
 import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql-database.ts'
-import { createCheckpointer, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
+import { checkpoint, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 
 /** How long a statement may block the event loop for a lock that another process holds. */
 const BLOCKING_WAIT_MAX_MS = 25
@@ -19,7 +19,7 @@ const LOCK_WAIT_MAX_MS = 10_000
 const TRANSACTIONS_WAITING_MAX = 10_000
 /** Also what a commit writes at once at most: larger transactions reach the log as they go. */
 const PAGE_CACHE_KIB = 8 * 1024
-/** Without a thread for checkpoints, the commit that fills so many pages of the log makes one itself. */
+/** Should our own checkpoints fail, the commit that fills so many pages of the log makes one itself. */
 const AUTOCHECKPOINT_PAGES = 1000
 
 const IN_MEMORY = ':memory:'
@@ -51,7 +51,7 @@ export async function openSqlite({ path, clock = systemClock }: SqliteOptions): 
   try {
     if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
     const writer = connect(path, open)
-    await untilUnlocked(clock, () => prepareFile(writer))
+    await untilUnlocked(clock, () => prepareFile(path, writer))
     // A second connection to `:memory:` would be another, empty database.
     const reader = path === IN_MEMORY ? writer : connect(path, open)
     return sqliteDatabase(path, writer, reader, clock)
@@ -73,8 +73,10 @@ function connect(path: string, open: Database[]): Database {
   return connection
 }
 
-function prepareFile(writer: Database): void {
-  writer.run('PRAGMA journal_mode = WAL')
+function prepareFile(path: string, writer: Database): void {
+  const mode = writer.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()?.journal_mode
+  // Some network file systems cannot, and then readers and the writer would stop each other.
+  if (mode !== 'wal' && path !== IN_MEMORY) throw new Error('its file system has no write-ahead log')
   writer.run('PRAGMA wal_autocheckpoint = 0')
   // Finds out now, not at the first write, that the file or its folder is read-only. SQLite would
   // quietly begin a reading transaction on such a file, so there has to be something to write.
@@ -88,7 +90,6 @@ function prepareFile(writer: Database): void {
 
 function sqliteDatabase(path: string, writer: Database, reader: Database, clock: Clock): SqlDatabase {
   const line = createLine()
-  let checkpointer = path === IN_MEMORY ? null : createCheckpointer(resolve(path))
   let rowsInLog = 0
 
   const session: SqlSession = {
@@ -101,12 +102,11 @@ function sqliteDatabase(path: string, writer: Database, reader: Database, clock:
     },
   }
 
-  async function checkpoint(): Promise<void> {
+  async function emptyLog(): Promise<void> {
     try {
-      await checkpointer?.run()
+      await checkpoint(resolve(path), writer)
     } catch {
-      checkpointer?.stop()
-      checkpointer = null
+      // Then commits make their own from now on: slower, but the log never grows without end.
       writer.run(`PRAGMA wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`)
     }
   }
@@ -126,11 +126,11 @@ function sqliteDatabase(path: string, writer: Database, reader: Database, clock:
         try {
           const result = await run(session)
           writer.run('COMMIT')
-          if (rowsInLog >= ROWS_PER_CHECKPOINT) {
+          if (rowsInLog >= ROWS_PER_CHECKPOINT && path !== IN_MEMORY) {
             rowsInLog = 0
             // Behind us in the line: this writer need not wait for it, only the next. A line that is
             // full refuses it, and we ask again after as many rows.
-            line.wait(checkpoint).catch(() => {})
+            line.wait(emptyLog).catch(() => {})
           }
           return result
         } catch (error) {
@@ -144,7 +144,6 @@ function sqliteDatabase(path: string, writer: Database, reader: Database, clock:
 
     close: () =>
       line.wait(async () => {
-        checkpointer?.stop()
         reader.close()
         writer.close()
       }),

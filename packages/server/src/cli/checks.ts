@@ -1,5 +1,6 @@
 // The checks of `greendot doctor`. Each looks at one thing and returns what it found; none throws,
 // because a doctor who faints is no help. A failed check always says how to mend it.
+import type { Archive } from '../archive/port.ts'
 import type { Config } from '../platform/config.ts'
 import { isLoopback } from '../platform/config-rules.ts'
 import { failureLine } from './failure.ts'
@@ -22,24 +23,40 @@ function ok(name: string, detail: string): Check {
   return { name, state: 'ok', detail, mend: null }
 }
 
-/** Opens the database the way a server would; `aliveAt` is when one was last alive on it. */
-export async function checkDatabase(config: Config): Promise<{ check: Check; aliveAt: number | null }> {
+export interface DatabaseCheck {
+  check: Check
+  /** When a server was last alive on this database, if that is known. */
+  aliveAt: number | null
+}
+
+/** Opens the database the way a server would, which creates the file when there is none. */
+export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   const name = 'database'
   try {
     const { openArchive } = await import('../compose.ts')
     const archive = await openArchive(config)
     try {
       await archive.ping()
-      return {
-        check: ok(name, 'can be read and written, and the schema is up to date'),
-        aliveAt: await archive.aliveAt(),
-      }
+      return await checkSchema(archive)
     } finally {
       await archive.close()
     }
   } catch (error) {
-    const mend = 'check that the folder of database_url exists and is writable, then run "greendot migrate"'
+    const mend = 'check database_url, and that its folder is writable'
     return { check: { name, state: 'fail', detail: failureLine(error, config), mend }, aliveAt: null }
+  }
+}
+
+async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
+  const name = 'database'
+  try {
+    // The newest table: whoever has it has the others.
+    const aliveAt = await archive.aliveAt()
+    return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
+  } catch {
+    const detail = 'can be written, but its schema is missing or old'
+    const mend = 'run "greendot migrate", or start a server, which does the same'
+    return { check: { name, state: 'warn', detail, mend }, aliveAt: null }
   }
 }
 
@@ -51,19 +68,19 @@ export async function checkPort(config: Pick<Config, 'host' | 'port'>): Promise<
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
     return ok(name, `${port} on ${host} is free`)
   } catch (error) {
-    if (await answersHealth(host, port))
-      return ok(name, `a server already answers on ${host}:${port}/healthz`)
+    if (await answersHealth(host, port)) return ok(name, `a greendot already answers on ${host}:${port}`)
     return { name, state: 'fail', detail: failureLine(error, config), mend: null }
   }
 }
 
+/** Whether a server of ours answers there. */
 async function answersHealth(host: string, port: number): Promise<boolean> {
   const authority = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   try {
-    const response = await fetch(`http://${authority}/healthz`, {
-      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    })
-    return response.ok
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
+    const response = await fetch(`http://${authority}/healthz`, { signal })
+    const body: unknown = await response.json()
+    return response.ok && typeof body === 'object' && body !== null && 'status' in body && 'version' in body
   } catch {
     return false
   }

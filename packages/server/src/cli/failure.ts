@@ -1,24 +1,31 @@
 // Turns whatever stopped a command into one line that says what to do about it.
+import { isIP } from 'node:net'
 import type { Config } from '../platform/config.ts'
 
 export function failureLine(error: unknown, config: Pick<Config, 'host' | 'port'>): string {
-  const { host, port } = config
-  switch (codeOf(error)) {
-    case 'EADDRINUSE':
-      return `port ${port} on ${host} is taken; stop what uses it, or choose another with --port (0 picks a free one)`
+  return isSystemError(error) && error.syscall === 'listen'
+    ? listenLine(error.code, config)
+    : firstLine(error)
+}
+
+function listenLine(code: string, { host, port }: Pick<Config, 'host' | 'port'>): string {
+  switch (code) {
+    case 'EADDRINUSE': {
+      // Bun says the same when a host name cannot be resolved.
+      const orElse = isIP(host) || host === 'localhost' ? '' : `, or ${host} is no name of this machine`
+      return `port ${port} on ${host} is taken${orElse}; stop what uses it, or choose another with --port`
+    }
     case 'EADDRNOTAVAIL':
       return `${host} is not an address of this machine; choose another with --host`
     case 'EACCES':
-    case 'EPERM':
-      return `not allowed: ${firstLine(error)}; check permissions, and use a port above 1023`
+      return `port ${port} is not allowed to you; choose one above 1023 with --port`
     default:
-      return firstLine(error)
+      return `cannot listen on ${host}, port ${port} (${code}); check --host and --port`
   }
 }
 
-function codeOf(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return null
-  return String(error.code)
+function isSystemError(error: unknown): error is Error & { code: string; syscall: string } {
+  return error instanceof Error && 'code' in error && 'syscall' in error
 }
 
 function firstLine(error: unknown): string {

@@ -1,5 +1,6 @@
 // What people do to themselves, the same by WebSocket and by HTTP: checked against the clock, then
-// applied and durable before the promise resolves.
+// applied and durable before the promise resolves. The choices one user makes here carry strictly
+// increasing stamps, so that of two in the same millisecond the later one wins, as it was answered.
 import type { Availability, Failure } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { Tracked, Tracker } from '../presence/tracker.ts'
@@ -11,16 +12,16 @@ export interface Actions {
   setAvailability(
     userId: string,
     choice: { status: Availability; expiresAt: number | null },
-    at: number,
   ): Promise<Outcome>
   setCustomStatus(
     userId: string,
     status: { text: string | null; emoji: string | null; expiresAt: number | null },
-    at: number,
   ): Promise<Outcome>
 }
 
 export function createActions(tracker: Tracker, clock: Clock): Actions {
+  const stamp = createStamps(clock)
+
   async function applyUnlessExpired(
     userId: string,
     event: Parameters<Tracker['apply']>[1] & { expiresAt: number | null },
@@ -30,9 +31,26 @@ export function createActions(tracker: Tracker, clock: Clock): Actions {
     return { ok: true, tracked: await tracker.apply(userId, event) }
   }
   return {
-    setAvailability: (userId, choice, at) =>
-      applyUnlessExpired(userId, { type: 'set_availability', at, ...choice }),
-    setCustomStatus: (userId, status, at) =>
-      applyUnlessExpired(userId, { type: 'set_custom_status', at, ...status }),
+    setAvailability: (userId, choice) =>
+      applyUnlessExpired(userId, { type: 'set_availability', at: stamp(userId), ...choice }),
+    setCustomStatus: (userId, status) =>
+      applyUnlessExpired(userId, { type: 'set_custom_status', at: stamp(userId), ...status }),
+  }
+}
+
+/** The time, but never the same or an earlier one for the same user. */
+function createStamps(clock: Clock): (userId: string) => number {
+  /** Stamps that the clock has not left behind yet; every other user just gets the time. */
+  const latest = new Map<string, number>()
+  let prunedAt = 0
+  return (userId) => {
+    const now = clock.now()
+    if (now !== prunedAt) {
+      for (const [id, at] of latest) if (at < now) latest.delete(id)
+      prunedAt = now
+    }
+    const at = Math.max(now, (latest.get(userId) ?? 0) + 1)
+    latest.set(userId, at)
+    return at
   }
 }

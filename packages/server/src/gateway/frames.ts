@@ -12,7 +12,6 @@ import {
   parse,
   watchFrame,
 } from './schemas.ts'
-import type { SessionTable } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
 import type { Watches } from './watches.ts'
 
@@ -29,6 +28,7 @@ const OK: FrameResult = { result: 'ok' }
 const failed = (failure: Failure): FrameResult => ({ result: 'failed', failure })
 /** States in one `presence_state` frame. */
 const STATES_PER_FRAME_MAX = 500
+const REF_CHARS_MAX = 128
 
 export function decodeFrame(message: string | Buffer): Parsed<RawFrame> {
   const bad = (why: string): Parsed<RawFrame> => ({ ok: false, failure: { code: 'bad_frame', message: why } })
@@ -44,18 +44,20 @@ export function decodeFrame(message: string | Buffer): Parsed<RawFrame> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return bad('a frame is a JSON object')
   const { type, ref } = body as Record<string, unknown>
   if (typeof type !== 'string') return bad('a frame has a string `type`')
-  const isRef = typeof ref === 'number' || (typeof ref === 'string' && ref.length <= 128)
-  return { ok: true, value: { type, ref: isRef ? ref : null, body: body as Record<string, unknown> } }
+  // JSON can write numbers that become infinite, and those could not be given back.
+  const isRef = Number.isFinite(ref) || (typeof ref === 'string' && ref.length <= REF_CHARS_MAX)
+  return {
+    ok: true,
+    value: { type, ref: isRef ? (ref as Ref) : null, body: body as Record<string, unknown> },
+  }
 }
 
 export interface FrameHandlerParts {
-  table: SessionTable
   sessions: Sessions
   watches: Watches
   actions: Actions
   archive: Archive
   watchLimit: number
-  now(): number
   send(row: number, frame: string): void
 }
 
@@ -63,7 +65,7 @@ export interface FrameHandlerParts {
 export type FrameHandler = (row: number, frame: RawFrame, isOpen: () => boolean) => Promise<FrameResult>
 
 export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
-  const { table, sessions, watches, actions, archive, watchLimit, now, send } = parts
+  const { sessions, watches, actions, archive, watchLimit, send } = parts
 
   async function watch(
     row: number,
@@ -113,13 +115,13 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
       case 'set_status': {
         const parsed = parse(availabilityBody, body)
         if (!parsed.ok) return failed(parsed.failure)
-        const outcome = await actions.setAvailability(userId, parsed.value, table.stamp(row, now()))
+        const outcome = await actions.setAvailability(userId, parsed.value)
         return outcome.ok ? OK : failed(outcome.failure)
       }
       case 'set_custom_status': {
         const parsed = parse(customStatusBody, body)
         if (!parsed.ok) return failed(parsed.failure)
-        const outcome = await actions.setCustomStatus(userId, parsed.value, table.stamp(row, now()))
+        const outcome = await actions.setCustomStatus(userId, parsed.value)
         return outcome.ok ? OK : failed(outcome.failure)
       }
       case 'leave':

@@ -98,13 +98,11 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   })
   const actions = createActions(tracker, clock)
   const handleFrame = createFrameHandler({
-    table,
     sessions,
     watches,
     actions,
     archive,
     watchLimit: config.watchLimit,
-    now: clock.now,
     send: (row, frame) => void columns.sockets[row]?.send(frame),
   })
   const sockets = createSockets({

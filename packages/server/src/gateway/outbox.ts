@@ -76,7 +76,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
     const queue = queues[connection % phases]!
     if (queue.length === queue.items.length) queue.items = grown(queue.items, queue.length + 1)
     queue.items[queue.length++] = connection
-    queuedTotal++
+    // Phases that went by while nobody waited are owed to nobody: the first change after a quiet
+    // time is spread like any other.
+    if (queuedTotal++ === 0) turn = Math.floor(clock.now() / phaseMs)
     if (!isTicking) tickLater()
   }
 
@@ -90,8 +92,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
   function tick(): void {
     isTicking = false
     const present = Math.floor(clock.now() / phaseMs)
-    // After a pause every phase is behind; each needs only one turn.
-    for (turn = Math.max(turn, present - phases); turn < present; ) {
+    // After a pause every phase is behind; each needs only one turn. A clock that was set back
+    // must not make anybody wait until it is here again.
+    for (turn = Math.min(Math.max(turn, present - phases), present); turn < present; ) {
       const queue = queues[++turn % phases]!
       // Emptied first: a connection with more to say than fits one frame queues up again meanwhile.
       const connections = queue.items.slice(0, queue.length)

@@ -36,11 +36,14 @@ export const queriedIds = userIds.max(IDS_PER_QUERY_MAX, {
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
 const INSTANT_MAX = Date.UTC(9999, 11, 31)
 
+// For both kinds too: a union speaks up only when the value is of neither.
+const notAnInstant = {
+  error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
+}
+
 /** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
 const expiry = z
-  .union([z.int(), z.string().regex(ISO_8601)], {
-    error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
-  })
+  .union([z.int(notAnInstant), z.string().regex(ISO_8601, notAnInstant)], notAnInstant)
   .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
   .refine((at) => Number.isSafeInteger(at) && at > 0 && at <= INSTANT_MAX, {
     error: said('invalid_expiry', 'expires_at is not an instant before the year 10000'),
@@ -107,11 +110,11 @@ export const queryBody = z.object({ user_ids: queriedIds })
 
 export const idsFrame = z.object({ user_ids: userIds })
 
+const notVersions = { error: said('bad_request', 'known maps ids to versions') }
+
 export const watchFrame = z.object({
   user_ids: userIds,
-  known: z
-    .record(z.string(), z.number(), { error: said('bad_request', 'known maps ids to versions') })
-    .default({}),
+  known: z.record(z.string(), z.number(notVersions), notVersions).default({}),
 })
 
 export function parse<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {

@@ -42,7 +42,7 @@ export function createSessionTable(gatewayId: string) {
     awayAfterMs: new Float64Array(0),
     /** Revision of the own view sent last; 0 before the welcome. */
     ownRevision: new Float64Array(0),
-    framesThisSecond: new Uint16Array(0),
+    framesThisSecond: new Int32Array(0),
     badFrames: new Uint8Array(0),
     nextOfUser: new Int32Array(0),
     length: 0,

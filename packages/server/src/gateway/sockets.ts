@@ -132,7 +132,8 @@ export function createSockets(parts: SocketsParts): Sockets {
       if (opening === null) return
       if ('code' in opening) {
         refuse(socket, opening, null)
-        socket.close(CLOSE.badToken, opening.code)
+        // A token nobody could check is not a bad one: its owner should come again with it.
+        socket.close(opening.code === 'unavailable' ? CLOSE.shuttingDown : CLOSE.badToken, opening.code)
         return
       }
       const row = sessions.admit(opening, socket)
@@ -163,7 +164,10 @@ export function createSockets(parts: SocketsParts): Sockets {
         if (++columns.badFrames[row]! >= BAD_FRAMES_MAX) {
           return hangUp(row, CLOSE.badFrames, 'too many bad frames', decoded.failure)
         }
-        return refuse(socket, decoded.failure, null)
+        // In line like every answer: nothing comes before the welcome or out of order.
+        return queue(row, async () => {
+          if (socket.data.row === row) refuse(socket, decoded.failure, null)
+        })
       }
       columns.badFrames[row] = 0
       queue(row, () => answer(row, decoded.value, socket))

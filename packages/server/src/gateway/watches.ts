@@ -74,8 +74,18 @@ export function createWatches(parts: WatchesParts): Watches {
     for (const [position, userId] of userIds.entries()) {
       const record = records[position] ?? null
       const presence = record === null ? unknownPresence(userId) : toPresence(userId, record)
-      targets.update(interner.find(userId), presence.version, JSON.stringify(presence), 0)
+      const target = interner.find(userId)
+      // Nothing was known when we read, and a push has come since: version 0 would win over it.
+      if (presence.version === 0 && targets.isKnown(target)) continue
+      targets.update(target, presence.version, JSON.stringify(presence), 0)
     }
+  }
+
+  function isKnown(userId: string, target: number, known: Readonly<Record<string, number>>): boolean {
+    if (!Object.hasOwn(known, userId)) return false
+    if (known[userId] === targets.version(target)) return true
+    // Somebody with nothing left to show is shown as version 0, whatever version they have here.
+    return known[userId] === 0 && targets.json(target) === JSON.stringify(unknownPresence(userId))
   }
 
   return {
@@ -101,8 +111,7 @@ export function createWatches(parts: WatchesParts): Watches {
         for (const [position, target] of held.entries()) {
           if (index.watch(connection, target)) hold(distinct[position]!)
           const userId = distinct[position]!
-          const isKnown = Object.hasOwn(known, userId) && known[userId] === targets.version(target)
-          if (!isKnown) states.push(targets.json(target))
+          if (!isKnown(userId, target, known)) states.push(targets.json(target))
         }
         return states
       } finally {

@@ -32,19 +32,20 @@ export function createAnnouncer(parts: {
 
   /** Starts the writes a transition needs; null when nobody has to wait for them. */
   function persist({ userId, before, after }: Transition, now: number): Promise<unknown> | null {
-    let durable: Promise<unknown> | null = null
-    if (after.version !== before.version) {
-      const isGone = after.shown.status === 'offline'
-      if (isGone || before.shown.status === 'offline') {
-        const written = archivist.lastSeen([toLastSeenRow(userId, after, now)])
-        // That somebody came only matters should we crash; nobody waits for it.
-        if (isGone) durable = written
-      }
-    }
     const isChosen =
       before.availability !== after.availability ||
       before.customStatus !== after.customStatus ||
       before.awayAfter !== after.awayAfter
+    let durable: Promise<unknown> | null = null
+    if (after.version !== before.version) {
+      const isGone = after.shown.status === 'offline'
+      // What somebody here chose to show is in their row too, should we crash.
+      if (isGone || before.shown.status === 'offline' || isChosen) {
+        const written = archivist.lastSeen([toLastSeenRow(userId, after, now)])
+        // That somebody came only matters should we crash; nobody waits for it.
+        if (isGone || isChosen) durable = written
+      }
+    }
     if (!isChosen) return durable
     return Promise.all([durable, archivist.settings([toSettingsRow(userId, after)])])
   }

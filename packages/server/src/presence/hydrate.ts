@@ -1,17 +1,17 @@
 // Between the archive's rows and the hot record of somebody who is not here. The archive keeps
 // what others saw and what the person chose; sessions are soft state and never come back from it.
 import type { ArchivedUser, LastSeenRow, SettingsRow } from '../archive/port.ts'
-import { emptyRecord, type UserRecord } from './record.ts'
+import { emptyRecord, type ShownCustomStatus, type UserRecord } from './record.ts'
 
 const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
 
 /**
  * Versions only ever grow, even when the hot state that counted them is lost. New counts therefore
- * start at the second in which the store was born: nobody changes once a second for all their life,
- * so that is above every version any earlier store has shown.
+ * start at the millisecond in which the store was born: nobody changes once a millisecond for as long
+ * as a store lives, so that is above every version any earlier store has shown.
  */
 export function versionFloor(bornAt: number): number {
-  return Math.floor((bornAt - VERSION_EPOCH_AT) / 1000)
+  return bornAt - VERSION_EPOCH_AT
 }
 
 export function fromArchive(user: ArchivedUser, floor: number): UserRecord {
@@ -29,13 +29,19 @@ export function fromArchive(user: ArchivedUser, floor: number): UserRecord {
             status: 'offline',
             since: lastSeen.lastSeenAt ?? lastSeen.updatedAt,
             lastSeen: lastSeen.lastSeenAt,
-            customStatus: lastSeen.shownCustomStatus,
+            customStatus: stillShown(lastSeen),
             devices: [],
           },
     lastSeen: lastSeen?.lastSeenAt ?? null,
     // Expiries that passed since the row was written are still to take effect.
     settledAt: lastSeen?.updatedAt ?? 0,
   }
+}
+
+// The row of somebody who was here at a crash shows what they showed when it was written; what had
+// expired by the time it was mended is not to be seen again.
+function stillShown({ shownCustomStatus: shown, updatedAt }: LastSeenRow): ShownCustomStatus | null {
+  return shown !== null && shown.expiresAt !== null && shown.expiresAt <= updatedAt ? null : shown
 }
 
 export function isArchived(user: ArchivedUser): boolean {

@@ -4,14 +4,7 @@
 import { expect, test } from 'bun:test'
 import type { Activity } from '@greendot/protocol'
 import fc from 'fast-check'
-import {
-  DAWN_AT,
-  type Delivery,
-  everyRecord,
-  type History,
-  holds,
-  policies,
-} from '../../../../testing/presence-histories.ts'
+import { DAWN_AT, type Delivery, type History, policies } from '../../../../testing/presence-histories.ts'
 import {
   active,
   choose,
@@ -22,6 +15,7 @@ import {
   lost,
   say,
 } from '../../../../testing/presence-person.ts'
+import { everyRecord, holds } from '../../../../testing/presence-properties.ts'
 import type { PresenceEvent } from './event.ts'
 import { toPresence } from './view.ts'
 

@@ -3,8 +3,9 @@
 // delivery and at each deadline in between, so nothing can be visible unobserved.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { everyRecord, framesOf, histories, holds } from '../../../../testing/presence-histories.ts'
+import { histories } from '../../../../testing/presence-histories.ts'
 import { type Look, lookOf } from '../../../../testing/presence-person.ts'
+import { everyRecord, framesOf, holds } from '../../../../testing/presence-properties.ts'
 import type { PresenceEvent } from './event.ts'
 import { isInvisible, nextDeadline, step } from './machine.ts'
 import type { Policy } from './policy.ts'

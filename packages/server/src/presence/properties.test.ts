@@ -4,17 +4,9 @@
 // what they never see in properties-blips.test.ts.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import {
-  type Delivery,
-  deepFreeze,
-  everyRecord,
-  FAR_MS,
-  framesOf,
-  type History,
-  histories,
-  holds,
-} from '../../../../testing/presence-histories.ts'
+import { type Delivery, FAR_MS, type History, histories } from '../../../../testing/presence-histories.ts'
 import { lookOf } from '../../../../testing/presence-person.ts'
+import { deepFreeze, everyRecord, framesOf, holds } from '../../../../testing/presence-properties.ts'
 import type { PresenceEvent } from './event.ts'
 import { nextDeadline, step } from './machine.ts'
 import { emptyRecord, type UserRecord } from './record.ts'
@@ -97,6 +89,23 @@ test('[P2] a history in which every event comes twice is the same history', () =
         }),
       )
       expect(play({ ...history, deliveries: twice })).toEqual(play(history))
+    }),
+  )
+})
+
+test('[P3] whatever is said, an ended session neither comes back nor changes its mind', () => {
+  holds(
+    fc.property(histories(), (history) => {
+      const endedIds = new Set<string>()
+      for (const { before, after } of framesOf(history)) {
+        const known = new Map(after.sessions.map((session) => [session.id, session]))
+        for (const session of before.sessions) {
+          const now = known.get(session.id)
+          if (now === undefined) endedIds.add(session.id)
+          else if (session.end.state !== 'live') expect(now).toBe(session)
+        }
+        for (const id of known.keys()) expect(endedIds).not.toContain(id)
+      }
     }),
   )
 })
@@ -184,6 +193,7 @@ test('[P5] stepping once equals stepping at every deadline on the way, version i
         while (due !== null && due <= now) {
           const onTheWay = step(record, [{ type: 'tick' }], due, policy)
           record = onTheWay.record
+          expect(record.settledAt).toBe(due)
           due = onTheWay.dueAt
         }
         expect(step(record, events, now, policy)).toEqual(atOnce)

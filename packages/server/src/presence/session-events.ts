@@ -28,7 +28,7 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
       lastActiveAt,
       eventAt: event.at,
     })
-    return seen({ ...record, sessions }, lastActiveAt, now)
+    return seen({ ...record, sessions }, event.lastActiveAt, now)
   }
   if (event.connectedAt <= record.forgottenAt) return record
   if (record.tombstones.some((tombstone) => tombstone.id === event.sessionId)) return record
@@ -46,13 +46,17 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
   const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
   // Sorted, so that two devices arriving together give one record whichever came first.
   const sessions = [...record.sessions, resumed].sort((a, b) => (a.id < b.id ? -1 : 1))
-  return seen({ ...record, sessions }, resumed.lastActiveAt, now)
+  return seen({ ...record, sessions }, event.lastActiveAt, now)
 }
 
-// A device that comes back while its old session still counts carries on as it was, so that a
-// reload neither wakes an idle device nor reorders the list.
+// Connecting is no activity of a device that counts already: it carries on as it was, so that a
+// reload, a second tab or a change of networks (where the old session still looks live) neither
+// wakes an idle device nor reorders the list.
 function resume(session: Session, sessions: UserRecord['sessions'], now: number, policy: Policy): Session {
-  const formers = sessions.filter((other) => supersedes(session, other))
+  const formers = sessions.filter(
+    (other) =>
+      supersedes(session, other) || (other.deviceId === session.deviceId && other.end.state === 'live'),
+  )
   // Of several tabs it carries on as the one people see: traces speak only where nothing else does.
   const counted = formers.filter((other) => voteOf(other, now, policy) === other.activity)
   const former = (counted.length > 0 ? counted : formers).sort(byRecency)[0]

@@ -5,7 +5,7 @@
 // Millions of users are meant to fit: per user one map entry, no closures, and no array for the
 // usual case of one interested gateway. Records are shared values; nobody may change one.
 import type { Status } from '@greendot/protocol'
-import type { Session, UserRecord } from '../presence/record.ts'
+import type { UserRecord } from '../presence/record.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
 
@@ -21,7 +21,6 @@ export function createMemoryStore(options: { bornAt: number; retainedMax?: numbe
   const due = createDeadlines()
   const retained = createDeadlines()
   const interest = createInterest()
-  const attached = createAttachments()
   const leaseUntil = new Map<string, number>()
   const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
   // One counter for all users: somebody who was forgotten and returns never meets an old revision.
@@ -36,7 +35,6 @@ export function createMemoryStore(options: { bornAt: number; retainedMax?: numbe
     users.set(userId, stored)
     if (before !== undefined) counts[before.record.shown.status] -= 1
     counts[record.shown.status] += 1
-    attached.move(userId, before?.record ?? null, record)
     schedule(due, userId, commit.dueAt)
     schedule(retained, userId, commit.retainUntil)
     if (retained.size > retainedMax) remove(retained.first()!.key)
@@ -47,7 +45,6 @@ export function createMemoryStore(options: { bornAt: number; retainedMax?: numbe
     const { record } = users.get(userId)!
     users.delete(userId)
     counts[record.shown.status] -= 1
-    attached.move(userId, record, null)
     due.delete(userId)
     retained.delete(userId)
   }
@@ -85,7 +82,12 @@ export function createMemoryStore(options: { bornAt: number; retainedMax?: numbe
       leaseUntil.delete(gatewayId)
       interest.drop(gatewayId)
     },
-    usersOf: async (gatewayId) => attached.usersOf(gatewayId),
+    // No index for this: gateways that share this memory end with it, so hardly anybody asks.
+    async usersOf(gatewayId) {
+      const found: string[] = []
+      for (const [userId, { record }] of users) if (livesOn(record, gatewayId)) found.push(userId)
+      return found
+    },
     countByStatus: async () => ({ ...counts }),
     close: async () => {},
   }
@@ -137,42 +139,6 @@ function createInterest() {
   }
 }
 
-/** Gateway -> users with a live session there; follows the records. */
-function createAttachments() {
-  const usersByGateway = new Map<string, Set<string>>()
-
-  function attach(gatewayId: string, userId: string): void {
-    const users = usersByGateway.get(gatewayId)
-    if (users === undefined) usersByGateway.set(gatewayId, new Set([userId]))
-    else users.add(userId)
-  }
-
-  function detach(gatewayId: string, userId: string): void {
-    const users = usersByGateway.get(gatewayId)
-    if (users === undefined) return
-    users.delete(userId)
-    if (users.size === 0) usersByGateway.delete(gatewayId)
-  }
-
-  return {
-    move(userId: string, before: UserRecord | null, after: UserRecord | null): void {
-      // Most commits leave the sessions alone, and then the machine hands back the same list.
-      if (before !== null && after !== null && before.sessions === after.sessions) return
-      const sessionsAfter = after?.sessions ?? []
-      for (const session of before?.sessions ?? []) {
-        if (!livesOn(sessionsAfter, session.gatewayId)) detach(session.gatewayId, userId)
-      }
-      for (const session of sessionsAfter) {
-        if (isLive(session)) attach(session.gatewayId, userId)
-      }
-    },
-    usersOf: (gatewayId: string): string[] => [...(usersByGateway.get(gatewayId) ?? [])],
-  }
-}
-
-const isLive = (session: Session): boolean => session.end.state === 'live'
-
-function livesOn(sessions: readonly Session[], gatewayId: string): boolean {
-  for (const session of sessions) if (session.gatewayId === gatewayId && isLive(session)) return true
-  return false
+function livesOn({ sessions }: UserRecord, gatewayId: string): boolean {
+  return sessions.some((session) => session.gatewayId === gatewayId && session.end.state === 'live')
 }

@@ -4,11 +4,18 @@ import type { z } from 'zod'
 import { type Parsed, parse } from '../schemas.ts'
 
 const TOO_LARGE: Failure = { code: 'too_large', message: `a body has at most ${BODY_BYTES_MAX} bytes` }
+// Whoever hangs up in the middle of a body is no failure of ours.
+const UNREADABLE: Failure = { code: 'bad_request', message: 'the body is cut off or not UTF-8' }
 
 export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<Parsed<T>> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX)
     return { ok: false, failure: TOO_LARGE }
-  const text = await readText(request)
+  let text: string | null
+  try {
+    text = await readText(request)
+  } catch {
+    return { ok: false, failure: UNREADABLE }
+  }
   if (text === null) return { ok: false, failure: TOO_LARGE }
   let value: unknown
   try {
@@ -22,7 +29,8 @@ export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promi
 /** Null when there is too much of it; a body of unknown length is cut off as soon as it is. */
 async function readText(request: Request): Promise<string | null> {
   if (request.body === null) return ''
-  const decoder = new TextDecoder()
+  // Anything else would turn different bad ids into one good one.
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   let size = 0
   let text = ''
   for await (const chunk of request.body) {

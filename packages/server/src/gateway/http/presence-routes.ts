@@ -6,6 +6,7 @@ import { type Parsed, parse, queriedIds, queryBody, userId } from '../schemas.ts
 import { readBody } from './body.ts'
 import type { Route, Routes } from './guard.ts'
 import { refuse, reply } from './reply.ts'
+import { urlOf } from './request-url.ts'
 
 export function presenceRoutes(tracker: Tracker): Routes {
   async function query(userIds: readonly string[]): Promise<QueriedPresence[]> {
@@ -22,7 +23,7 @@ export function presenceRoutes(tracker: Tracker): Routes {
     return {
       for: 'caller',
       run: (request) => {
-        const url = new URL(request.url)
+        const url = urlOf(request)
         const failure = viewerFailure(url)
         return failure === null ? run(request, url) : refuse(failure)
       },

@@ -42,13 +42,12 @@ export function selfRoutes({ actions, sessions, sockets, table, policy, clock }:
         async run(request, { userId }) {
           const body = await readBody(request, customStatusBody)
           if (!body.ok) return refuse(body.failure)
-          return answer(userId, await actions.setCustomStatus(userId, body.value, clock.now()))
+          return answer(userId, await actions.setCustomStatus(userId, body.value))
         },
       },
       DELETE: {
         for: 'user',
-        run: async (_, { userId }) =>
-          answer(userId, await actions.setCustomStatus(userId, cleared, clock.now())),
+        run: async (_, { userId }) => answer(userId, await actions.setCustomStatus(userId, cleared)),
       },
     },
     '/api/v1/presence/availability': {
@@ -57,7 +56,7 @@ export function selfRoutes({ actions, sessions, sockets, table, policy, clock }:
         async run(request, { userId }) {
           const body = await readBody(request, availabilityBody)
           if (!body.ok) return refuse(body.failure)
-          return answer(userId, await actions.setAvailability(userId, body.value, clock.now()))
+          return answer(userId, await actions.setAvailability(userId, body.value))
         },
       },
     },

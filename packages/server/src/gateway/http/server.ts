@@ -10,6 +10,7 @@ import type { Sockets } from '../sockets.ts'
 import { NIL } from '../watch-index.ts'
 import { type Guard, isAllowedOrigin, type Routes } from './guard.ts'
 import { refuse } from './reply.ts'
+import { urlOf } from './request-url.ts'
 
 const URL_CHARS_MAX = 16 * 1024
 /** Our own limit answers with a problem document; this one only guards the parser. */
@@ -59,11 +60,13 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     idleTimeout: HTTP_IDLE_SECONDS,
     maxRequestBodySize: REQUEST_BYTES_MAX,
     development: false,
+    // Otherwise a second server would quietly share the port, each with half of the people.
+    reusePort: false,
     routes: { ...guarded, '/': parts.page },
     fetch(request, server) {
       if (request.url.length > URL_CHARS_MAX)
         return refuse({ code: 'too_large', message: 'the URL is too long' })
-      if (new URL(request.url).pathname === '/api/v1/ws') return upgrade(request, server)
+      if (urlOf(request).pathname === '/api/v1/ws') return upgrade(request, server)
       return refuse({ code: 'not_found', message: 'nothing here' })
     },
     error: () => refuse({ code: 'internal', message: 'the request failed' }),
@@ -86,7 +89,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
 }
 
 async function openingOf(request: Request, authenticator: Authenticator): Promise<Opening | Failure> {
-  const url = new URL(request.url)
+  const url = urlOf(request)
   const caller = await authenticator.authenticate(bearerToken(request.headers, url))
   if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
   if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }

@@ -1,0 +1,77 @@
+// The newest known of each watched user: versions only go up, 0 replaces anything, and a frame always
+// carries what is known now.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createTargetTable } from './target-table.ts'
+
+const json = (version: number) => `{"version":${version}}`
+
+describe('the target table', () => {
+  test('nothing is known of a target before the first update', () => {
+    const targets = createTargetTable()
+    expect(targets.isKnown(0)).toBe(false)
+    expect(targets.isKnown(1_000)).toBe(false)
+    expect(targets.update(5, 0, json(0), 10)).toBe(true)
+    expect(targets.isKnown(5)).toBe(true)
+    expect(targets.isKnown(4)).toBe(false)
+  })
+
+  test('[W9] an older or equal version changes nothing, not even the instant', () => {
+    const targets = createTargetTable()
+    targets.update(1, 7, json(7), 100)
+    expect(targets.update(1, 6, json(6), 200)).toBe(false)
+    expect(targets.update(1, 7, '{"other":7}', 200)).toBe(false)
+    expect([targets.version(1), targets.json(1), targets.changedAt(1)]).toEqual([7, json(7), 100])
+  })
+
+  test('[W9] version 0 replaces whatever was known, and anything replaces it', () => {
+    const targets = createTargetTable()
+    targets.update(1, 7, json(7), 100)
+    expect(targets.update(1, 0, json(0), 200)).toBe(true)
+    expect(targets.update(1, 0, json(0), 300)).toBe(false)
+    expect([targets.version(1), targets.json(1), targets.changedAt(1)]).toEqual([0, json(0), 200])
+    expect(targets.update(1, 3, json(3), 400)).toBe(true)
+  })
+
+  test('a frame is made once and again only after a change', () => {
+    const targets = createTargetTable()
+    targets.update(1, 1, json(1), 0)
+    const frame = targets.frame(1)
+    expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [{ version: 1 }] })
+    expect(targets.frame(1)).toBe(frame)
+    targets.update(1, 2, json(2), 0)
+    expect(JSON.parse(targets.frame(1))).toEqual({ type: 'presence_change', changes: [{ version: 2 }] })
+  })
+
+  test('a forgotten target starts again: its number may belong to somebody else', () => {
+    const targets = createTargetTable()
+    targets.update(1, 9, json(9), 0)
+    targets.frame(1)
+    targets.forget(1)
+    expect(targets.isKnown(1)).toBe(false)
+    expect(targets.update(1, 2, json(2), 0)).toBe(true)
+    expect(JSON.parse(targets.frame(1)).changes).toEqual([{ version: 2 }])
+  })
+
+  test('[W9] after any updates it holds the newest since the last 0', () => {
+    const step = fc.record({ target: fc.nat(40), version: fc.nat(5), forgets: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+        const targets = createTargetTable()
+        const known = new Map<number, number>()
+        for (const [at, { target, version, forgets }] of steps.entries()) {
+          const before = known.get(target)
+          const isNews = before === undefined || (version === 0 ? before !== 0 : version > before)
+          expect(targets.update(target, version, json(version), at)).toBe(isNews)
+          if (isNews) known.set(target, version)
+          expect(targets.version(target)).toBe(known.get(target)!)
+          expect(targets.frame(target)).toContain(json(known.get(target)!))
+          if (!forgets) continue
+          targets.forget(target)
+          known.delete(target)
+        }
+        for (let target = 0; target <= 40; target++) expect(targets.isKnown(target)).toBe(known.has(target))
+      }),
+    )
+  })
+})

@@ -1,0 +1,136 @@
+// Who watches whom, against plain sets: both directions always agree, edges are pooled, and the cost
+// of an edge is what the header of the index says.
+
+import { heapStats } from 'bun:jsc'
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createWatchIndex, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
+
+const CONNECTIONS = 6
+const TARGETS = 8
+const EDGE_BYTES_MAX = 32
+
+function targetsOf(index: WatchIndex, connection: number): number[] {
+  const found: number[] = []
+  for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
+    expect(index.connectionOf(edge)).toBe(connection)
+    found.push(index.targetOf(edge))
+  }
+  return found.sort()
+}
+
+function watchersOf(index: WatchIndex, target: number): number[] {
+  const found: number[] = []
+  for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
+    expect(index.targetOf(edge)).toBe(target)
+    found.push(index.connectionOf(edge))
+  }
+  return found.sort()
+}
+
+function expectSame(index: WatchIndex, model: readonly Set<number>[]): void {
+  expect(index.edges()).toBe(model.reduce((sum, watched) => sum + watched.size, 0))
+  for (const [connection, watched] of model.entries()) {
+    expect(targetsOf(index, connection)).toEqual([...watched].sort())
+    expect(index.degree(connection)).toBe(watched.size)
+  }
+  for (let target = 0; target < TARGETS; target++) {
+    const watchers = model.flatMap((watched, connection) => (watched.has(target) ? [connection] : []))
+    expect(watchersOf(index, target)).toEqual(watchers)
+    expect(index.hasWatchers(target)).toBe(watchers.length > 0)
+    for (const [connection, watched] of model.entries()) {
+      expect(index.isWatching(connection, target)).toBe(watched.has(target))
+    }
+  }
+}
+
+const connection = fc.nat(CONNECTIONS - 1)
+const target = fc.nat(TARGETS - 1)
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('watch' as const), connection, target }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('unwatch' as const), connection, target }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('clear' as const), connection, target }) },
+)
+
+describe('the watch index', () => {
+  test('nobody watches anybody to begin with, however large the numbers', () => {
+    const index = createWatchIndex(() => {})
+    expect(index.isWatching(1_000, 1_000)).toBe(false)
+    expect(index.unwatch(1_000, 1_000)).toBe(false)
+    expect([index.degree(1_000), index.firstTarget(1_000), index.firstWatcher(1_000)]).toEqual([0, NIL, NIL])
+    index.clear(1_000, () => expect.unreachable())
+  })
+
+  test('[W3] any sequence of watching, unwatching and closing agrees with plain sets', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        const index = createWatchIndex(() => expect.unreachable())
+        const model = Array.from({ length: CONNECTIONS }, () => new Set<number>())
+        for (const { does, connection: from, target: to } of steps) {
+          const watched = model[from]!
+          if (does === 'watch') {
+            expect(index.watch(from, to)).toBe(!watched.has(to))
+            watched.add(to)
+          } else if (does === 'unwatch') {
+            expect(index.unwatch(from, to)).toBe(watched.delete(to))
+          } else {
+            const dropped: number[] = []
+            index.clear(from, (one) => dropped.push(one))
+            expect(dropped.sort()).toEqual([...watched].sort())
+            watched.clear()
+          }
+          expectSame(index, model)
+        }
+      }),
+    )
+  })
+
+  test('[W5] an edge that leaves while it is marked is told before it is gone, and comes back unmarked', () => {
+    const removed: [number, number][] = []
+    const index = createWatchIndex((from, edge) => removed.push([from, index.targetOf(edge)]))
+    index.watch(0, 5)
+    index.watch(0, 6)
+    index.setNextMarked(index.firstWatcher(5), NIL)
+    index.setNextMarked(index.firstWatcher(6), index.firstWatcher(5))
+    index.unwatch(0, 5)
+    expect(removed).toEqual([[0, 5]])
+    index.clear(0, () => {})
+    expect(removed).toEqual([
+      [0, 5],
+      [0, 6],
+    ])
+    index.watch(1, 7)
+    index.watch(2, 7)
+    for (let edge = index.firstWatcher(7); edge !== NIL; edge = index.nextWatcher(edge)) {
+      expect(index.nextMarked(edge)).toBe(UNMARKED)
+    }
+  })
+
+  test('[W3] edges are used again, so that coming and going takes no memory', () => {
+    const index = createWatchIndex(() => {})
+    const edgesSeen = new Set<number>()
+    for (let round = 0; round < 50; round++) {
+      for (let to = 0; to < 20; to++) index.watch(round, to)
+      for (let to = 0; to < 20; to++) edgesSeen.add(index.firstWatcher(to))
+      if (round % 2 === 0) index.clear(round, () => {})
+      else for (let to = 0; to < 20; to++) index.unwatch(round, to)
+    }
+    expect(index.edges()).toBe(0)
+    expect(edgesSeen.size).toBe(20)
+  })
+
+  test(`[W3] an edge costs at most ${EDGE_BYTES_MAX} bytes, both directions and the mark included`, () => {
+    const connections = 2_048
+    const degree = 128
+    Bun.gc(true)
+    const before = heapStats().heapSize
+    const index = createWatchIndex(() => {})
+    for (let from = 0; from < connections; from++) {
+      for (let to = 0; to < degree; to++) index.watch(from, (from * 7 + to) % 4_096)
+    }
+    Bun.gc(true)
+    const bytes = heapStats().heapSize - before
+    expect(index.edges()).toBe(connections * degree)
+    expect(bytes / index.edges()).toBeWithin(4, EDGE_BYTES_MAX)
+  })
+})

@@ -1,0 +1,163 @@
+// Watching without a gap while reading takes its time: whatever is pushed between the question and the
+// answer is in the snapshot. With the real store, tracker and archive; only reading waits for a gate.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Presence } from '@greendot/protocol'
+import type { Archive } from '../archive/port.ts'
+import { createSqliteArchive } from '../archive/sqlite.ts'
+import { createMemoryBus } from '../bus/memory.ts'
+import { systemClock as clock } from '../platform/clock.ts'
+import { createLogger } from '../platform/logger.ts'
+import { createAnnouncer } from '../presence/announcer.ts'
+import { createArchivist } from '../presence/archivist.ts'
+import { POLICIES } from '../presence/policy.ts'
+import { createTracker, type Tracker } from '../presence/tracker.ts'
+import { createMemoryStore } from '../store/memory.ts'
+import { createInterner } from './interner.ts'
+import { createOutbox } from './outbox.ts'
+import { createTargetTable } from './target-table.ts'
+import { createWatches, type Watches } from './watches.ts'
+
+const GATEWAY = 'g-1'
+const policy = POLICIES.instant
+const isOpen = () => true
+
+let archive: Archive
+let tracker: Tracker
+let watches: Watches
+let interner: ReturnType<typeof createInterner>
+/** While set, the gateway's readings of the archive end only when it does. */
+let gate: Promise<void> | null = null
+let onSend: (connection: number, changes: Presence[]) => void
+
+beforeEach(async () => {
+  gate = null
+  onSend = () => {}
+  archive = await createSqliteArchive({ path: ':memory:' })
+  await archive.migrate()
+  const slowArchive: Archive = {
+    ...archive,
+    async read(userIds) {
+      const found = await archive.read(userIds)
+      await gate
+      return found
+    },
+  }
+  const logger = createLogger({ level: 'silent' })
+  const bus = createMemoryBus()
+  const store = createMemoryStore({ bornAt: clock.now() })
+  const archivist = createArchivist(archive, clock, logger)
+  const announcer = createAnnouncer({ bus, archivist, policy })
+  const shared = { store, announcer, policy, clock, logger }
+  // Two trackers on one store, as in a cluster: this gateway's reads slowly, the other one changes.
+  const reader = await createTracker({ ...shared, archive: slowArchive })
+  tracker = await createTracker({ ...shared, archive })
+  interner = createInterner()
+  const targets = createTargetTable()
+  const outbox = createOutbox({
+    targets,
+    clock,
+    flushMs: 1,
+    send(connection, frame) {
+      onSend(connection, JSON.parse(frame).changes)
+      return 'sent'
+    },
+    ownFrame: () => null,
+    onFrame: () => {},
+  })
+  watches = createWatches({ interner, targets, outbox, store, tracker: reader, gatewayId: GATEWAY })
+  await bus.subscribe(GATEWAY, (messages) => {
+    for (const message of messages) if (message.kind === 'change') watches.receive(message)
+  })
+})
+afterEach(() => archive.close())
+
+const setText = (text: string | null, userId = 'bob') =>
+  tracker.apply(userId, { type: 'set_custom_status', at: clock.now(), text, emoji: null, expiresAt: null })
+
+const parsed = (states: string[] | null) => (states ?? []).map((state) => JSON.parse(state) as Presence)
+
+describe('watching', () => {
+  test('[W1] somebody first heard of while the answer is on its way is in the snapshot', async () => {
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    const watching = watches.watch(0, ['bob'], {}, isOpen)
+    // The interest is registered by then, so this is pushed here while the reading still waits.
+    await setText('here I am')
+    open.resolve()
+    const [bob] = parsed(await watching)
+    expect(bob?.custom_status?.text).toBe('here I am')
+    expect(bob?.version).toBeGreaterThan(0)
+  })
+
+  test('[W1] a change of somebody known while the answer is on its way is in the snapshot', async () => {
+    await archive.writeLastSeen([
+      {
+        userId: 'bob',
+        lastSeenAt: clock.now() - 1_000,
+        status: 'offline',
+        version: 5,
+        shownCustomStatus: null,
+        updatedAt: clock.now() - 1_000,
+      },
+    ])
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    const watching = watches.watch(0, ['bob'], {}, isOpen)
+    await setText('newer')
+    open.resolve()
+    expect(parsed(await watching)[0]?.custom_status?.text).toBe('newer')
+  })
+
+  test('[W1] a connection that ends while the answer is on its way leaves nothing behind', async () => {
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    let isThere = true
+    const watching = watches.watch(0, ['bob', 'carol'], {}, () => isThere)
+    expect(watches.targets()).toBe(2)
+    isThere = false
+    watches.clear(0)
+    open.resolve()
+    expect(await watching).toBeNull()
+    expect(watches.targets()).toBe(0)
+    expect(interner.size()).toBe(0)
+  })
+
+  test('[W1] a reading that fails leaves nothing behind', async () => {
+    gate = Promise.reject(new Error('the database is gone'))
+    await expect(watches.watch(0, ['bob'], {}, isOpen)).rejects.toThrow('the database is gone')
+    expect(watches.targets()).toBe(0)
+    expect(watches.degree(0)).toBe(0)
+    expect(interner.size()).toBe(0)
+  })
+
+  test('[W1] repeats in one question are one watch, and one goodbye ends it', async () => {
+    const states = parsed(await watches.watch(0, ['bob', 'bob', 'carol', 'bob'], {}, isOpen))
+    expect(states.map(({ user_id }) => user_id)).toEqual(['bob', 'carol'])
+    expect(watches.degree(0)).toBe(2)
+    expect(watches.countNew(0, ['bob', 'dave', 'dave', 'carol'])).toBe(1)
+    watches.unwatch(0, ['bob', 'bob', 'carol', 'stranger'])
+    expect([watches.degree(0), watches.targets(), interner.size()]).toEqual([0, 0, 0])
+  })
+
+  test('[W4] once nobody here watches somebody, their changes are not sent here', async () => {
+    await watches.watch(0, ['bob', 'dave'], {}, isOpen)
+    watches.unwatch(0, ['bob'])
+    await watches.watch(1, ['carol'], {}, isOpen)
+    const heard = Promise.withResolvers<string[]>()
+    onSend = (connection, changes) => heard.resolve(changes.map(({ user_id }) => `${connection} ${user_id}`))
+    await setText('unheard', 'bob')
+    await setText('heard', 'carol')
+    expect(await heard.promise).toEqual(['1 carol'])
+  })
+
+  test('[W9] what the client knows already is left out, by its own keys only', async () => {
+    await setText('hello')
+    const [bob] = parsed(await watches.watch(0, ['bob'], {}, isOpen))
+    const known = { bob: bob!.version }
+    expect(await watches.watch(1, ['bob'], known, isOpen)).toEqual([])
+    expect(parsed(await watches.watch(2, ['bob'], { bob: known.bob - 1 }, isOpen))).toEqual([bob!])
+    // Inherited names are nobody's knowledge.
+    const inherited = Object.create({ bob: known.bob }) as Record<string, number>
+    expect(parsed(await watches.watch(3, ['bob'], inherited, isOpen))).toEqual([bob!])
+  })
+})

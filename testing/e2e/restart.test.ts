@@ -1,0 +1,156 @@
+// What survives the end of the process: by kill -9, everything that was announced; by SIGTERM,
+// everything, and nobody is left hanging.
+import { describe, expect, test } from 'bun:test'
+import type { Presence } from '@greendot/protocol'
+import { openClient, webSocketUrl } from '../client.ts'
+import { ask, isOffline, isOnline, read, useScene, watch } from './scene.ts'
+
+/** A crash is dated to within this. */
+const CRASH_DATED_MS = 5_000
+const DRAIN_MS = 1_000
+
+const scene = useScene()
+
+const withoutSource = ({ source: _, ...presence }: Awaited<ReturnType<typeof read>>): Presence => presence
+
+describe('kill -9', () => {
+  test('[S4] right after an offline was announced, loses nothing of it', async () => {
+    const first = await scene.process({ offline_delay_ms: 50 })
+    const alice = await scene.person(first.url, 'alice')
+    const names = ['left', 'closed', 'invisible']
+    await watch(alice, names)
+    const [left, closed, invisible] = await Promise.all(names.map((name) => scene.person(first.url, name)))
+    for (const name of names) await alice.sees(name, isOnline)
+    const since = alice.heard.length
+    left!.send({ type: 'leave' })
+    closed!.close()
+    invisible!.send({ type: 'set_availability', status: 'invisible' })
+    const announced: Presence[] = []
+    for (const name of names) announced.push((await alice.sees(name, isOffline, { since })).presence)
+    await first.kill()
+
+    const second = await scene.process({}, first.folder)
+    for (const presence of announced) {
+      expect(presence.last_seen).toBeNumber()
+      expect(withoutSource(await read(second.url, presence.user_id))).toEqual(presence)
+    }
+  })
+
+  test('[S4] each of many is killed at the moment of the announcement', async () => {
+    let server = await scene.process()
+    for (let round = 0; round < 5; round++) {
+      const alice = await scene.person(server.url, 'alice')
+      await watch(alice, ['bob'])
+      const bob = await scene.person(server.url, 'bob')
+      await alice.sees('bob', isOnline)
+      const since = alice.heard.length
+      bob.send({ type: 'leave' })
+      const { presence } = await alice.sees('bob', isOffline, { since })
+      await server.kill()
+      server = await scene.process({}, server.folder)
+      expect(withoutSource(await read(server.url, 'bob'))).toEqual(presence)
+    }
+  })
+
+  test('[S4][C7] whoever was here is offline after it, last seen when the server was last alive', async () => {
+    const first = await scene.process()
+    const bob = await scene.person(first.url, 'bob')
+    const alice = await scene.person(first.url, 'alice')
+    await watch(alice, ['bob', 'late'])
+    // Somebody who came after the server was last marked alive must not be dated before that.
+    const late = await scene.person(first.url, 'late')
+    const { presence: lateBefore } = await alice.sees('late', isOnline)
+    bob.be('active')
+    await ask(bob, { type: 'heartbeat', activity: 'active' })
+    const crashedAt = Date.now()
+    await first.kill()
+    expect((await bob.closed).code).not.toBe(1000)
+    await late.closed
+
+    const second = await scene.process({}, first.folder)
+    const restartedAt = Date.now()
+    for (const name of ['bob', 'late']) {
+      const after = await read(second.url, name)
+      expect(after).toMatchObject({ status: 'offline', devices: [], source: 'db' })
+      expect(after.last_seen).toBeWithin(crashedAt - CRASH_DATED_MS, crashedAt + 1)
+      expect(after.last_seen).toBeLessThan(restartedAt)
+    }
+    expect((await read(second.url, 'late')).last_seen).toBeGreaterThanOrEqual(lateBefore.last_seen!)
+  })
+
+  test('[C7] everybody comes back as they were when they reconnect', async () => {
+    const first = await scene.process()
+    const bob = await scene.person(first.url, 'bob', { deviceId: 'laptop' })
+    const { version } = bob.welcome.self
+    await first.kill()
+    await bob.closed
+    const second = await scene.process({}, first.folder)
+    const alice = await scene.person(second.url, 'alice')
+    await watch(alice, ['bob'])
+    await scene.person(second.url, 'bob', { deviceId: 'laptop' })
+    const { presence } = await alice.sees('bob', isOnline)
+    expect(presence.version).toBeGreaterThan(version)
+  })
+})
+
+describe('SIGTERM', () => {
+  test('[C7] tells everybody to go, refuses newcomers, closes with 1001 and exits with 0', async () => {
+    const server = await scene.process({ drain_ms: DRAIN_MS })
+    const people = await Promise.all(['a', 'b', 'c'].map((name) => scene.person(server.url, name)))
+    const askedAt = Date.now()
+    server.signal('SIGTERM')
+    for (const person of people) {
+      const { reconnect_after_ms: afterMs } = await person.next('drain')
+      expect(afterMs).toBeWithin(0, DRAIN_MS + 1)
+    }
+
+    const ready = await fetch(`${server.url}/readyz`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ status: 'not_ready', checks: { accepting: 'draining' } })
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+    const refused = await fetch(webSocketUrl(server.url, 'late').replace('ws:', 'http:'), {
+      headers: {
+        upgrade: 'websocket',
+        connection: 'Upgrade',
+        'sec-websocket-key': Buffer.from('greendot-raw-key').toString('base64'),
+        'sec-websocket-version': '13',
+      },
+    })
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toMatchObject({ code: 'unavailable' })
+    const late = openClient(server.url, 'late')
+    expect((await late.closed).code).not.toBe(1000)
+    expect(late.heard).toEqual([])
+
+    for (const person of people) {
+      const { code, at } = await person.closed
+      expect(code).toBe(1001)
+      expect(at - askedAt).toBeGreaterThanOrEqual(DRAIN_MS - 50)
+    }
+    expect(await server.exited).toBe(0)
+  })
+
+  test('[C7] does not wait longer than there is anybody to wait for', async () => {
+    const server = await scene.process({ drain_ms: 10_000 })
+    const person = await scene.person(server.url, 'a')
+    const askedAt = Date.now()
+    server.signal('SIGTERM')
+    await person.next('drain')
+    person.close()
+    expect(await server.exited).toBe(0)
+    expect(Date.now() - askedAt).toBeLessThan(2_000)
+  })
+
+  test('[S4] last seen of everybody who was here is the moment it stopped', async () => {
+    const first = await scene.process()
+    await scene.person(first.url, 'bob')
+    const stoppedAt = Date.now()
+    first.signal('SIGTERM')
+    expect(await first.exited).toBe(0)
+    const endedAt = Date.now()
+    const second = await scene.process({}, first.folder)
+    const after = await read(second.url, 'bob')
+    expect(after.status).toBe('offline')
+    expect(after.last_seen).toBeWithin(stoppedAt, endedAt + 1)
+  })
+})
