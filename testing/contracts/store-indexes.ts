@@ -1,7 +1,7 @@
-// The store contract, second half: the indexes that commits keep. Who is interested, who is due,
-// who is attached to which gateway, and who may be forgotten.
+// The store contract, second part: the indexes that commits keep. Who is interested, who is due and
+// who may be forgotten.
 import { describe, expect, test } from 'bun:test'
-import { aCommit, aRecord, aRecordOn, aSession, SOME_INSTANT as T } from '../records.ts'
+import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../records.ts'
 import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
 
 export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): void {
@@ -102,73 +102,6 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
         expect(await store().due(shard, T + 200, 0)).toEqual([])
       }
       expect(await dueIds(T + 200)).toEqual([...users].sort())
-    })
-  })
-
-  describe('gateways', () => {
-    test('[D2] a lease has run out at its instant, not before, and is listed until it is dropped', async () => {
-      await store().renewLease('g1', T)
-      await store().renewLease('g2', T + 10)
-      expect(await store().expiredLeases(T - 1)).toEqual([])
-      expect(await store().expiredLeases(T)).toEqual(['g1'])
-      expect((await store().expiredLeases(T + 10)).sort()).toEqual(['g1', 'g2'])
-      await store().dropGateway('g1')
-      expect(await store().expiredLeases(T + 10)).toEqual(['g2'])
-    })
-
-    test('[D2] renewing a lease, even one that ran out, keeps the gateway', async () => {
-      await store().renewLease('g1', T)
-      await store().renewLease('g1', T + 20)
-      expect(await store().expiredLeases(T + 19)).toEqual([])
-      expect(await store().expiredLeases(T + 20)).toEqual(['g1'])
-    })
-
-    test('[W3] dropping a gateway ends its interest and nobody else’s, and it may come back', async () => {
-      await store().addInterest('g1', ['a', 'b'])
-      await store().addInterest('g2', ['b'])
-      await store().dropGateway('g1')
-      await store().dropGateway('never-seen')
-      const results = await store().commit(['a', 'b'].map((id) => aCommit(id)))
-      expect(results.map(interestedIn)).toEqual([[], ['g2']])
-
-      await store().addInterest('g1', ['a'])
-      const again = await put('a', { expectedRevision: committed(results[0]).revision })
-      expect(again.interested).toEqual(['g1'])
-    })
-
-    test('[D2] the users of a dropped gateway can still be found, so that they can be declared lost', async () => {
-      await store().renewLease('g1', T)
-      const a = await put('a', { record: aRecordOn('g1') })
-      await store().dropGateway('g1')
-      expect(await store().usersOf('g1')).toEqual(['a'])
-      await put('a', { expectedRevision: a.revision })
-      expect(await store().usersOf('g1')).toEqual([])
-    })
-
-    test('[D2] users of a gateway are those with a live session on it, each once', async () => {
-      const twoTabs = aRecord({ sessions: [aSession({ id: '1' }), aSession({ id: '2' })] })
-      const closed = aRecord({ sessions: [aSession({ end: { state: 'closed', since: T } })] })
-      const lost = aRecord({ sessions: [aSession({ end: { state: 'lost', since: T, provenAt: T } })] })
-      await store().commit([
-        aCommit('tabs', { record: twoTabs }),
-        aCommit('both', { record: aRecordOn('gateway-1', 'g2') }),
-        aCommit('closed', { record: closed }),
-        aCommit('lost', { record: lost }),
-      ])
-      expect((await store().usersOf('gateway-1')).sort()).toEqual(['both', 'tabs'])
-      expect(await store().usersOf('g2')).toEqual(['both'])
-      expect(await store().usersOf('never-seen')).toEqual([])
-    })
-
-    test('[D2] users of a gateway follow every commit', async () => {
-      const steps = [['g1'], ['g1', 'g2'], ['g2'], ['g2', 'g2'], [], ['g1']]
-      let revision = 0
-      for (const gateways of steps) {
-        revision = (await put('a', { expectedRevision: revision, record: aRecordOn(...gateways) })).revision
-        for (const gateway of ['g1', 'g2']) {
-          expect(await store().usersOf(gateway)).toEqual(gateways.includes(gateway) ? ['a'] : [])
-        }
-      }
     })
   })
 

@@ -13,6 +13,8 @@ const USERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const GATEWAYS = ['g1', 'g2', 'g3']
 const TIME_MAX = 30
 
+type Lease = { state: 'held'; until: number } | { state: 'lost'; at: number }
+
 interface Row {
   userId: string
   revision: number
@@ -24,7 +26,8 @@ interface Row {
 interface Model {
   rows: Row[]
   interest: { gatewayId: string; userId: string }[]
-  leases: Map<string, number>
+  /** Every gateway that has or lost a lease; whoever was dropped is not in it. */
+  gateways: Map<string, Lease>
   /** The largest revision a user ever had, forgotten or not. */
   revisionMax: Map<string, number>
 }
@@ -69,7 +72,10 @@ const call = fc.oneof(
   { weight: 6, arbitrary: fc.record({ call: fc.constant('commit' as const), commits }) },
   { weight: 2, arbitrary: fc.record({ call: fc.constant('addInterest' as const), gateway, users }) },
   { weight: 1, arbitrary: fc.record({ call: fc.constant('removeInterest' as const), gateway, users }) },
-  { weight: 1, arbitrary: fc.record({ call: fc.constant('renewLease' as const), gateway, until: instant }) },
+  { weight: 2, arbitrary: fc.record({ call: fc.constant('openLease' as const), gateway, until: instant }) },
+  { weight: 2, arbitrary: fc.record({ call: fc.constant('renewLease' as const), gateway, until: instant }) },
+  { weight: 1, arbitrary: fc.record({ call: fc.constant('retireGateway' as const), gateway, at: instant }) },
+  { weight: 1, arbitrary: fc.record({ call: fc.constant('lostGateways' as const), now: instant }) },
   { weight: 1, arbitrary: fc.record({ call: fc.constant('dropGateway' as const), gateway }) },
   { weight: 2, arbitrary: fc.record({ call: fc.constant('forget' as const), now: instant }) },
   { weight: 2, arbitrary: fc.record({ call: fc.constant('look' as const), now: instant, limit: fc.nat(4) }) },
@@ -82,10 +88,11 @@ export async function checkRandomHistories(
 ): Promise<void> {
   const property = fc.asyncProperty(fc.array(call, { maxLength: 40, size: 'max' }), async (calls) => {
     const store = await makeStore()
-    const model: Model = { rows: [], interest: [], leases: new Map(), revisionMax: new Map() }
+    const model: Model = { rows: [], interest: [], gateways: new Map(), revisionMax: new Map() }
     try {
       for (const one of calls) await apply(store, model, one)
       await compare(store, model, TIME_MAX, USERS.length)
+      await compareLost(store, model, TIME_MAX)
     } finally {
       await store.close()
     }
@@ -106,13 +113,27 @@ async function apply(store: PresenceStore, model: Model, one: Call): Promise<voi
       await store.removeInterest(one.gateway, one.users)
       model.interest = without(model.interest, one.gateway, one.users)
       return
-    case 'renewLease':
-      await store.renewLease(one.gateway, one.until)
-      model.leases.set(one.gateway, one.until)
+    case 'openLease':
+      // Names are never used twice; only somebody unknown may begin.
+      if (model.gateways.has(one.gateway)) return
+      await store.openLease(one.gateway, one.until)
+      model.gateways.set(one.gateway, { state: 'held', until: one.until })
       return
+    case 'renewLease': {
+      const isHeld = model.gateways.get(one.gateway)?.state === 'held'
+      expect(await store.renewLease(one.gateway, one.until)).toBe(isHeld)
+      if (isHeld) model.gateways.set(one.gateway, { state: 'held', until: one.until })
+      return
+    }
+    case 'retireGateway':
+      await store.retireGateway(one.gateway, one.at)
+      model.gateways.set(one.gateway, { state: 'lost', at: one.at })
+      return
+    case 'lostGateways':
+      return compareLost(store, model, one.now)
     case 'dropGateway':
       await store.dropGateway(one.gateway)
-      model.leases.delete(one.gateway)
+      model.gateways.delete(one.gateway)
       model.interest = without(model.interest, one.gateway, USERS)
       return
     case 'forget': {
@@ -172,10 +193,11 @@ async function compare(store: PresenceStore, model: Model, now: number, limit: n
     const attached = model.rows.filter((row) => livesOn(row.record, gatewayId)).map((row) => row.userId)
     expect((await store.usersOf(gatewayId)).sort()).toEqual(attached.sort())
   }
-  const expired = GATEWAYS.filter(
-    (gatewayId) => (model.leases.get(gatewayId) ?? Number.POSITIVE_INFINITY) <= now,
-  )
-  expect((await store.expiredLeases(now)).sort()).toEqual(expired)
+  const live = GATEWAYS.filter((gatewayId) => {
+    const lease = model.gateways.get(gatewayId)
+    return lease?.state === 'held' && lease.until > now
+  })
+  expect((await store.liveLeases(now)).sort()).toEqual(live)
   const count = (status: Status) => model.rows.filter((row) => row.record.shown.status === status).length
   const counts = {
     online: count('online'),
@@ -184,6 +206,19 @@ async function compare(store: PresenceStore, model: Model, now: number, limit: n
     offline: count('offline'),
   }
   expect(await store.countByStatus()).toEqual(counts)
+}
+
+async function compareLost(store: PresenceStore, model: Model, now: number): Promise<void> {
+  for (const [gatewayId, lease] of model.gateways) {
+    if (lease.state === 'held' && lease.until <= now) {
+      model.gateways.set(gatewayId, { state: 'lost', at: lease.until })
+    }
+  }
+  const lost = [...model.gateways].flatMap(([gatewayId, lease]) =>
+    lease.state === 'lost' ? [`${gatewayId}@${lease.at}`] : [],
+  )
+  const listed = (await store.lostGateways(now)).map(({ gatewayId, lostAt }) => `${gatewayId}@${lostAt}`)
+  expect(listed.sort()).toEqual(lost.sort())
 }
 
 const livesOn = (record: UserRecord, gatewayId: string): boolean =>

@@ -1,7 +1,8 @@
 // What every PresenceStore must do, run on every adapter. Written against the port alone: answers
 // are awaited, there may be many shards, and nothing is assumed about order between them.
-// The examples are in the two halves; random histories against a naive store find the rest.
+// The examples are in three parts; random histories against a naive store find the rest.
 import { describe, test } from 'bun:test'
+import { checkGateways } from './store-gateways.ts'
 import { checkIndexes } from './store-indexes.ts'
 import { checkRandomHistories } from './store-model.ts'
 import { checkRecords } from './store-records.ts'
@@ -21,6 +22,7 @@ export function storeContract(
     const underTest = useStore(makeStore)
     checkRecords(underTest)
     checkIndexes(underTest)
+    checkGateways(underTest)
     test('[C2] any history of calls answers like a naive store', () =>
       checkRandomHistories(makeStore, options.modelRuns ?? MODEL_RUNS))
   })

@@ -1,22 +1,28 @@
 // The only file that chooses adapters. From a configuration it builds the pipeline and starts it:
 // store and bus, archive, tracker, sweeper, gateway, in the order the data flows.
-
 import { parseDatabaseUrl } from './archive/database-url.ts'
 import type { Archive } from './archive/port.ts'
 import { createSqliteArchive } from './archive/sqlite.ts'
 import { createMemoryBus } from './bus/memory.ts'
-import { startGateway } from './gateway/gateway.ts'
+import type { Bus } from './bus/port.ts'
+import { createActions } from './gateway/actions.ts'
+import { type Gateway, startGateway } from './gateway/gateway.ts'
+import { startFront } from './gateway/http/front.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
+import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { createAnnouncer } from './presence/announcer.ts'
 import { createArchivist } from './presence/archivist.ts'
-import { versionFloor } from './presence/hydrate.ts'
-import { startSweeper } from './presence/sweeper.ts'
+import { freshVersion } from './presence/hydrate.ts'
+import { createReader } from './presence/reader.ts'
+import { createRecall } from './presence/recall.ts'
+import { SWEEPER_PREFIX, startSweeper } from './presence/sweeper.ts'
 import { createTracker } from './presence/tracker.ts'
 import { createMemoryStore } from './store/memory.ts'
+import type { PresenceStore } from './store/port.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
@@ -32,69 +38,122 @@ export async function openArchive(config: Config): Promise<Archive> {
     case 'sqlite':
       return createSqliteArchive({ path: database.path })
     case 'postgres':
-      throw new Error('postgres is not in this version yet; use a sqlite:// database_url')
+      throw new Error('postgres is not in this version yet')
     case 'invalid':
       throw new Error(database.message)
   }
 }
 
-export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
-  const { logger, clock } = options
-  const archive = await openArchive(config)
-  await archive.migrate()
-  const bornAt = clock.now()
-  await recover(archive, bornAt, logger)
-  await archive.markAlive(bornAt)
+interface HotState {
+  store: PresenceStore
+  bus: Bus
+  close(): Promise<void>
+}
 
-  const store = createMemoryStore({ bornAt })
+/** `onTrouble` is called whenever the store was away and something may have been lost. */
+async function openHotState(
+  config: Config,
+  logger: Logger,
+  onTrouble: (why: string) => void,
+): Promise<HotState> {
+  if (config.redisUrl !== null) throw new Error(`redis is not in this version yet ${onTrouble}`)
+  const store = createMemoryStore()
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
+  return {
+    store,
+    bus,
+    async close() {
+      await store.close()
+      await bus.close()
+    },
+  }
+}
+
+export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
+  const { logger } = options
+  const { policy, roles } = config
+  const isShared = config.redisUrl !== null
+  let gateway: Gateway | null = null
+
+  const archive = await openArchive(config)
+  const hot = await openHotState(config, logger, (why) => gateway?.doubt(why))
+  const { store, bus } = hot
+  const clock = await createStoreClock(options.clock, () => store.time(), logger)
+  await archive.migrate()
+  // Among others nobody can tell from the archive alone who was here; leases tell.
+  if (!isShared) await recover(archive, clock.now(), logger)
+
   const tally = createTally()
   const archivist = createArchivist(archive, clock, logger)
+  const recall = createRecall(archive, clock, logger)
   const announcer = createAnnouncer({
     bus,
     archivist,
-    policy: config.policy,
-    onChange: () => void tally.changes++,
+    policy,
+    onChange(userId) {
+      tally.changes++
+      reader.forget(userId)
+    },
   })
-  const tracker = await createTracker({ store, archive, announcer, policy: config.policy, clock, logger })
-  const sweeper = startSweeper({ store, tracker, clock, logger })
+  const onTrouble = () => gateway?.doubt('events could not be committed')
+  const tracker = createTracker({ store, recall, announcer, policy, clock, logger, onTrouble })
+  const reader = createReader({
+    store,
+    recall,
+    policy,
+    clock,
+    logger,
+    cacheMs: isShared ? config.readCacheMs : 0,
+    tick: (userId) => tracker.report(userId, { type: 'tick' }),
+  })
+  const actions = createActions(tracker, clock)
+  const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
+  const sweeper = roles.includes('presence') ? startSweeper({ store, tracker, clock, logger, cluster }) : null
+  await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => {
     archive
       .markAlive(clock.now())
-      .catch((error) => logger.error({ err: error }, 'could not mark the server alive'))
+      .catch((error) => logger.warn({ err: error }, 'could not mark the server alive'))
   })
 
-  const gateway = await startGateway({
+  if (roles.includes('gateway')) {
+    const parts = { config, store, bus, archive, tracker, reader, actions, tally, clock, logger }
+    gateway = await startGateway(parts)
+  }
+  const front = startFront({
     config,
-    gatewayId: randomName('g-'),
     store,
-    bus,
     archive,
-    tracker,
+    reader,
+    actions,
+    gateway,
     tally,
     clock,
     logger,
     processGauges: () => ({
       trackerDepth: tracker.depth(),
-      sweepLagMs: sweeper.lagMs(),
+      sweepLagMs: sweeper?.lagMs() ?? 0,
       archiveBacklog: archivist.backlog(),
+      clockOffsetMs: clock.offsetMs(),
     }),
   })
-  logger.info({ url: gateway.url, dev: config.dev, policy: config.policyName }, 'started')
+  logger.info({ url: front.url, roles, dev: config.dev, policy: config.policyName }, 'started')
 
   return {
-    url: gateway.url,
+    url: front.url,
     async stop(reason) {
       logger.info({ reason }, 'stopping')
-      await gateway.drain()
-      await sweeper.stop()
+      front.drain()
+      await gateway?.drain()
       await tracker.flush()
+      await gateway?.stop()
+      await sweeper?.stop()
       await archivist.flush()
-      await gateway.stop()
+      await front.stop()
       aliveTimer.stop()
-      await archive.markAlive(clock.now())
-      await store.close()
-      await bus.close()
+      clock.stop()
+      await archive.markAlive(clock.now()).catch(() => 'a database that is away has the row of before')
+      await hot.close()
       await archive.close()
       logger.info('stopped')
     },
@@ -105,6 +164,6 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 async function recover(archive: Archive, now: number, logger: Logger): Promise<void> {
   const aliveAt = await archive.aliveAt()
   if (aliveAt === null) return
-  const users = await archive.recover({ aliveAt, versionAtLeast: versionFloor(now), now })
+  const users = await archive.recover({ aliveAt, versionAtLeast: freshVersion(now), now })
   if (users > 0) logger.info({ users, aliveAt }, 'people who were here when the server ended are offline now')
 }

@@ -1,7 +1,7 @@
 // The schema as an ordered list of named steps, kept in code so that a single-file executable
 // carries it. A step that was released is never edited: the next one mends it. All pending steps
 // run in one transaction, so a database is either at the old schema or at the new one.
-import type { SqlDatabase, SqlDialect } from './sql-database.ts'
+import type { SqlDatabase, SqlDialect, SqlSession } from './sql-database.ts'
 
 export interface Migration {
   name: string
@@ -66,6 +66,13 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ]
 
+const TABLE = 'schema_migration'
+const SELECT_APPLIED = `SELECT name FROM ${TABLE}`
+
+interface Applied {
+  name: string
+}
+
 /**
  * Applies what is missing, in order, and returns the names. Steps of a newer release that this
  * one does not know are left alone, so that an older process can run beside it during an upgrade.
@@ -76,21 +83,34 @@ export function migrate(
   now: number,
 ): Promise<string[]> {
   const { dialect } = database
-  return database.transaction(async (tx) => {
+  const apply = async (tx: SqlSession) => {
     // Two processes may start at once; the second one finds nothing left to do.
-    if (dialect.lock !== null) await tx.rows(dialect.lock, ['schema_migration'])
-    await tx.run(`CREATE TABLE IF NOT EXISTS schema_migration (
+    if (dialect.lock !== null) await tx.rows(dialect.lock, [TABLE])
+    await tx.run(`CREATE TABLE IF NOT EXISTS ${TABLE} (
       name ${dialect.text} NOT NULL PRIMARY KEY,
       applied_at ${dialect.integer} NOT NULL
     )${dialect.tableOptions}`)
-    const done = new Set(
-      (await tx.rows<{ name: string }>('SELECT name FROM schema_migration')).map((row) => row.name),
-    )
-    const missing = migrations.filter(({ name }) => !done.has(name))
+    const missing = without(migrations, await tx.rows(SELECT_APPLIED))
     for (const { name, statements } of missing) {
       for (const statement of statements(dialect)) await tx.run(statement)
-      await tx.run('INSERT INTO schema_migration (name, applied_at) VALUES ($1, $2)', [name, now])
+      await tx.run(`INSERT INTO ${TABLE} (name, applied_at) VALUES ($1, $2)`, [name, now])
     }
     return missing.map(({ name }) => name)
-  })
+  }
+  return database.transaction(apply, { isLong: true })
+}
+
+/** What `migrate` would apply. Looks only: a database without a schema stays without one. */
+export async function pendingMigrations(
+  database: SqlDatabase,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  const tables = await database.read(database.dialect.findTable, [TABLE])
+  const applied = tables.length === 0 ? [] : await database.read<Applied>(SELECT_APPLIED)
+  return without(migrations, applied).map(({ name }) => name)
+}
+
+function without(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  const names = new Set(applied.map(({ name }) => name))
+  return migrations.filter(({ name }) => !names.has(name))
 }

@@ -35,6 +35,8 @@ export interface ArchivedUser {
 export interface Archive {
   /** Creates or upgrades the schema; returns the migrations that were applied. */
   migrate(): Promise<string[]>
+  /** The migrations that have not been applied. */
+  pending(): Promise<string[]>
   /** In the order asked. */
   read(userIds: readonly string[]): Promise<ArchivedUser[]>
   /** Resolves when the rows will survive a crash of this process. */

@@ -10,12 +10,17 @@ export interface SqlSession {
   run(text: string, params?: readonly SqlValue[]): Promise<number>
 }
 
+export interface TransactionOptions {
+  /** For statements that may touch every row there is: the limit on their time is minutes. */
+  isLong?: boolean
+}
+
 export interface SqlDatabase {
   readonly dialect: SqlDialect
   /** One statement by itself, in a snapshot that has every finished transaction of this process. */
   read<Row>(text: string, params?: readonly SqlValue[]): Promise<Row[]>
   /** Commits when `run` resolves and rolls back when it throws; nobody sees anything before. */
-  transaction<Result>(run: (tx: SqlSession) => Promise<Result>): Promise<Result>
+  transaction<Result>(run: (tx: SqlSession) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   /** Called between slices of long work: lets the event loop run where statements occupy it. */
   pause(): Promise<void>
   close(): Promise<void>
@@ -35,6 +40,8 @@ export interface SqlDialect {
   jsonTexts(param: string): string
   /** Holds `$1` until the transaction ends; null where writers already wait for each other. */
   readonly lock: string | null
+  /** Selects a row when there is a table named `$1`. */
+  readonly findTable: string
   /** Fails when the database cannot be reached. */
   readonly ping: string
 }

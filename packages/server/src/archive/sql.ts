@@ -2,7 +2,7 @@
 // pause after each, so that no slice holds the event loop or a lock for long. A user appears once
 // per statement: PostgreSQL demands it, and so "the newest wins" is decided by SQL alone.
 import type { Clock } from '../platform/clock.ts'
-import { MIGRATIONS, migrate } from './migrations.ts'
+import { MIGRATIONS, migrate, pendingMigrations } from './migrations.ts'
 import type { Archive, ArchivedUser } from './port.ts'
 import type { SqlDatabase, SqlSession } from './sql-database.ts'
 import {
@@ -66,6 +66,8 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   return {
     migrate: () => migrate(database, MIGRATIONS, clock.now()),
 
+    pending: () => pendingMigrations(database, MIGRATIONS),
+
     async read(userIds) {
       const found = new Map<string, ArchivedUser>()
       await inSlices([...new Set(userIds)], IDS_PER_READ_MAX, async (slice) => {
@@ -93,7 +95,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     // One statement, however many: it runs before the server serves, and half a recovery would
     // give the other half a later "last alive" at the next start.
     recover: ({ aliveAt, versionAtLeast, now }) =>
-      database.transaction((tx) => tx.run(sql.recover, [aliveAt, versionAtLeast, now])),
+      database.transaction((tx) => tx.run(sql.recover, [aliveAt, versionAtLeast, now]), { isLong: true }),
 
     async contactsOf(ownerId) {
       // One statement is one snapshot, so a list that is being replaced is seen before or after.

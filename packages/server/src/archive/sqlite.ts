@@ -31,6 +31,7 @@ const sqliteDialect: SqlDialect = {
   jsonRows: (param) => `json_each(${param}) AS entry`,
   jsonTexts: (param) => `json_each(${param}) AS entry`,
   lock: null,
+  findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1",
   // Reads the file, which `SELECT 1` would not.
   ping: 'SELECT count(*) FROM sqlite_schema',
 }

@@ -25,7 +25,14 @@ export type BusMessage = ChangeMessage | SelfMessage
 
 export interface Bus {
   publish(gatewayId: string, messages: readonly BusMessage[]): void
-  /** Returns the way to stop listening. */
-  subscribe(gatewayId: string, receive: (messages: readonly BusMessage[]) => void): Promise<() => void>
+  /**
+   * Returns the way to stop listening. `onGap` is called after every break in the subscription: messages
+   * may have been missed.
+   */
+  subscribe(
+    gatewayId: string,
+    receive: (messages: readonly BusMessage[]) => void,
+    onGap?: () => void,
+  ): Promise<() => void>
   close(): Promise<void>
 }

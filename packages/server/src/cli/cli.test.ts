@@ -105,8 +105,8 @@ describe('wrong use', () => {
   })
 
   for (const args of [['gateway'], ['presence'], ['fanout'], ['serve', '--roles', 'gateway,presence']]) {
-    test(`[C1] "greendot ${args.join(' ')}" needs what this version has not`, async () => {
-      expectOneLine(await run([...args, '--dev']), 2, 'needs redis_url, is not in this version yet')
+    test(`[C1] "greendot ${args.join(' ')}" alone has nobody to meet`, async () => {
+      expectOneLine(await run([...args, '--dev']), 2, 'needs redis_url to meet the others')
     })
   }
 })

@@ -9,6 +9,7 @@ import { createLogger } from '../platform/logger.ts'
 import { createAnnouncer } from '../presence/announcer.ts'
 import { createArchivist } from '../presence/archivist.ts'
 import { POLICIES } from '../presence/policy.ts'
+import { createRecall } from '../presence/recall.ts'
 import { createTracker } from '../presence/tracker.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import { type Actions, createActions, type Outcome } from './actions.ts'
@@ -25,8 +26,9 @@ beforeEach(async () => {
   const logger = createLogger({ level: 'silent' })
   const archivist = createArchivist(archive, clock, logger)
   const announcer = createAnnouncer({ bus: createMemoryBus(), archivist, policy: POLICIES.instant })
-  const store = createMemoryStore({ bornAt: NOW })
-  const tracker = await createTracker({ store, archive, announcer, policy: POLICIES.instant, clock, logger })
+  const store = createMemoryStore()
+  const recall = createRecall(archive, clock, logger)
+  const tracker = createTracker({ store, recall, announcer, policy: POLICIES.instant, clock, logger })
   actions = createActions(tracker, clock)
 })
 afterEach(() => archive.close())

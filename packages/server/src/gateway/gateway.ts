@@ -2,33 +2,29 @@
 // This file only fits the parts together; each part has its own file and its own invariant.
 import { CLOSE } from '@greendot/protocol'
 import type { Archive } from '../archive/port.ts'
-import type { Bus } from '../bus/port.ts'
+import type { Bus, BusMessage } from '../bus/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
-import { VERSION } from '../platform/version.ts'
-import type { Tracker } from '../presence/tracker.ts'
+import type { Reader } from '../presence/reader.ts'
+import { loseGateway } from '../presence/sweeper.ts'
+import { IMAGINED_REVISION, type Tracker } from '../presence/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { createActions } from './actions.ts'
-import { createAuthenticator } from './auth.ts'
+import type { Actions } from './actions.ts'
 import { createFrameHandler } from './frames.ts'
-import { createGuard } from './http/guard.ts'
-import { opsRoutes } from './http/ops-routes.ts'
-import { page } from './http/page.ts'
-import { presenceRoutes } from './http/presence-routes.ts'
-import { selfRoutes } from './http/self-routes.ts'
-import { serveHttp } from './http/server.ts'
+import type { Routes } from './http/guard.ts'
+import { sessionRoutes } from './http/session-routes.ts'
 import { createInterner } from './interner.ts'
 import { startLiveness } from './liveness.ts'
+import { createMembership } from './membership.ts'
 import { createOutbox } from './outbox.ts'
 import { createOwnViews } from './own-views.ts'
 import { createSessionTable } from './session-table.ts'
 import { createSessions } from './sessions.ts'
-import { createSockets } from './sockets.ts'
-import { createStats, type Gauges } from './stats.ts'
+import { createSockets, type Sockets } from './sockets.ts'
+import type { GatewayGauges } from './stats.ts'
 import { createTargetTable } from './target-table.ts'
-import { NIL } from './watch-index.ts'
 import { createWatches } from './watches.ts'
 
 /** Clients told to go elsewhere come back spread over this share of the drain time. */
@@ -36,7 +32,14 @@ const DRAIN_SPREAD = 0.5
 const DRAIN_LOOK_EVERY_MS = 50
 
 export interface Gateway {
-  url: string
+  sockets: Sockets
+  routes: Routes
+  /** The socket of a row can take more again. */
+  unblock(row: number): void
+  gauges(): GatewayGauges
+  /** Something may have been lost; heals when the store answers. */
+  doubt(why: string): void
+  isHealthy(): boolean
   /** Tells clients to go elsewhere, waits for them as long as configured, then closes the rest. */
   drain(): Promise<void>
   stop(): Promise<void>
@@ -44,26 +47,25 @@ export interface Gateway {
 
 export interface GatewayParts {
   config: Config
-  gatewayId: string
   store: PresenceStore
   bus: Bus
   archive: Archive
   tracker: Tracker
+  reader: Reader
+  actions: Actions
   tally: Tally
   clock: Clock
   logger: Logger
-  /** What the rest of the process can tell about itself. */
-  processGauges: () => Pick<Gauges, 'trackerDepth' | 'sweepLagMs' | 'archiveBacklog'>
 }
 
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {
-  const { config, gatewayId, store, bus, archive, tracker, tally, clock, logger } = parts
-  const { policy } = config
+  const { config, store, bus, archive, tracker, reader, actions, tally, clock, logger } = parts
+  const { policy, gatewayLeaseMs } = config
+  const gatewayId = () => membership.id()
   const interner = createInterner()
   const table = createSessionTable(gatewayId)
   const targets = createTargetTable()
   const { columns } = table
-  let isDraining = false
 
   const ownViews = createOwnViews({ table, interner, outbox: () => outbox })
   const outbox = createOutbox({
@@ -81,7 +83,17 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       tally.waits.observe(waitedMs, changes)
     },
   })
-  const watches = createWatches({ interner, targets, outbox, store, tracker, gatewayId })
+  const watches = createWatches({
+    interner,
+    targets,
+    outbox,
+    store,
+    reader,
+    tracker,
+    gatewayId,
+    now: clock.now,
+    onTrouble: () => membership.doubt('interest could not be registered'),
+  })
   const sessions = createSessions({
     table,
     interner,
@@ -96,7 +108,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       ownViews.ended(row)
     },
   })
-  const actions = createActions(tracker, clock)
   const handleFrame = createFrameHandler({
     sessions,
     watches,
@@ -127,72 +138,72 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         message: 'the token has expired; connect again with a new one',
       }),
   })
-  const stats = createStats({
-    gatewayId,
-    tally,
+
+  function receive(messages: readonly BusMessage[]): void {
+    for (const message of messages) {
+      reader.forget(message.userId)
+      if (message.kind === 'change') watches.receive(message)
+      else ownViews.receive(message)
+    }
+  }
+  const onGap = () => membership.doubt('messages may have been missed')
+  let unsubscribe = () => {}
+
+  const membership = createMembership({
     store,
     clock,
+    logger,
+    leaseMs: gatewayLeaseMs,
+    async announceAll(formerId) {
+      const listened = unsubscribe
+      unsubscribe = await bus.subscribe(gatewayId(), receive, onGap)
+      listened()
+      // Revisions may have begun again: whatever comes next is news.
+      for (const row of table.rows())
+        if (columns.ownRevision[row]! > 0) columns.ownRevision[row] = IMAGINED_REVISION
+      await watches.registerAgain()
+      await sessions.announceAgain(formerId)
+    },
+    async abandon(formerId, lostAt) {
+      await loseGateway(tracker, formerId, await store.usersOf(formerId), lostAt, gatewayLeaseMs)
+      await store.dropGateway(formerId)
+    },
+    refresh: () => watches.refresh(),
+  })
+  unsubscribe = await bus.subscribe(gatewayId(), receive, onGap)
+  await membership.start()
+
+  const openRows = () => [...table.rows()].filter((row) => columns.sockets[row] !== null)
+
+  return {
+    sockets,
+    routes: sessionRoutes({ sessions, sockets, table, tracker, policy, clock }),
+    unblock: (row) => outbox.unblock(row),
     gauges: () => ({
+      gatewayId: gatewayId(),
       sessions: columns.live,
       watches: outbox.index.edges(),
       watchedUsers: watches.targets(),
       slowReaders: outbox.blocked(),
-      ...parts.processGauges(),
     }),
-  })
-
-  const unsubscribe = await bus.subscribe(gatewayId, (messages) => {
-    for (const message of messages) {
-      if (message.kind === 'change') watches.receive(message)
-      else ownViews.receive(message)
-    }
-  })
-
-  const authenticator = createAuthenticator(config, clock)
-  const server = serveHttp({
-    host: config.host,
-    port: config.port,
-    dev: config.dev,
-    guard: createGuard({ authenticator, logger, dev: config.dev }),
-    routes: {
-      ...presenceRoutes(tracker),
-      ...selfRoutes({ actions, sessions, sockets, table, policy, clock }),
-      ...opsRoutes({ stats, store, archive, isDraining: () => isDraining, version: VERSION }),
+    doubt: membership.doubt,
+    isHealthy: membership.isHealthy,
+    async drain() {
+      const rows = openRows()
+      const spreadMs = config.drainMs * DRAIN_SPREAD
+      for (const [position, row] of rows.entries()) {
+        const reconnectAfterMs = Math.round((spreadMs * position) / rows.length)
+        columns.sockets[row]!.send(JSON.stringify({ type: 'drain', reconnect_after_ms: reconnectAfterMs }))
+      }
+      const giveUpAt = clock.now() + config.drainMs
+      while (openRows().length > 0 && clock.now() < giveUpAt) await clock.sleep(DRAIN_LOOK_EVERY_MS)
+      for (const row of openRows()) sockets.hangUp(row, CLOSE.shuttingDown, 'shutting down')
     },
-    page,
-    authenticator,
-    sockets,
-    onDrain: (row) => outbox.unblock(row),
-    isDraining: () => isDraining,
-  })
-
-  function* openRows(): Generator<number> {
-    for (let row = 0; row < columns.length; row++)
-      if (columns.user[row] !== NIL && columns.sockets[row]) yield row
-  }
-
-  async function drain(): Promise<void> {
-    isDraining = true
-    const rows = [...openRows()]
-    const spreadMs = config.drainMs * DRAIN_SPREAD
-    for (const [position, row] of rows.entries()) {
-      const reconnectAfterMs = Math.round((spreadMs * position) / rows.length)
-      columns.sockets[row]!.send(JSON.stringify({ type: 'drain', reconnect_after_ms: reconnectAfterMs }))
-    }
-    const giveUpAt = clock.now() + config.drainMs
-    while (!openRows().next().done && clock.now() < giveUpAt) await clock.sleep(DRAIN_LOOK_EVERY_MS)
-    for (const row of [...openRows()]) sockets.hangUp(row, CLOSE.shuttingDown, 'shutting down')
-  }
-
-  return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`,
-    drain,
     async stop() {
       liveness.stop()
       outbox.stop()
-      stats.stop()
       unsubscribe()
-      await server.stop(true)
+      await membership.stop()
     },
   }
 }

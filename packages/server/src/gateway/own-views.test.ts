@@ -22,7 +22,7 @@ const opening: Opening = {
 /** The parts around own views as the gateway fits them together, with a record of what was sent. */
 function createWorld(clock: FakeClock) {
   const interner = createInterner()
-  const table = createSessionTable('g-1')
+  const table = createSessionTable(() => 'g-1')
   const heard = new Map<string, number[]>()
   const ownViews = createOwnViews({ table, interner, outbox: () => outbox })
   const outbox = createOutbox({

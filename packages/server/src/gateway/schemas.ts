@@ -63,8 +63,11 @@ export const availabilityBody = z
     expiresAt: expires_at,
   }))
 
-const isWellFormed = (text: string) => text.isWellFormed()
-const malformed = { error: said('bad_request', 'text and emoji must be well-formed Unicode') }
+// Databases cannot keep the null character: SQLite drops it and Postgres refuses the whole batch.
+const isWellFormed = (text: string) => text.isWellFormed() && !text.includes('\0')
+const malformed = {
+  error: said('bad_request', 'text and emoji must be well-formed Unicode without null characters'),
+}
 const notText = { error: said('bad_request', 'text and emoji are strings or null') }
 const orNothing = (text: string | null | undefined) => (text ? text : null)
 

@@ -24,7 +24,7 @@ export const ACTIVITY = { unconfirmed: 0, active: 1, idle: 2 } as const
 
 export type SessionTable = ReturnType<typeof createSessionTable>
 
-export function createSessionTable(gatewayId: string) {
+export function createSessionTable(gatewayId: () => string) {
   const table = {
     sockets: [] as (Socket | null)[],
     deviceIds: [] as (string | undefined)[],
@@ -116,10 +116,14 @@ export function createSessionTable(gatewayId: string) {
     columns: table,
     add,
     remove,
+    *rows(): Generator<number> {
+      for (let row = 0; row < table.length; row++) if (table.user[row] !== NIL) yield row
+    },
     isLive: (row: number) => row < table.length && table.user[row] !== NIL,
     firstOfUser: (user: number) => (user < headOfUser.length ? headOfUser[user]! : NIL),
-    /** Unique for as long as the gateway's id is: rows are reused, generations are not. */
-    sessionId: (row: number) => `${gatewayId}-${table.generation[row]!.toString(36)}`,
+    /** Unique as the gateway's name is: rows are reused, generations are not. A new name renames all. */
+    sessionId: (row: number, ofGateway = gatewayId()) =>
+      `${ofGateway}-${table.generation[row]!.toString(36)}`,
     platformOf: (row: number): Platform => PLATFORMS[table.platform[row]!]!,
     /** The stamp for the next event of this session. */
     stamp(row: number, now: number): number {

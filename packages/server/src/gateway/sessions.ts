@@ -23,6 +23,8 @@ export interface Sessions {
   /** No activity for so long that the person is away, whatever the client says. */
   fallIdle(row: number, at: number): void
   end(row: number, ending: Ending): void
+  /** Announces every session again, under the gateway's new name; done when that is committed. */
+  announceAgain(formerGatewayId: string): Promise<void>
   /** The rows of a user on this gateway, a snapshot that may be changed while it is walked. */
   rowsOf(userId: string): number[]
   userIdOf(row: number): string
@@ -34,7 +36,7 @@ export interface SessionsParts {
   tracker: Tracker
   policy: Policy
   clock: Clock
-  gatewayId: string
+  gatewayId: () => string
   sessionsPerUser: number
   tally: Tally
   /** The row is about to be free: whatever else hangs on it must go. */
@@ -58,7 +60,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       sessionId: table.sessionId(row),
       deviceId: columns.deviceIds[row]!,
       platform: table.platformOf(row),
-      gatewayId,
+      gatewayId: gatewayId(),
       connectedAt: columns.connectedAt[row]!,
       lastActiveAt: columns.activeAt[row]!,
     }
@@ -79,12 +81,16 @@ export function createSessions(parts: SessionsParts): Sessions {
     },
 
     async announce(row, opening) {
+      const generation = columns.generation[row]
       const session = facts(row)
       const activity = opening.activity ?? 'active'
       const type = opening.activity ?? 'connected'
-      const { connectedAt } = session
-      const tracked = await tracker.apply(opening.userId, { type, activity, at: connectedAt, ...session })
-      if (!table.isLive(row) || table.sessionId(row) !== session.sessionId) return null
+      const event = { type, activity, at: session.connectedAt, ...session } as const
+      // Without the store people are let in all the same; healing announces them when it is back.
+      const tracked = await tracker
+        .apply(opening.userId, event)
+        .catch(() => tracker.imagine(opening.userId, event))
+      if (!table.isLive(row) || columns.generation[row] !== generation) return null
       const known = tracked.record.sessions.find(({ id }) => id === session.sessionId)
       // A device that came back carries on as it was, and the table must agree with the record.
       if (columns.activity[row] === ACTIVITY.unconfirmed) {
@@ -92,6 +98,18 @@ export function createSessions(parts: SessionsParts): Sessions {
       }
       columns.awayAfterMs[row] = tracked.record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
       return tracked
+    },
+
+    async announceAgain(formerGatewayId) {
+      const since = clock.now()
+      const announced: Promise<unknown>[] = []
+      for (const row of table.rows()) {
+        const activity = columns.activity[row] === ACTIVITY.idle ? 'idle' : 'active'
+        const again = { since, formerId: table.sessionId(row, formerGatewayId) }
+        const event = { type: activity, activity, at: table.stamp(row, since), ...facts(row), again } as const
+        announced.push(tracker.apply(userIdOf(row), event))
+      }
+      await Promise.all(announced)
     },
 
     beat(row, activity) {

@@ -9,14 +9,20 @@ const SAMPLE_EVERY_MS = 5_000
 const QUANTILES = [0.5, 0.9, 0.99] as const
 
 /** Numbers that are true right now, as opposed to counted since the start. */
-export interface Gauges {
+export interface GatewayGauges {
+  gatewayId: string
   sessions: number
   watches: number
   watchedUsers: number
   slowReaders: number
+}
+
+export interface ProcessGauges {
   trackerDepth: number
   sweepLagMs: number
   archiveBacklog: number
+  /** How far the clock of this machine is behind that of the store. */
+  clockOffsetMs: number
 }
 
 export interface Stats {
@@ -39,17 +45,22 @@ const COUNTERS = {
 }
 type Counts = Record<keyof typeof COUNTERS, number>
 
+const NO_GATEWAY: GatewayGauges = { gatewayId: '', sessions: 0, watches: 0, watchedUsers: 0, slowReaders: 0 }
+
 export function createStats(parts: {
-  gatewayId: string
   tally: Tally
-  gauges: () => Gauges
+  /** Null in a process that holds no connections. */
+  gateway: () => GatewayGauges | null
+  process: () => ProcessGauges
   store: PresenceStore
   clock: Clock
 }): Stats {
-  const { gatewayId, tally, gauges, store, clock } = parts
+  const { tally, gateway, store, clock } = parts
   const startedAt = clock.now()
   const registry = new Registry()
 
+  /** Null while the store is away: everything else is still worth telling. */
+  const countUsers = () => store.countByStatus().catch(() => null)
   const count = (): Counts =>
     Object.fromEntries(Object.entries(COUNTERS).map(([name, of]) => [name, of(tally)])) as Counts
   let last = { at: clock.now(), counts: count() }
@@ -84,15 +95,19 @@ export function createStats(parts: {
   for (const [name, of] of Object.entries(COUNTERS)) {
     expose(`${name}_total`, `${name.replaceAll('_', ' ')} since the start`, (gauge) => gauge.set(of(tally)))
   }
-  for (const name of Object.keys(gauges()) as (keyof Gauges)[]) {
+  const gauges = (): Record<string, number> => {
+    const { gatewayId: _, ...numbers } = gateway() ?? NO_GATEWAY
+    return { ...numbers, ...parts.process() }
+  }
+  for (const name of Object.keys(gauges())) {
     const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    expose(snake, `${snake.replaceAll('_', ' ')} now`, (gauge) => gauge.set(gauges()[name]))
+    expose(snake, `${snake.replaceAll('_', ' ')} now`, (gauge) => gauge.set(gauges()[name]!))
   }
   expose(
     'users',
     'hot users by shown status',
     async (gauge) => {
-      for (const [status, users] of Object.entries(await store.countByStatus())) gauge.set({ status }, users)
+      for (const [status, users] of Object.entries((await countUsers()) ?? {})) gauge.set({ status }, users)
     },
     ['status'],
   )
@@ -110,14 +125,15 @@ export function createStats(parts: {
   return {
     async read() {
       const [p50, p90, p99] = QUANTILES.map((quantile) => tally.waits.quantile(quantile))
-      const { sessions, watches, watchedUsers, slowReaders } = gauges()
+      const here = gateway()
+      const { sessions, watches, watchedUsers, slowReaders } = here ?? NO_GATEWAY
       return {
-        users: await store.countByStatus(),
+        users: await countUsers(),
         connections: sessions,
         watches,
         watched_users: watchedUsers,
         slow_readers: slowReaders,
-        gateways: [{ gateway_id: gatewayId, connections: sessions, watches }],
+        gateways: here === null ? [] : [{ gateway_id: here.gatewayId, connections: sessions, watches }],
         rates_per_second: rates,
         totals: count(),
         propagation_ms: { p50, p90, p99, count: tally.waits.count() },

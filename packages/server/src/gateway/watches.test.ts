@@ -10,8 +10,11 @@ import { createLogger } from '../platform/logger.ts'
 import { createAnnouncer } from '../presence/announcer.ts'
 import { createArchivist } from '../presence/archivist.ts'
 import { POLICIES } from '../presence/policy.ts'
+import { createReader } from '../presence/reader.ts'
+import { createRecall } from '../presence/recall.ts'
 import { createTracker, type Tracker } from '../presence/tracker.ts'
 import { createMemoryStore } from '../store/memory.ts'
+import type { PresenceStore } from '../store/port.ts'
 import { createInterner } from './interner.ts'
 import { createOutbox } from './outbox.ts'
 import { createTargetTable } from './target-table.ts'
@@ -27,10 +30,12 @@ let watches: Watches
 let interner: ReturnType<typeof createInterner>
 /** While set, the gateway's readings of the archive end only when it does. */
 let gate: Promise<void> | null = null
+let isStoreAway = false
 let onSend: (connection: number, changes: Presence[]) => void
 
 beforeEach(async () => {
   gate = null
+  isStoreAway = false
   onSend = () => {}
   archive = await createSqliteArchive({ path: ':memory:' })
   await archive.migrate()
@@ -44,13 +49,19 @@ beforeEach(async () => {
   }
   const logger = createLogger({ level: 'silent' })
   const bus = createMemoryBus()
-  const store = createMemoryStore({ bornAt: clock.now() })
+  const store = createMemoryStore()
   const archivist = createArchivist(archive, clock, logger)
   const announcer = createAnnouncer({ bus, archivist, policy })
   const shared = { store, announcer, policy, clock, logger }
-  // Two trackers on one store, as in a cluster: this gateway's reads slowly, the other one changes.
-  const reader = await createTracker({ ...shared, archive: slowArchive })
-  tracker = await createTracker({ ...shared, archive })
+  // One store for two, as in a cluster: this gateway reads slowly, the other one changes.
+  tracker = createTracker({ ...shared, recall: createRecall(archive, clock, logger) })
+  const recall = createRecall(slowArchive, clock, logger)
+  const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
+  const awayStore: PresenceStore = {
+    ...store,
+    load: (userIds) => (isStoreAway ? Promise.reject(new Error('away')) : store.load(userIds)),
+  }
+  const reader = createReader({ store: awayStore, recall, policy, clock, logger, cacheMs: 0, tick })
   interner = createInterner()
   const targets = createTargetTable()
   const outbox = createOutbox({
@@ -64,7 +75,17 @@ beforeEach(async () => {
     ownFrame: () => null,
     onFrame: () => {},
   })
-  watches = createWatches({ interner, targets, outbox, store, tracker: reader, gatewayId: GATEWAY })
+  watches = createWatches({
+    interner,
+    targets,
+    outbox,
+    store,
+    reader,
+    tracker,
+    gatewayId: () => GATEWAY,
+    now: clock.now,
+    onTrouble: () => {},
+  })
   await bus.subscribe(GATEWAY, (messages) => {
     for (const message of messages) if (message.kind === 'change') watches.receive(message)
   })
@@ -123,6 +144,7 @@ describe('watching', () => {
   })
 
   test('[W1] a reading that fails leaves nothing behind', async () => {
+    isStoreAway = true
     gate = Promise.reject(new Error('the database is gone'))
     await expect(watches.watch(0, ['bob'], {}, isOpen)).rejects.toThrow('the database is gone')
     expect(watches.targets()).toBe(0)

@@ -4,6 +4,8 @@
 
 import type { ChangeMessage } from '../bus/port.ts'
 import { grown } from '../platform/typed-arrays.ts'
+import type { Reader } from '../presence/reader.ts'
+import type { UserRecord } from '../presence/record.ts'
 import type { Tracker } from '../presence/tracker.ts'
 import { toPresence, unknownPresence } from '../presence/view.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -31,6 +33,10 @@ export interface Watches {
   clear(connection: number): void
   /** A change arrived from the bus. */
   receive(message: ChangeMessage): void
+  /** Registers the interest in everybody watched here again, under the gateway's present name. */
+  registerAgain(): Promise<void>
+  /** Reads everybody watched here again, and sends what was missed. */
+  refresh(): Promise<void>
   /** Users somebody here watches. */
   targets(): number
 }
@@ -40,12 +46,22 @@ export interface WatchesParts {
   targets: TargetTable
   outbox: Outbox
   store: PresenceStore
+  reader: Reader
   tracker: Tracker
-  gatewayId: string
+  gatewayId: () => string
+  /** Interest could not be registered: changes may be missed until it is. */
+  onTrouble(): void
+  now(): number
+}
+
+const BATCH_USERS = 500
+
+function* inBatches(userIds: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < userIds.length; from += BATCH_USERS) yield userIds.slice(from, from + BATCH_USERS)
 }
 
 export function createWatches(parts: WatchesParts): Watches {
-  const { interner, targets, outbox, store, tracker, gatewayId } = parts
+  const { interner, targets, outbox, store, reader, tracker, gatewayId, onTrouble, now } = parts
   const { index } = outbox
   /** Per target, the edges that lead to it and the watches still under way. */
   let holders = new Int32Array(0)
@@ -62,15 +78,16 @@ export function createWatches(parts: WatchesParts): Watches {
     if (--holders[target]! === 0) {
       heldTargets--
       targets.forget(target)
-      void store.removeInterest(gatewayId, [interner.name(target)])
+      // What is not removed costs a message now and then, and goes with our name.
+      store.removeInterest(gatewayId(), [interner.name(target)]).catch(onTrouble)
     }
     interner.release(target)
   }
 
   async function learn(userIds: readonly string[]): Promise<void> {
     if (userIds.length === 0) return
-    await store.addInterest(gatewayId, userIds)
-    const records = await tracker.read(userIds)
+    await store.addInterest(gatewayId(), userIds).catch(onTrouble)
+    const { records } = await reader.read(userIds)
     for (const [position, userId] of userIds.entries()) {
       const record = records[position] ?? null
       const presence = record === null ? unknownPresence(userId) : toPresence(userId, record)
@@ -79,6 +96,27 @@ export function createWatches(parts: WatchesParts): Watches {
       if (presence.version === 0 && targets.isKnown(target)) continue
       targets.update(target, presence.version, JSON.stringify(presence), 0)
     }
+  }
+
+  function watchedIds(): string[] {
+    const userIds: string[] = []
+    for (let target = 0; target < holders.length; target++) {
+      if (holders[target]! > 0) userIds.push(interner.name(target))
+    }
+    return userIds
+  }
+
+  /** Brings what is shown here to what the store says, in a version above the one people know. */
+  function reconcile(userId: string, record: UserRecord | null): void {
+    const target = interner.find(userId)
+    if (target === -1 || !targets.isKnown(target)) return
+    const presence = record === null ? unknownPresence(userId) : toPresence(userId, record)
+    const json = JSON.stringify(presence)
+    if (json === targets.json(target)) return
+    if (presence.version > 0 && presence.version <= targets.version(target)) {
+      // The store lost what people were shown, and clients keep the higher version.
+      tracker.report(userId, { type: 'outrun', version: targets.version(target) })
+    } else if (targets.update(target, presence.version, json, now())) outbox.markTarget(target)
   }
 
   function isKnown(userId: string, target: number, known: Readonly<Record<string, number>>): boolean {
@@ -135,6 +173,18 @@ export function createWatches(parts: WatchesParts): Watches {
       const target = interner.find(userId)
       if (target === -1 || target >= holders.length || holders[target] === 0) return
       if (targets.update(target, version, json, at)) outbox.markTarget(target)
+    },
+
+    async registerAgain() {
+      for (const userIds of inBatches(watchedIds())) await store.addInterest(gatewayId(), userIds)
+    },
+
+    async refresh() {
+      for (const userIds of inBatches(watchedIds())) {
+        const { records, isDegraded } = await reader.read(userIds)
+        if (isDegraded) throw new Error('the store went away while watched users were read again')
+        for (const [position, userId] of userIds.entries()) reconcile(userId, records[position] ?? null)
+      }
     },
 
     targets: () => heldTargets,

@@ -10,18 +10,7 @@ const SERVER_KEY_CHARS_MIN = 16
 
 /** Settings that exist already, so that names never change, and wait for their backends. */
 const NOT_YET: readonly { is: (settings: Settings) => boolean; what: string; instead: string }[] = [
-  { is: (s) => s.redis_url !== null, what: 'redis_url', instead: 'leave it out' },
   { is: (s) => s.kafka_brokers.length > 0, what: 'kafka_brokers', instead: 'leave it out' },
-  {
-    is: (s) => s.database_url.startsWith('postgres'),
-    what: 'a postgres:// database_url',
-    instead: 'use sqlite://data/greendot.db',
-  },
-  {
-    is: (s) => s.roles.length < ROLES.length,
-    what: 'a process without all of gateway, presence and fanout, which needs redis_url,',
-    instead: 'run "greendot serve" without roles',
-  },
   {
     is: (s) => s.default_visibility !== 'everyone',
     what: 'default_visibility other than everyone',
@@ -32,6 +21,16 @@ const NOT_YET: readonly { is: (settings: Settings) => boolean; what: string; ins
 const notYet: Rule = (settings) => {
   const early = NOT_YET.find((entry) => entry.is(settings))
   return early ? `${early.what} is not in this version yet; ${early.instead}` : null
+}
+
+const sharedStateForMany: Rule = ({ redis_url: redisUrl, roles, workers, reuse_port: reusePort }) => {
+  if (redisUrl !== null) return null
+  if (workers > 1) return 'workers share their state through Redis; set redis_url, or leave workers out'
+  if (reusePort) return 'processes that share a port share their state through Redis; set redis_url'
+  return roles.length < ROLES.length
+    ? 'a process without all of gateway, presence and fanout needs redis_url to meet the others; ' +
+        'set it, or run "greendot serve" without roles'
+    : null
 }
 
 const ttlOutlivesInterval: Rule = ({ heartbeat_ttl_ms: ttlMs, heartbeat_interval_ms: intervalMs }) =>
@@ -68,7 +67,15 @@ const someAuth: Rule = (settings) =>
     ? null
     : 'there is no way to check user tokens; set jwt_secret or jwks_url, or on your own machine use --dev'
 
-const ALWAYS = [notYet, ttlOutlivesInterval, devStaysHome, oneKindOfToken, strongSecret, strongServerKeys]
+const ALWAYS = [
+  notYet,
+  sharedStateForMany,
+  ttlOutlivesInterval,
+  devStaysHome,
+  oneKindOfToken,
+  strongSecret,
+  strongServerKeys,
+]
 
 /** The first rule that is broken, or null. Commands that serve nobody do without the last rule. */
 export function brokenRule(settings: Settings, auth: 'required' | 'optional'): string | null {

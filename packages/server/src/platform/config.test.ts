@@ -35,6 +35,10 @@ function problemOf(given: Given): string {
 const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; value: unknown }>> = {
   host: { text: 'localhost', json: 'localhost', value: 'localhost' },
   port: { text: '0', json: 0, value: 0 },
+  redis_url: { text: 'redis://h:1', json: 'redis://h:1', value: 'redis://h:1' },
+  read_replicas: { text: 'on', json: true, value: true },
+  read_cache_ms: { text: '0', json: 0, value: 0 },
+  database_pool: { text: '2', json: 2, value: 2 },
   database_url: { text: 'sqlite:///tmp/x.db', json: 'sqlite:///tmp/x.db', value: 'sqlite:///tmp/x.db' },
   dev: { text: 'on', json: true, value: true },
   jwt_secret: { text: SECRET, json: SECRET, value: SECRET },
@@ -57,8 +61,14 @@ const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; v
   log_level: { text: 'debug', json: 'debug', value: 'debug' },
 }
 
-// These have no other value in this version; what they refuse is tested below.
-const WITHOUT_OTHER_VALUE: SettingName[] = ['roles', 'redis_url', 'kafka_brokers', 'default_visibility']
+// These have no other value that goes by itself; what they refuse is tested below.
+const WITHOUT_OTHER_VALUE: SettingName[] = [
+  'roles',
+  'workers',
+  'reuse_port',
+  'kafka_brokers',
+  'default_visibility',
+]
 
 function fieldIn(config: Config, name: SettingName): unknown {
   return ({ ...config, ...config.policy } as Record<string, unknown>)[fieldOf(name)]
@@ -69,7 +79,7 @@ describe('three spellings', () => {
     test(`[C1] ${name} as a flag, as a variable and in the file`, () => {
       const other = OTHER_VALUES[name]!
       const dev = name === 'dev' ? [] : ['--dev']
-      const flag = configOf({ argv: name === 'dev' ? ['--dev'] : ['--dev', flagOf(name), other.text] })
+      const flag = configOf({ argv: name === 'dev' ? ['--dev'] : ['--dev', `${flagOf(name)}=${other.text}`] })
       const variable = configOf({ argv: dev, env: { [variableOf(name)]: other.text } })
       const file = configOf({
         argv: dev,
@@ -119,8 +129,13 @@ describe('defaults', () => {
       host: '127.0.0.1',
       port: 4400,
       roles: ['gateway', 'presence', 'fanout'],
+      workers: 1,
+      reusePort: false,
       redisUrl: null,
+      readReplicas: false,
+      readCacheMs: 1000,
       databaseUrl: 'sqlite://data/greendot.db',
+      databasePool: 8,
       kafkaBrokers: [],
       dev: true,
       jwtSecret: null,
@@ -266,15 +281,21 @@ describe('one clear line', () => {
 
 describe('not in this version', () => {
   const early = [
-    ['--redis-url', 'redis://127.0.0.1:6379'],
     ['--kafka-brokers', '127.0.0.1:9092'],
-    ['--database-url', 'postgres://127.0.0.1/greendot'],
-    ['--roles', 'gateway'],
     ['--default-visibility', 'contacts'],
   ]
   for (const argv of early) {
     test(`[C2] ${argv.join(' ')}`, () => {
       expect(problemOf({ argv: ['--dev', ...argv] })).toContain('is not in this version yet; ')
+    })
+  }
+})
+
+describe('processes that must meet', () => {
+  for (const argv of [['--workers', '2'], ['--reuse-port'], ['--roles', 'gateway']]) {
+    test(`[C1] ${argv.join(' ')} needs redis_url`, () => {
+      expect(problemOf({ argv: ['--dev', ...argv] })).toContain('redis_url')
+      expect(load({ argv: ['--dev', ...argv, '--redis-url', 'redis://127.0.0.1:6379'] }).ok).toBe(true)
     })
   }
 })
@@ -342,7 +363,7 @@ describe('secrets stay secret', () => {
     ['a server key with a space', { argv: ['--server-keys', `${hidden} x`] }],
     ['a short server key', { argv: ['--jwt-secret', SECRET, '--server-keys', hidden] }],
     ['a password in a wrong URL', { argv: ['--database-url', `mysql://me:${hidden}@h/d`] }],
-    ['a password in a URL for later', { argv: ['--dev', '--redis-url', `redis://:${hidden}@h:1`] }],
+    ['a password in a URL', { argv: ['--dev', '--redis-url', `redis:/:${hidden}@h:1`] }],
     ['a key in a query', { argv: ['--jwks-url', `ftp://h/keys?key=${hidden}`] }],
   ]
   for (const [what, given] of leaks) {

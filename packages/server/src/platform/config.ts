@@ -20,8 +20,13 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly roles: readonly Role[]
+  readonly workers: number
+  readonly reusePort: boolean
   readonly redisUrl: string | null
+  readonly readReplicas: boolean
+  readonly readCacheMs: number
   readonly databaseUrl: string
+  readonly databasePool: number
   readonly kafkaBrokers: readonly string[]
   readonly dev: boolean
   readonly jwtSecret: string | null
@@ -83,8 +88,13 @@ function toConfig(settings: Settings): Config {
     host: settings.host,
     port: settings.port,
     roles: Object.freeze(settings.roles),
+    workers: settings.workers,
+    reusePort: settings.reuse_port,
     redisUrl: settings.redis_url,
+    readReplicas: settings.read_replicas,
+    readCacheMs: settings.read_cache_ms,
     databaseUrl: settings.database_url,
+    databasePool: settings.database_pool,
     kafkaBrokers: Object.freeze(settings.kafka_brokers),
     dev: settings.dev,
     jwtSecret: settings.jwt_secret,
@@ -131,7 +141,7 @@ export function describeValue({ secret, kind }: Setting<unknown>, value: unknown
   return typeof value === 'boolean' ? (value ? 'on' : 'off') : withoutCredentials(text)
 }
 
-/** Hides user names and passwords before an @, and anything after a question mark. */
+/** Hides everything before an @ but the scheme, however the URL is misspelt, and all after a question mark. */
 function withoutCredentials(text: string): string {
-  return text.replace(/\/\/.*@/s, '//***@').replace(/\?.+/s, '?***')
+  return text.replace(/^([a-z-]+:\/{0,2})?.*@/is, '$1***@').replace(/\?.+/s, '?***')
 }

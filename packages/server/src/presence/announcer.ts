@@ -15,6 +15,8 @@ export interface Transition {
   after: UserRecord
   revision: number
   interested: readonly string[]
+  /** Whoever committed before may have died before it told anybody: say it again, changed or not. */
+  isRepeated: boolean
 }
 
 export interface Announcer {
@@ -85,9 +87,9 @@ export function createAnnouncer(parts: {
 }
 
 function messagesOf(transition: Transition, now: number, policy: Policy): [string, BusMessage][] {
-  const { userId, before, after, revision, interested } = transition
+  const { userId, before, after, revision, interested, isRepeated } = transition
   const messages: [string, BusMessage][] = []
-  if (after.version !== before.version && interested.length > 0) {
+  if ((isRepeated || after.version !== before.version) && interested.length > 0) {
     const json = JSON.stringify(toPresence(userId, after))
     const change: BusMessage = { kind: 'change', userId, version: after.version, at: now, json }
     for (const gatewayId of interested) messages.push([gatewayId, change])

@@ -10,13 +10,21 @@ export interface SessionFacts {
   gatewayId: string
   connectedAt: number
   lastActiveAt: number
+  /** When its gateway had to start again: since when it has this id, and the one it had before. */
+  again?: { since: number; formerId: string }
 }
 
 export type PresenceEvent =
   | ({ type: 'connected' | 'active' | 'idle'; at: number; activity: Activity } & SessionFacts)
   | { type: 'left'; at: number; sessionId: string }
+  /** A goodbye of a whole device, whichever gateways its sessions are on. */
+  | { type: 'device_left'; at: number; deviceId: string }
   | { type: 'closed'; at: number; sessionId: string }
   | { type: 'lost'; at: number; sessionId: string; provenAt: number }
+  /** A gateway's lease ran out at `at`; it was last heard of at `provenAt`. */
+  | { type: 'gateway_lost'; at: number; gatewayId: string; provenAt: number }
+  /** Somebody was shown `version`, and the store has since lost it: what is true now must go above it. */
+  | { type: 'outrun'; version: number }
   | { type: 'set_availability'; at: number; status: Availability; expiresAt: number | null }
   | {
       type: 'set_custom_status'

@@ -6,17 +6,17 @@ import { emptyRecord, type ShownCustomStatus, type UserRecord } from './record.t
 const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
 
 /**
- * Versions only ever grow, even when the hot state that counted them is lost. New counts therefore
- * start at the millisecond in which the store was born: nobody changes once a millisecond for as long
- * as a store lives, so that is above every version any earlier store has shown.
+ * Versions only ever grow, even when the hot state that counted them is lost. A count that starts
+ * from nothing therefore starts at the present millisecond: nobody changes once a millisecond for as
+ * long as they live, so that is above every version they have ever been shown with.
  */
-export function versionFloor(bornAt: number): number {
-  return bornAt - VERSION_EPOCH_AT
+export function freshVersion(now: number): number {
+  return now - VERSION_EPOCH_AT
 }
 
-export function fromArchive(user: ArchivedUser, floor: number): UserRecord {
+export function fromArchive(user: ArchivedUser, now: number): UserRecord {
   const { lastSeen, settings } = user
-  const record = emptyRecord(lastSeen?.version ?? floor)
+  const record = emptyRecord(versionOf(lastSeen, now))
   return {
     ...record,
     availability: settings?.availability ?? null,
@@ -44,8 +44,11 @@ function stillShown({ shownCustomStatus: shown, updatedAt }: LastSeenRow): Shown
   return shown !== null && shown.expiresAt !== null && shown.expiresAt <= updatedAt ? null : shown
 }
 
-export function isArchived(user: ArchivedUser): boolean {
-  return user.lastSeen !== null || user.settings !== null
+// The row of somebody who is away from here holds the last version shown. That of somebody who was
+// here is older: what was shown after it went with the hot record.
+function versionOf(row: LastSeenRow | null, now: number): number {
+  if (row === null) return freshVersion(now)
+  return row.status === 'offline' ? row.version : Math.max(row.version, freshVersion(now))
 }
 
 export function toLastSeenRow(userId: string, record: UserRecord, now: number): LastSeenRow {

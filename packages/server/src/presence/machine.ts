@@ -6,7 +6,15 @@ import type { PresenceEvent } from './event.ts'
 import { mergeSessions } from './merge.ts'
 import type { Policy } from './policy.ts'
 import type { AvailabilitySetting, Here, Session, Shown, ShownCustomStatus, UserRecord } from './record.ts'
-import { applyEnding, applyReport, dropSessions, forgetTombstones, supersedes } from './session-events.ts'
+import {
+  applyDeviceLeft,
+  applyEnding,
+  applyGatewayLost,
+  applyReport,
+  dropSessions,
+  forgetTombstones,
+  supersedes,
+} from './session-events.ts'
 import { applyChoice } from './setting-events.ts'
 import { voteChangesAt, voteOf } from './votes.ts'
 
@@ -49,6 +57,12 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'closed':
     case 'lost':
       return applyEnding(record, event, now)
+    case 'device_left':
+      return applyDeviceLeft(record, event, now)
+    case 'gateway_lost':
+      return applyGatewayLost(record, event, now)
+    case 'outrun':
+      return record.version > event.version ? record : { ...record, version: event.version + 1 }
     case 'set_availability':
     case 'set_custom_status':
     case 'set_away_after':

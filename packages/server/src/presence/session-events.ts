@@ -12,6 +12,8 @@ export const TOMBSTONES_MAX = 32
 
 type Report = Extract<PresenceEvent, { type: 'connected' | 'active' | 'idle' }>
 type Ending = Extract<PresenceEvent, { type: 'left' | 'closed' | 'lost' }>
+type DeviceLeft = Extract<PresenceEvent, { type: 'device_left' }>
+type GatewayLost = Extract<PresenceEvent, { type: 'gateway_lost' }>
 
 const LIVE: SessionEnd = { state: 'live' }
 
@@ -30,7 +32,7 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
     })
     return seen({ ...record, sessions }, event.lastActiveAt, now)
   }
-  if (event.connectedAt <= record.forgottenAt) return record
+  if ((event.again?.since ?? event.connectedAt) <= record.forgottenAt) return record
   if (record.tombstones.some((tombstone) => tombstone.id === event.sessionId)) return record
   const session: Session = {
     id: event.sessionId,
@@ -44,9 +46,11 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
     end: LIVE,
   }
   const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
+  // Its former self goes in the same step, so that one connection never counts twice.
+  const rest = dropSessions(record, (other) => other.id === event.again?.formerId, event.at)
   // Sorted, so that two devices arriving together give one record whichever came first.
-  const sessions = [...record.sessions, resumed].sort((a, b) => (a.id < b.id ? -1 : 1))
-  return seen({ ...record, sessions }, event.lastActiveAt, now)
+  const sessions = [...rest.sessions, resumed].sort((a, b) => (a.id < b.id ? -1 : 1))
+  return seen({ ...rest, sessions }, event.lastActiveAt, now)
 }
 
 // Connecting is no activity of a device that counts already: it carries on as it was, so that a
@@ -91,6 +95,24 @@ export function applyEnding(record: UserRecord, event: Ending, now: number): Use
       : { state: 'lost', since: event.at, provenAt: event.provenAt }
   const sessions = record.sessions.with(index, { ...known, eventAt: event.at, end })
   return seen({ ...record, sessions }, event.type === 'closed' ? event.at : event.provenAt, now)
+}
+
+/** The goodbye of a device ends every session of it that started before. */
+export function applyDeviceLeft(record: UserRecord, event: DeviceLeft, now: number): UserRecord {
+  const isOver = ({ deviceId, eventAt }: Session) => deviceId === event.deviceId && eventAt < event.at
+  const rest = dropSessions(record, isOver, event.at)
+  return rest === record ? record : seen(rest, event.at, now)
+}
+
+/** Everything attached to a gateway's lease is lost with it. */
+export function applyGatewayLost(record: UserRecord, event: GatewayLost, now: number): UserRecord {
+  const isLost = ({ gatewayId, end }: Session) => gatewayId === event.gatewayId && end.state === 'live'
+  if (!record.sessions.some(isLost)) return record
+  const end: SessionEnd = { state: 'lost', since: event.at, provenAt: event.provenAt }
+  const sessions = record.sessions.map((session) =>
+    isLost(session) ? { ...session, eventAt: Math.max(session.eventAt, event.at), end } : session,
+  )
+  return seen({ ...record, sessions }, event.provenAt, now)
 }
 
 /** Removes sessions and buries them, so that their events are known to be history. */

@@ -1,8 +1,11 @@
-// The whole reaper: asks the deadline queue who is due and sends them a tick. It holds no state of
-// its own, so two sweepers on one shard are wasteful and harmless.
+// The whole reaper: asks the deadline queue who is due and sends them a tick; asks for leases that ran
+// out and declares what hung on them lost. It decides nothing, so sweepers that overlap are wasteful
+// and harmless. Several of them share the shards by hashing their names: each looks at its own shards
+// for what is due, and at those of the others for what is late, so nobody needs to notice that one died.
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { PresenceStore } from '../store/port.ts'
+import { ownerOf } from './shard-owner.ts'
 import type { Tracker } from './tracker.ts'
 
 /** Four rounds in the second that a visible change may be late. */
@@ -10,8 +13,13 @@ const SWEEP_EVERY_MS = 250
 const DUE_BATCH_MAX = 1_000
 /** Bounds a round on one shard, should ticks fail to move the queue. */
 const BATCHES_MAX = 1_000
+/** What another sweeper should have done by now. */
+const LATE_MS = 400
 /** Forgetting is housekeeping: a bounded slice of it in each round. */
 const FORGET_BATCH_MAX = 2_000
+/** After an outage gateways announce everybody again; until then silence proves nothing. */
+const SETTLE_MS = 3_000
+const LOST_USERS_BATCH = 1_000
 
 export interface Sweeper {
   stop(): Promise<void>
@@ -19,37 +27,79 @@ export interface Sweeper {
   lagMs(): number
 }
 
-export function startSweeper(parts: {
+export interface SweeperParts {
   store: PresenceStore
   tracker: Tracker
   clock: Clock
   logger: Logger
-}): Sweeper {
-  const { store, tracker, clock, logger } = parts
+  /** Among others: the name of this sweeper, and how long leases last. Null when it is alone. */
+  cluster: { name: string; leaseMs: number } | null
+}
+
+export function startSweeper({ store, tracker, clock, logger, cluster }: SweeperParts): Sweeper {
   let round: Promise<void> | null = null
   let lagMs = 0
+  let names: readonly string[] = []
+  let leaseUntil = 0
+  /** Since when the store has answered without a break. A start counts as one: we cannot know. */
+  let steadySince = clock.now()
+
+  async function renewLease(name: string, leaseMs: number): Promise<void> {
+    const now = clock.now()
+    if (leaseUntil - now < leaseMs / 2) {
+      const isKnown = leaseUntil > 0 && (await store.renewLease(name, now + leaseMs))
+      if (!isKnown) {
+        // Either this is the beginning, or the store has lost everything and begins again.
+        if (leaseUntil > 0) steadySince = now
+        await store.openLease(name, now + leaseMs)
+      }
+      leaseUntil = now + leaseMs
+    }
+    names = (await store.liveLeases(now)).filter((other) => other.startsWith(SWEEPER_PREFIX))
+  }
+
+  async function sweepShard(shard: number): Promise<number> {
+    const isOurs = cluster === null || ownerOf(shard, names) === cluster.name
+    let worstMs = 0
+    for (let batch = 0; batch < BATCHES_MAX; batch++) {
+      const now = clock.now() - (isOurs ? 0 : LATE_MS)
+      const due = await store.due(shard, now, DUE_BATCH_MAX)
+      if (due.length === 0) break
+      worstMs = Math.max(worstMs, now - due[0]!.dueAt)
+      for (const { userId } of due) tracker.report(userId, { type: 'tick' })
+      await tracker.flush()
+      if (due.length < DUE_BATCH_MAX) break
+    }
+    return worstMs
+  }
+
+  async function declareLost(leaseMs: number): Promise<void> {
+    for (const { gatewayId, lostAt } of await store.lostGateways(clock.now())) {
+      const userIds = await store.usersOf(gatewayId)
+      if (userIds.length > 0) logger.warn({ gateway: gatewayId, users: userIds.length }, 'a gateway is lost')
+      await loseGateway(tracker, gatewayId, userIds, lostAt, leaseMs)
+      await store.dropGateway(gatewayId)
+    }
+  }
 
   async function sweep(): Promise<void> {
-    let worstMs = 0
-    for (let shard = 0; shard < store.shardCount; shard++) {
-      for (let batch = 0; batch < BATCHES_MAX; batch++) {
-        const now = clock.now()
-        const due = await store.due(shard, now, DUE_BATCH_MAX)
-        if (due.length === 0) break
-        worstMs = Math.max(worstMs, now - due[0]!.dueAt)
-        for (const { userId } of due) tracker.report(userId, { type: 'tick' })
-        await tracker.flush()
-        if (due.length < DUE_BATCH_MAX) break
-      }
+    if (cluster !== null) await renewLease(cluster.name, cluster.leaseMs)
+    const steadyMs = clock.now() - steadySince
+    if (cluster === null || steadyMs >= SETTLE_MS) {
+      const shards = Array.from({ length: store.shardCount }, (_, shard) => sweepShard(shard))
+      lagMs = Math.max(0, ...(await Promise.all(shards)))
     }
-    lagMs = worstMs
+    if (cluster !== null && steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
     await store.forget(clock.now(), FORGET_BATCH_MAX)
   }
 
   const timer: Timer = clock.every(SWEEP_EVERY_MS, () => {
     // A round that takes long is not doubled by the next one.
     round ??= sweep()
-      .catch((error) => logger.error({ err: error }, 'sweep failed; the next round tries again'))
+      .catch((error) => {
+        steadySince = clock.now()
+        logger.error({ err: error }, 'sweep failed; the next round tries again')
+      })
       .finally(() => {
         round = null
       })
@@ -59,7 +109,26 @@ export function startSweeper(parts: {
     async stop() {
       timer.stop()
       await round
+      if (cluster !== null) await store.dropGateway(cluster.name).catch(() => 'its lease will run out')
     },
     lagMs: () => lagMs,
+  }
+}
+
+/** How the names of sweepers start, among those of gateways. */
+export const SWEEPER_PREFIX = 'p-'
+
+/** Tells everybody attached to a gateway that it is lost; done when that is committed. */
+export async function loseGateway(
+  tracker: Tracker,
+  gatewayId: string,
+  userIds: readonly string[],
+  lostAt: number,
+  leaseMs: number,
+): Promise<void> {
+  const event = { type: 'gateway_lost', gatewayId, at: lostAt, provenAt: lostAt - leaseMs } as const
+  for (let from = 0; from < userIds.length; from += LOST_USERS_BATCH) {
+    const batch = userIds.slice(from, from + LOST_USERS_BATCH)
+    await Promise.all(batch.map((userId) => tracker.apply(userId, event)))
   }
 }

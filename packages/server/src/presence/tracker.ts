@@ -2,15 +2,14 @@
 // concern, steps them, commits with compare-and-set, archives and publishes. One batch is under way
 // at a time and a user is in it once, so this process never races against itself; on a conflict
 // with another process the user is loaded and stepped again.
-import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { CommitResult, PresenceStore, Stored } from '../store/port.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import type { PresenceEvent } from './event.ts'
-import { fromArchive, isArchived, versionFloor } from './hydrate.ts'
 import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
+import type { Recall } from './recall.ts'
 import type { UserRecord } from './record.ts'
 
 /** Users per batch; bounds how long one turn works. */
@@ -19,8 +18,9 @@ const BATCH_USERS_MAX = 1_000
 const ATTEMPTS_MAX = 20
 /** Hot for a while after they left, so that replays change nothing and readers find them quickly. */
 const RETAIN_MS = 120_000
-const BACKFILL_MS = 60_000
 const NOBODY: readonly string[] = []
+/** Below every revision a store gives. */
+export const IMAGINED_REVISION = 0.5
 
 export interface Tracked {
   record: UserRecord
@@ -32,8 +32,8 @@ export interface Tracker {
   report(userId: string, event: PresenceEvent): void
   /** Applies an event and resolves with the committed state, once what must be durable is. */
   apply(userId: string, event: PresenceEvent): Promise<Tracked>
-  /** Present state in the order asked; live first, the archive for the rest, null for the unknown. */
-  read(userIds: readonly string[]): Promise<(UserRecord | null)[]>
+  /** What an event would come to by the archive alone, for when the store cannot be asked. */
+  imagine(userId: string, event: PresenceEvent): Promise<Tracked>
   /** Resolves when everything reported so far is committed. */
   flush(): Promise<void>
   depth(): number
@@ -41,11 +41,13 @@ export interface Tracker {
 
 export interface TrackerParts {
   store: PresenceStore
-  archive: Archive
+  recall: Recall
   announcer: Announcer
   policy: Policy
   clock: Clock
   logger: Logger
+  /** A batch could not be committed: what it said is lost. */
+  onTrouble?: () => void
 }
 
 interface Work {
@@ -59,11 +61,11 @@ interface Stepped extends Transition {
   dueAt: number | null
 }
 
-export async function createTracker(parts: TrackerParts): Promise<Tracker> {
-  const { store, archive, announcer, policy, clock, logger } = parts
-  const floor = versionFloor(await store.bornAt())
+export function createTracker(parts: TrackerParts): Tracker {
+  const { store, recall, announcer, policy, clock, logger, onTrouble } = parts
   let queue = new Map<string, Work>()
   let running: Promise<void> | null = null
+  let isFailing = false
 
   function enqueue(userId: string, event: PresenceEvent): Work {
     let work = queue.get(userId)
@@ -81,9 +83,12 @@ export async function createTracker(parts: TrackerParts): Promise<Tracker> {
       const batch = takeBatch()
       try {
         await processBatch(batch)
+        isFailing = false
       } catch (error) {
-        // The state of a user heals with their next event; whoever waits must know now.
-        logger.error({ err: error, users: batch.size }, 'presence batch failed')
+        // What was reported is gone; whoever can say it again must know, and whoever waits too.
+        if (!isFailing) logger.error({ err: error, users: batch.size }, 'presence batch failed')
+        isFailing = true
+        onTrouble?.()
         for (const work of batch.values()) for (const waiter of work.waiters) waiter.reject(error)
       }
       // Sockets get their turn between batches.
@@ -129,64 +134,34 @@ export async function createTracker(parts: TrackerParts): Promise<Tracker> {
 
   async function stepAll(works: Map<string, Work>, now: number): Promise<Stepped[]> {
     const userIds = [...works.keys()]
-    const stored = await loadOrHydrate(userIds)
+    const stored = await loadOrRecall(userIds)
     return userIds.map((userId, index) => {
       const { record, revision } = stored[index] as Stored
       const work = works.get(userId) as Work
       const { record: after, dueAt } = step(record, work.events, now, policy)
-      return { userId, work, before: record, revision, after, dueAt, interested: NOBODY }
+      const isRepeated = work.events.some((event) => event.type === 'gateway_lost')
+      return { userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated }
     })
   }
 
-  async function loadOrHydrate(userIds: readonly string[]): Promise<Stored[]> {
+  async function loadOrRecall(userIds: readonly string[]): Promise<Stored[]> {
     const loaded = await store.load(userIds)
     const missing = userIds.filter((_, index) => loaded[index] === null)
     if (missing.length === 0) return loaded as Stored[]
-    const archived = await archive.read(missing)
+    const recalled = await recall.orAfresh(missing)
     let next = 0
-    return loaded.map((stored) => stored ?? { record: fromArchive(archived[next++]!, floor), revision: 0 })
+    return loaded.map((stored) => stored ?? { record: recalled[next++]!.record, revision: 0 })
   }
 
   function toCommit(one: Stepped, now: number) {
     const { userId, revision, after, dueAt } = one
-    const isOver = after.sessions.length === 0 && dueAt === null
+    const isOver = after.sessions.length === 0 && dueAt === null && !hasSettings(after)
     const retainUntil = isOver ? now + RETAIN_MS : null
     return { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
   }
 
   function answer(one: Stepped): void {
     for (const waiter of one.work.waiters) waiter.resolve({ record: one.after, revision: one.revision })
-  }
-
-  async function read(userIds: readonly string[]): Promise<(UserRecord | null)[]> {
-    const loaded = await store.load(userIds)
-    const records = loaded.map((stored) => stored?.record ?? null)
-    const missing = new Set(userIds.filter((_, index) => loaded[index] === null))
-    if (missing.size === 0) return records
-    const found = await backfill([...missing])
-    return userIds.map((userId, index) => records[index] ?? found.get(userId) ?? null)
-  }
-
-  async function backfill(userIds: readonly string[]): Promise<Map<string, UserRecord>> {
-    const archived = await archive.read(userIds)
-    const now = clock.now()
-    const found = new Map<string, UserRecord>()
-    const commits = []
-    for (const [index, userId] of userIds.entries()) {
-      const user = archived[index]!
-      if (!isArchived(user)) continue
-      const { record, dueAt } = step(fromArchive(user, floor), [{ type: 'tick' }], now, policy)
-      found.set(userId, record)
-      // An expiry that passed meanwhile changes them now; the queue will find and announce it.
-      const isStale = record.version !== (user.lastSeen?.version ?? floor)
-      if (isStale) report(userId, { type: 'tick' })
-      else {
-        const retainUntil = dueAt === null ? now + BACKFILL_MS : null
-        commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
-      }
-    }
-    if (commits.length > 0) await store.commit(commits)
-    return found
   }
 
   function report(userId: string, event: PresenceEvent): void {
@@ -200,10 +175,20 @@ export async function createTracker(parts: TrackerParts): Promise<Tracker> {
         enqueue(userId, event).waiters.push({ resolve, reject })
       })
     },
-    read,
+    async imagine(userId, event) {
+      const [recalled] = await recall.orAfresh([userId])
+      const { record } = step(recalled!.record, [event], clock.now(), policy)
+      return { record, revision: IMAGINED_REVISION }
+    },
     async flush() {
       while (running !== null) await running
     },
     depth: () => queue.size,
   }
+}
+
+// Kept hot, so that somebody invisible stays so even while the archive cannot be asked.
+function hasSettings({ availability, customStatus }: UserRecord): boolean {
+  const isChosen = availability !== null && availability.status !== 'auto'
+  return isChosen || (customStatus !== null && (customStatus.text !== null || customStatus.emoji !== null))
 }

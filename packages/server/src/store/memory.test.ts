@@ -3,22 +3,22 @@ import { storeContract } from '../../../../testing/contracts/store.ts'
 import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/records.ts'
 import { createMemoryStore } from './memory.ts'
 
-storeContract('memory', async () => createMemoryStore({ bornAt: T }))
+storeContract('memory', async () => createMemoryStore())
 
 describe('memory store', () => {
-  test('[C2] began when it was told it began', async () => {
-    expect(await createMemoryStore({ bornAt: T + 7 }).bornAt()).toBe(T + 7)
+  test('[C2] has no clock of its own: one process agrees with itself', async () => {
+    expect(await createMemoryStore().time()).toBeNull()
   })
 
   test('[C2] hands out the committed record itself, not a copy', async () => {
-    const store = createMemoryStore({ bornAt: T })
+    const store = createMemoryStore()
     const record = aRecordOn('g1')
     await store.commit([aCommit('a', { record })])
     expect((await store.load(['a']))[0]?.record).toBe(record)
   })
 
   test('[C2] what was loaded does not change under the reader', async () => {
-    const store = createMemoryStore({ bornAt: T })
+    const store = createMemoryStore()
     await store.commit([aCommit('a', { record: aRecord({ version: 1 }) })])
     const [before] = await store.load(['a'])
     const revision = before!.revision
@@ -28,7 +28,7 @@ describe('memory store', () => {
   })
 
   test('[R2] over the limit, the record that would be forgotten first goes at once', async () => {
-    const store = createMemoryStore({ bornAt: T, retainedMax: 2 })
+    const store = createMemoryStore({ retainedMax: 2 })
     await store.commit([
       aCommit('second', { retainUntil: T + 2, dueAt: T }),
       aCommit('third', { retainUntil: T + 3 }),
@@ -47,7 +47,7 @@ describe('memory store', () => {
   })
 
   test('[R2] people who are kept do not count towards the limit, and returning makes room', async () => {
-    const store = createMemoryStore({ bornAt: T, retainedMax: 1 })
+    const store = createMemoryStore({ retainedMax: 1 })
     const [first] = await store.commit([aCommit('a', { retainUntil: T + 1 })])
     const revision = first?.outcome === 'committed' ? first.revision : -1
     await store.commit([aCommit('a', { expectedRevision: revision, retainUntil: null })])
@@ -56,7 +56,7 @@ describe('memory store', () => {
   })
 
   test('[D3] refuses a shard it does not have', async () => {
-    const store = createMemoryStore({ bornAt: T })
+    const store = createMemoryStore()
     await expect(store.due(1, T, 10)).rejects.toThrow(RangeError)
   })
 })

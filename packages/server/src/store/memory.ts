@@ -15,13 +15,14 @@ const RETAINED_MAX = 100_000
 const CONFLICT: CommitResult = { outcome: 'conflict' }
 const NOBODY: readonly string[] = []
 
-export function createMemoryStore(options: { bornAt: number; retainedMax?: number }): PresenceStore {
+export function createMemoryStore(options: { retainedMax?: number } = {}): PresenceStore {
   const retainedMax = options.retainedMax ?? RETAINED_MAX
   const users = new Map<string, Stored>()
   const due = createDeadlines()
   const retained = createDeadlines()
   const interest = createInterest()
   const leaseUntil = new Map<string, number>()
+  const lostAt = new Map<string, number>()
   const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
   // One counter for all users: somebody who was forgotten and returns never meets an old revision.
   let lastRevision = 0
@@ -50,7 +51,7 @@ export function createMemoryStore(options: { bornAt: number; retainedMax?: numbe
   }
 
   return {
-    bornAt: async () => options.bornAt,
+    time: async () => null,
     shardCount: 1,
     load: async (userIds) => userIds.map((userId) => users.get(userId) ?? null),
     commit: async (commits) => commits.map(commitOne),
@@ -70,16 +71,32 @@ export function createMemoryStore(options: { bornAt: number; retainedMax?: numbe
     async removeInterest(gatewayId, userIds) {
       for (const userId of userIds) interest.remove(gatewayId, userId)
     },
-    async renewLease(gatewayId, until) {
+    async openLease(gatewayId, until) {
       leaseUntil.set(gatewayId, until)
     },
-    async expiredLeases(now) {
-      const expired: string[] = []
-      for (const [gatewayId, until] of leaseUntil) if (until <= now) expired.push(gatewayId)
-      return expired
+    async renewLease(gatewayId, until) {
+      if (!leaseUntil.has(gatewayId)) return false
+      leaseUntil.set(gatewayId, until)
+      return true
+    },
+    async retireGateway(gatewayId, at) {
+      leaseUntil.delete(gatewayId)
+      lostAt.set(gatewayId, at)
+    },
+    async liveLeases(now) {
+      return [...leaseUntil].filter(([, until]) => until > now).map(([gatewayId]) => gatewayId)
+    },
+    async lostGateways(now) {
+      for (const [gatewayId, until] of leaseUntil) {
+        if (until > now) continue
+        leaseUntil.delete(gatewayId)
+        lostAt.set(gatewayId, until)
+      }
+      return [...lostAt].map(([gatewayId, at]) => ({ gatewayId, lostAt: at }))
     },
     async dropGateway(gatewayId) {
       leaseUntil.delete(gatewayId)
+      lostAt.delete(gatewayId)
       interest.drop(gatewayId)
     },
     // No index for this: gateways that share this memory end with it, so hardly anybody asks.

@@ -29,9 +29,14 @@ export interface Due {
   dueAt: number
 }
 
+export interface LostGateway {
+  gatewayId: string
+  lostAt: number
+}
+
 export interface PresenceStore {
-  /** When this store's memory began. A store that lost everything begins again. */
-  readonly bornAt: () => Promise<number>
+  /** What time it is by the store's own clock, for processes to agree on; null when it has none. */
+  time(): Promise<number | null>
   readonly shardCount: number
   /** In the order asked; null where nothing is known. */
   load(userIds: readonly string[]): Promise<(Stored | null)[]>
@@ -45,10 +50,20 @@ export interface PresenceStore {
   addInterest(gatewayId: string, userIds: readonly string[]): Promise<void>
   removeInterest(gatewayId: string, userIds: readonly string[]): Promise<void>
 
-  renewLease(gatewayId: string, until: number): Promise<void>
-  /** Gateways whose lease ran out at or before `now`. */
-  expiredLeases(now: number): Promise<string[]>
-  /** Ends a lease and the interest that hung on it. */
+  /** A gateway begins under a name nobody had before. */
+  openLease(gatewayId: string, until: number): Promise<void>
+  /** False when the store knows no such lease: it ran out and was taken, or the store lost it. */
+  renewLease(gatewayId: string, until: number): Promise<boolean>
+  /** The gateway gives its lease up: from now on it is among the lost, since `at`. */
+  retireGateway(gatewayId: string, at: number): Promise<void>
+  /** Names with a lease at `now`. */
+  liveLeases(now: number): Promise<string[]>
+  /**
+   * Takes the leases that ran out at or before `now`, so that they cannot be renewed any more, and
+   * returns every gateway that is lost and not yet dropped, with the instant its lease ran out.
+   */
+  lostGateways(now: number): Promise<LostGateway[]>
+  /** Everything about a lost gateway has been dealt with: forgets it and the interest that hung on it. */
   dropGateway(gatewayId: string): Promise<void>
   /** Users that have a session on this gateway. */
   usersOf(gatewayId: string): Promise<string[]>

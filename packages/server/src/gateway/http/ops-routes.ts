@@ -9,11 +9,13 @@ export interface OpsRoutesParts {
   stats: Stats
   store: PresenceStore
   archive: Archive
+  /** Whether the gateway, if there is one, is where it should be. */
+  isHealthy(): boolean
   isDraining(): boolean
   version: string
 }
 
-export function opsRoutes({ stats, store, archive, isDraining, version }: OpsRoutesParts): Routes {
+export function opsRoutes({ stats, store, archive, isHealthy, isDraining, version }: OpsRoutesParts): Routes {
   const check = async (probe: () => Promise<unknown>): Promise<'ok' | 'failing'> =>
     probe().then(
       () => 'ok',
@@ -29,6 +31,7 @@ export function opsRoutes({ stats, store, archive, isDraining, version }: OpsRou
           const checks = {
             store: await check(() => store.load([])),
             archive: await check(() => archive.ping()),
+            gateway: isHealthy() ? 'ok' : 'healing',
             accepting: isDraining() ? 'draining' : 'ok',
           }
           const isReady = Object.values(checks).every((state) => state === 'ok')

@@ -1,22 +1,33 @@
 // Reading presence over HTTP: one, many, or only the status of many.
 import type { Failure, QueriedPresence } from '@greendot/protocol'
-import type { Tracker } from '../../presence/tracker.ts'
+import type { Reader } from '../../presence/reader.ts'
 import { sourceOf, toPresence, unknownPresence } from '../../presence/view.ts'
 import { type Parsed, parse, queriedIds, queryBody, userId } from '../schemas.ts'
 import { readBody } from './body.ts'
 import type { Route, Routes } from './guard.ts'
-import { refuse, reply } from './reply.ts'
+import { refuse, replyJson } from './reply.ts'
 import { urlOf } from './request-url.ts'
 
-export function presenceRoutes(tracker: Tracker): Routes {
-  async function query(userIds: readonly string[]): Promise<QueriedPresence[]> {
-    const records = await tracker.read(userIds)
-    return userIds.map((id, index) => {
+const DEGRADED = { 'greendot-degraded': 'true' }
+
+export function presenceRoutes(reader: Reader): Routes {
+  /** Answers with the people asked for, in the shape `shape` gives them. */
+  async function answer(
+    userIds: readonly string[],
+    shape: (found: QueriedPresence[]) => unknown,
+  ): Promise<Response> {
+    const { records, isDegraded } = await reader.query(userIds)
+    const found = userIds.map((id, index): QueriedPresence => {
       const record = records[index] ?? null
       if (record === null) return { ...unknownPresence(id), source: 'db' }
-      return { ...toPresence(id, record), source: sourceOf(record) }
+      return { ...toPresence(id, record), source: isDegraded ? 'db' : sourceOf(record) }
     })
+    return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
   }
+
+  const asList = (found: QueriedPresence[]) => found
+  const asStatuses = (found: QueriedPresence[]) =>
+    Object.fromEntries(found.map((presence) => [presence.user_id, presence.status]))
 
   /** A route for users and servers that reads; `viewer_id` is checked on every one of them. */
   function reading(run: (request: Parameters<Route['run']>[0], url: URL) => Promise<Response>): Route {
@@ -34,27 +45,25 @@ export function presenceRoutes(tracker: Tracker): Routes {
     '/api/v1/presence': {
       GET: reading(async (_, url) => {
         const ids = idsOf(url)
-        return ids.ok ? reply(await query(ids.value)) : refuse(ids.failure)
+        return ids.ok ? answer(ids.value, asList) : refuse(ids.failure)
       }),
     },
     '/api/v1/presence/query': {
       POST: reading(async (request) => {
         const body = await readBody(request, queryBody)
-        return body.ok ? reply(await query(body.value.user_ids)) : refuse(body.failure)
+        return body.ok ? answer(body.value.user_ids, asList) : refuse(body.failure)
       }),
     },
     '/api/v1/presence/:user_id': {
       GET: reading(async (request) => {
         const id = parse(userId, request.params['user_id' as never])
-        return id.ok ? reply((await query([id.value]))[0]) : refuse(id.failure)
+        return id.ok ? answer([id.value], ([one]) => one) : refuse(id.failure)
       }),
     },
     '/presence/batch': {
       GET: reading(async (_, url) => {
         const ids = idsOf(url)
-        if (!ids.ok) return refuse(ids.failure)
-        const found = await query(ids.value)
-        return reply(Object.fromEntries(found.map((presence) => [presence.user_id, presence.status])))
+        return ids.ok ? answer(ids.value, asStatuses) : refuse(ids.failure)
       }),
     },
   }

@@ -4,9 +4,9 @@ import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@
 import type { Server } from 'bun'
 import { randomName } from '../../platform/ids.ts'
 import { type Authenticator, bearerToken } from '../auth.ts'
+import type { Gateway } from '../gateway.ts'
 import { activity, parse, platform as platformSchema } from '../schemas.ts'
 import type { Opening, SocketData } from '../session-table.ts'
-import type { Sockets } from '../sockets.ts'
 import { NIL } from '../watch-index.ts'
 import { type Guard, isAllowedOrigin, type Routes } from './guard.ts'
 import { refuse } from './reply.ts'
@@ -22,20 +22,22 @@ const HTTP_IDLE_SECONDS = 10
 export interface HttpServerParts {
   host: string
   port: number
+  /** Several processes of one deployment share the port. */
+  reusePort: boolean
   dev: boolean
   guard: Guard
   routes: Routes
   page: Response | ((request: Request) => Response)
   authenticator: Authenticator
-  sockets: Sockets
-  onDrain(row: number): void
+  /** Null in a process that holds no connections. */
+  gateway: Pick<Gateway, 'sockets' | 'unblock'> | null
   isDraining(): boolean
 }
 
 export type HttpServer = Server<SocketData>
 
 export function serveHttp(parts: HttpServerParts): HttpServer {
-  const { host, port, dev, guard, routes, authenticator, sockets, onDrain, isDraining } = parts
+  const { host, port, reusePort, dev, guard, routes, authenticator, gateway, isDraining } = parts
 
   async function upgrade(request: Request, server: HttpServer): Promise<Response | undefined> {
     if (!isAllowedOrigin(request, dev)) {
@@ -60,13 +62,13 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     idleTimeout: HTTP_IDLE_SECONDS,
     maxRequestBodySize: REQUEST_BYTES_MAX,
     development: false,
-    // Otherwise a second server would quietly share the port, each with half of the people.
-    reusePort: false,
+    // Said either way: left out, a second server would quietly share the port with this one.
+    reusePort,
     routes: { ...guarded, '/': parts.page },
     fetch(request, server) {
       if (request.url.length > URL_CHARS_MAX)
         return refuse({ code: 'too_large', message: 'the URL is too long' })
-      if (urlOf(request).pathname === '/api/v1/ws') return upgrade(request, server)
+      if (gateway !== null && urlOf(request).pathname === '/api/v1/ws') return upgrade(request, server)
       return refuse({ code: 'not_found', message: 'nothing here' })
     },
     error: () => refuse({ code: 'internal', message: 'the request failed' }),
@@ -78,11 +80,11 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
       // Silence is ours to judge, for all connections in one walk.
       idleTimeout: 0,
       sendPings: false,
-      open: sockets.open,
-      message: sockets.message,
-      close: (socket) => sockets.close(socket),
+      open: (socket) => gateway?.sockets.open(socket),
+      message: (socket, message) => gateway?.sockets.message(socket, message),
+      close: (socket) => gateway?.sockets.close(socket),
       drain(socket) {
-        if (socket.data.row !== NIL) onDrain(socket.data.row)
+        if (socket.data.row !== NIL) gateway?.unblock(socket.data.row)
       },
     },
   })

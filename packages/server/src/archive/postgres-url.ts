@@ -1,0 +1,75 @@
+// What the PostgreSQL archive reads from `database_url` and adds to it, and how errors are told: with
+// the place, which helps, and without the password, which is never repeated. Nor are the details
+// that the server adds, because they quote rows.
+
+/** Bun reads these from the query of the URL; whoever sets the URL may set them too. */
+const POOL_DEFAULTS = {
+  connect_timeout: '2',
+  idle_timeout: '60',
+  // Connections find a server that took over, and one that was added, within half an hour.
+  max_lifetime: '1800',
+  application_name: 'greendot',
+}
+
+export interface PostgresPlace {
+  /** With a limit for everything that could last. */
+  url: string
+  /** Null when the URL names none and leaves it to the environment. */
+  database: string | null
+  poolMax: number
+  failure(error: unknown): PostgresFailure
+}
+
+/** `code` is the SQLSTATE of the server, such as `57014`, or the code of Bun. */
+export type PostgresFailure = Error & { code: string | null }
+
+export interface PlaceOptions {
+  url: string
+  poolMax: number | undefined
+  poolMaxDefault: number
+  /** Sent to the server when a connection opens. */
+  session: Record<string, number>
+}
+
+export function postgresPlace({ url, poolMax, poolMaxDefault, session }: PlaceOptions): PostgresPlace {
+  const parsed = parse(url)
+  const { searchParams } = parsed
+  const database = decodeURIComponent(parsed.pathname.slice(1))
+  const where = `${parsed.host}/${database}`
+  const secrets = [parsed.password, decodeURIComponent(parsed.password), searchParams.get('password')]
+
+  for (const [name, value] of Object.entries(POOL_DEFAULTS)) {
+    if (!searchParams.has(name)) searchParams.set(name, value)
+  }
+  for (const [name, value] of Object.entries(session)) searchParams.set(name, String(value))
+
+  return {
+    url: parsed.href,
+    database: database === '' ? null : database,
+    poolMax: poolMax ?? (Number(searchParams.get('max')) || poolMaxDefault),
+    failure(error) {
+      const { text, code } = reasonOf(error)
+      const message = secrets.reduce<string>(
+        (said, secret) => (secret ? said.replaceAll(secret, '(secret)') : said),
+        `PostgreSQL at ${where}: ${text}`,
+      )
+      return Object.assign(new Error(message), { code })
+    },
+  }
+}
+
+/** The error of `new URL` carries the text that it could not read. */
+function parse(url: string): URL {
+  if (!URL.canParse(url)) throw new Error('The PostgreSQL URL is not well formed')
+  return new URL(url)
+}
+
+function reasonOf(error: unknown): { text: string; code: string | null } {
+  if (!(error instanceof Error)) return { text: String(error), code: null }
+  return { text: error.message, code: textOf(error, 'errno') ?? textOf(error, 'code') }
+}
+
+function textOf(error: Error, field: 'errno' | 'code'): string | null {
+  const value: unknown = Reflect.get(error, field)
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,124 @@
+// Reads the present state of people, for queries and for watches: live state first, then the archive,
+// whose people are kept hot for a while. Without the hot store it still answers, from the archive
+// alone, and says so. Queries may be answered from a short local memory; watches never are, because
+// they build on what they read.
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { Commit, PresenceStore, Stored } from '../store/port.ts'
+import { step } from './machine.ts'
+import type { Policy } from './policy.ts'
+import type { Recall, Recalled } from './recall.ts'
+import type { UserRecord } from './record.ts'
+
+const BACKFILL_MS = 60_000
+/** Users in the local memory; past it the oldest go. */
+const CACHED_MAX = 50_000
+
+export interface Answer {
+  /** In the order asked; null for somebody nobody has heard of. */
+  records: (UserRecord | null)[]
+  /** The hot store did not answer: this is what the archive knows. */
+  isDegraded: boolean
+}
+
+export interface Reader {
+  /** For queries: may be as old as the local memory allows. */
+  query(userIds: readonly string[]): Promise<Answer>
+  /** For watches: what the store says now. */
+  read(userIds: readonly string[]): Promise<Answer>
+  /** Somebody changed: the local memory of them is wrong. */
+  forget(userId: string): void
+}
+
+export interface ReaderParts {
+  store: PresenceStore
+  recall: Recall
+  policy: Policy
+  clock: Clock
+  logger: Logger
+  /** How long queries may be answered from local memory; 0 where the store is as near. */
+  cacheMs: number
+  /** An expiry that passed while nobody looked is to take effect. */
+  tick(userId: string): void
+}
+
+export function createReader(parts: ReaderParts): Reader {
+  const { store, recall, policy, clock, logger, cacheMs, tick } = parts
+  const cache = new Map<string, { record: UserRecord | null; until: number }>()
+  let isFailing = false
+
+  async function load(userIds: readonly string[]): Promise<(Stored | null)[] | null> {
+    try {
+      const loaded = await store.load(userIds)
+      isFailing = false
+      return loaded
+    } catch (error) {
+      if (!isFailing) logger.error({ err: error }, 'hot store cannot be read; answering from the archive')
+      isFailing = true
+      return null
+    }
+  }
+
+  async function read(userIds: readonly string[]): Promise<Answer> {
+    const loaded = await load(userIds)
+    if (loaded === null) return { records: (await recall.orFail(userIds)).map(lastKnown), isDegraded: true }
+    const missing = [...new Set(userIds.filter((_, index) => loaded[index] === null))]
+    if (missing.length === 0) return { records: loaded.map((stored) => stored!.record), isDegraded: false }
+    const found = await backfill(missing)
+    const records = loaded.map((stored, index) => stored?.record ?? found.get(userIds[index]!) ?? null)
+    return { records, isDegraded: false }
+  }
+
+  async function backfill(userIds: readonly string[]): Promise<Map<string, UserRecord>> {
+    const recalled = await recall.orAfresh(userIds)
+    const now = clock.now()
+    const found = new Map<string, UserRecord>()
+    const commits: Commit[] = []
+    for (const [index, userId] of userIds.entries()) {
+      const { record: before, isKnown } = recalled[index]!
+      if (!isKnown) continue
+      const { record, dueAt } = step(before, [{ type: 'tick' }], now, policy)
+      found.set(userId, record)
+      // An expiry that passed meanwhile is a change, and changes are the tracker's to announce.
+      if (record.version !== before.version) tick(userId)
+      else {
+        const retainUntil = dueAt === null ? now + BACKFILL_MS : null
+        commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
+      }
+    }
+    if (commits.length > 0) {
+      await store.commit(commits).catch((error) => logger.warn({ err: error }, 'could not keep people hot'))
+    }
+    return found
+  }
+
+  function remember(userId: string, record: UserRecord | null, now: number): void {
+    cache.delete(userId)
+    cache.set(userId, { record, until: now + cacheMs })
+    if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!)
+  }
+
+  return {
+    read,
+    async query(userIds) {
+      if (cacheMs === 0) return read(userIds)
+      const now = clock.now()
+      const isFresh = (userId: string) => (cache.get(userId)?.until ?? 0) > now
+      const stale = userIds.filter((userId) => !isFresh(userId))
+      const answer = stale.length === 0 ? { records: [], isDegraded: false } : await read(stale)
+      // A degraded answer is not worth remembering: the truth may be back any moment.
+      if (!answer.isDegraded)
+        stale.forEach((userId, index) => void remember(userId, answer.records[index]!, now))
+      const byId = new Map(stale.map((userId, index) => [userId, answer.records[index]!]))
+      const records = userIds.map((userId) => byId.get(userId) ?? cache.get(userId)?.record ?? null)
+      return { records, isDegraded: answer.isDegraded }
+    },
+    forget: (userId) => void cache.delete(userId),
+  }
+}
+
+// Without the hot store the last word about somebody is whether they were here; nobody knows more.
+function lastKnown({ record, isKnown, wasHere }: Recalled): UserRecord | null {
+  if (!isKnown) return null
+  return wasHere ? { ...record, shown: { ...record.shown, status: 'online' } } : record
+}

@@ -1,0 +1,138 @@
+// Signed tokens against a server that is not in development mode, over HTTP and over WebSocket.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ErrorCode } from '@greendot/protocol'
+import { connect, openClient } from '../client.ts'
+import { startServer, type TestServer } from '../server.ts'
+import { call, expectProblem } from './calls.ts'
+import { SECRET, SERVER_KEY, secondsFromNow, securedSettings, sign, unsigned, userToken } from './tokens.ts'
+
+const BAD_TOKEN = 4401
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer(securedSettings)
+})
+afterAll(() => server.stop())
+
+const read = (token: string) => call(server.url, 'GET', '/api/v1/presence/alice', { token })
+const hour = () => secondsFromNow(3600)
+
+const refused: [string, () => string, ErrorCode][] = [
+  ['garbage', () => 'garbage', 'unauthorized'],
+  ['three parts of nothing', () => '..', 'unauthorized'],
+  ['one that expired', () => sign({ sub: 'alice', exp: secondsFromNow(-10) }), 'token_expired'],
+  ['one that expired long ago', () => sign({ sub: 'alice', exp: 1 }), 'token_expired'],
+  ['one of another key', () => sign({ sub: 'alice', exp: hour() }, { secret: `${SECRET}!` }), 'unauthorized'],
+  ['an expired one of another key', () => sign({ sub: 'alice', exp: 1 }, { secret: 'x' }), 'unauthorized'],
+  ['alg none', () => unsigned({ sub: 'alice', exp: hour() }), 'unauthorized'],
+  ['alg NONE', () => unsigned({ sub: 'alice', exp: hour() }, 'NONE'), 'unauthorized'],
+  [
+    'alg none with a signature',
+    () => sign({ sub: 'alice', exp: hour() }, { header: { alg: 'none' } }),
+    'unauthorized',
+  ],
+  [
+    'another algorithm with the right key',
+    () => sign({ sub: 'alice', exp: hour() }, { header: { alg: 'HS512' }, hash: 'sha512' }),
+    'unauthorized',
+  ],
+  ['no expiry', () => sign({ sub: 'alice' }), 'unauthorized'],
+  ['an expiry in words', () => sign({ sub: 'alice', exp: 'tomorrow' }), 'unauthorized'],
+  ['no subject', () => sign({ exp: hour() }), 'unauthorized'],
+  ['an empty subject', () => sign({ sub: '', exp: hour() }), 'unauthorized'],
+  ['a subject with a blank', () => sign({ sub: 'a b', exp: hour() }), 'unauthorized'],
+  ['a subject with a comma', () => sign({ sub: 'a,b', exp: hour() }), 'unauthorized'],
+  ['a subject of 129 bytes', () => sign({ sub: 'x'.repeat(129), exp: hour() }), 'unauthorized'],
+  ['a subject that is a number', () => sign({ sub: 7, exp: hour() }), 'unauthorized'],
+  ['claims that are a list', () => sign(['alice']), 'unauthorized'],
+  ['one not valid yet', () => sign({ sub: 'alice', exp: hour(), nbf: secondsFromNow(600) }), 'unauthorized'],
+  ['the token of dev mode', () => 'dev:alice', 'unauthorized'],
+  ['the server key of dev mode', () => 'dev', 'unauthorized'],
+]
+
+describe('signed tokens', () => {
+  test('[C6] a good one is its user', async () => {
+    expect((await read(userToken('alice'))).status).toBe(200)
+    const client = await connect(server.url, '', { token: userToken('alice') })
+    expect(client.welcome.user_id).toBe('alice')
+    client.close()
+  })
+
+  test.each(refused)('[C6] %s is refused over HTTP', async (_, token, code) => {
+    expectProblem(await read(token()), code)
+  })
+
+  test.each(refused)('[C6] %s is refused over WebSocket: first why, then 4401', async (_, token, code) => {
+    const client = openClient(server.url, '', { token: token() })
+    expect((await client.next('error')).code).toBe(code)
+    expect(await client.closed).toMatchObject({ code: BAD_TOKEN, reason: code })
+    expect(client.heard).toHaveLength(1)
+  })
+
+  test('[C6] no token, and a server key, open no WebSocket', async () => {
+    for (const [token, code] of [['', 'unauthorized'] as const, [SERVER_KEY, 'forbidden'] as const]) {
+      const client = openClient(server.url, '', { token })
+      expect((await client.next('error')).code).toBe(code)
+      expect((await client.closed).code).toBe(BAD_TOKEN)
+    }
+  })
+
+  test('[C6] a WebSocket may carry its token in the header', async () => {
+    const headers = { authorization: `Bearer ${userToken('alice')}` }
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, { headers } as never)
+    const first = await new Promise<MessageEvent>((resolve) => {
+      socket.onmessage = resolve
+    })
+    expect(JSON.parse(String(first.data))).toMatchObject({ type: 'welcome', user_id: 'alice' })
+    socket.close()
+  })
+
+  test('[C6] a refused WebSocket was never here', async () => {
+    const client = openClient(server.url, '', { token: sign({ sub: 'never', exp: 1 }) })
+    await client.closed
+    const { body } = await call<{ version: number }>(server.url, 'GET', '/api/v1/presence/never', {
+      token: SERVER_KEY,
+    })
+    expect(body).toMatchObject({ status: 'offline', version: 0, source: 'db' })
+  })
+
+  test('[C6] a connection ends with its token: why, then 4401, and the grace of a closed socket', async () => {
+    const expiresAt = secondsFromNow(2)
+    const client = await connect(server.url, '', { token: sign({ sub: 'brief', exp: expiresAt }) })
+    const other = await connect(server.url, '', { token: userToken('brief') })
+    expect((await client.next('error')).code).toBe('token_expired')
+    const { code, at } = await client.closed
+    expect(code).toBe(BAD_TOKEN)
+    // Tokens are looked at four times a second, never before their time.
+    expect(at).toBeWithin(expiresAt * 1000, expiresAt * 1000 + 1_500)
+    other.send({ type: 'heartbeat', activity: 'active', ref: 1 })
+    await other.next('ok')
+    other.close()
+  })
+
+  test('[C6] in dev mode an id that is none is refused with why', async () => {
+    const dev = await startServer()
+    for (const token of ['dev:', 'dev:a b', 'dev:a,b', `dev:${'x'.repeat(129)}`]) {
+      const client = openClient(dev.url, '', { token })
+      expect((await client.next('error')).code).toBe('unauthorized')
+      expect((await client.closed).code).toBe(BAD_TOKEN)
+    }
+    await dev.stop()
+  })
+})
+
+describe('a key set that cannot be reached', () => {
+  test('[C7] is no fault of the token: 503, and a close that invites to come again', async () => {
+    // Nothing listens on the port of a server that has stopped.
+    const gone = Bun.serve({ port: 0, fetch: () => new Response() })
+    const jwksUrl = `http://127.0.0.1:${gone.port}/keys`
+    await gone.stop(true)
+    const keyed = await startServer({ dev: false, jwks_url: jwksUrl })
+    const token = sign({ sub: 'alice', exp: hour() }, { header: { alg: 'RS256', kid: 'k' } })
+    expectProblem(await call(keyed.url, 'GET', '/api/v1/presence/alice', { token }), 'unavailable')
+    const client = openClient(keyed.url, '', { token })
+    expect((await client.next('error')).code).toBe('unavailable')
+    expect((await client.closed).code).toBe(1001)
+    await keyed.stop()
+  })
+})

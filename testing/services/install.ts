@@ -1,0 +1,70 @@
+// Gets the packages that services need, where this process may: as root on a machine with apt. One
+// installation at a time, each package once per process, a line on stderr before and after. Whatever
+// stands in the way comes back as a reason for the title of the tests that are skipped.
+
+const STEP_MS_MAX = 180_000
+const LOCK_MS_MAX = 120_000
+const LOCK_RETRY_MS = 500
+// A mirror out of reach must not hold up the tests for long. Apt itself waits only for the lock of
+// dpkg; the lock on the package lists is waited for below.
+const PATIENCE = [
+  '-q',
+  '-o',
+  `DPkg::Lock::Timeout=${LOCK_MS_MAX / 1000}`,
+  '-o',
+  'Acquire::http::Timeout=20',
+  '-o',
+  'Acquire::Retries=1',
+]
+
+const asked = new Map<string, Promise<string | null>>()
+let last: Promise<unknown> = Promise.resolve()
+
+/** Null when the package is there now, otherwise why it is not. */
+export function installPackage(name: string): Promise<string | null> {
+  const known = asked.get(name)
+  if (known !== undefined) return known
+  const result = last.then(() => installWithApt(name))
+  last = result
+  asked.set(name, result)
+  return result
+}
+
+async function installWithApt(name: string): Promise<string | null> {
+  const apt = Bun.which('apt-get')
+  if (apt === null) return `there is no apt-get to install ${name} with`
+  if (process.getuid?.() !== 0) return `only root may install it: apt-get install ${name}`
+  console.error(`${name} is missing: installing it with apt-get, once, which takes a minute or two ...`)
+  const startedAt = performance.now()
+  const install = [apt, ...PATIENCE, 'install', '-y', '--no-install-recommends', name]
+  // Only a machine whose package lists are missing or old needs new ones.
+  if ((await run(install)) !== null) {
+    const updating = await run([apt, ...PATIENCE, 'update'])
+    if (updating !== null) return `apt-get update failed: ${updating}`
+    const installing = await run(install)
+    if (installing !== null) return `apt-get install ${name} failed: ${installing}`
+  }
+  console.error(`${name} is installed, in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
+  return null
+}
+
+/** Null when it went well, otherwise the last thing it said. */
+async function run(cmd: string[]): Promise<string | null> {
+  const giveUpAt = performance.now() + LOCK_MS_MAX
+  while (true) {
+    const child = Bun.spawn({
+      cmd,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: STEP_MS_MAX,
+    })
+    const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
+    if (child.exitCode === 0) return null
+    if (child.signalCode !== null) return `it was ended after ${STEP_MS_MAX / 1000} s`
+    const isLocked = /could not get lock|unable to lock/i.test(said)
+    if (!isLocked || performance.now() > giveUpAt) {
+      return said.trim().split('\n').at(-1) || `exit code ${child.exitCode}`
+    }
+    await Bun.sleep(LOCK_RETRY_MS)
+  }
+}

@@ -1,0 +1,35 @@
+// Free ports of the loopback for services that must be told theirs, and must find it free again when
+// they are restarted. They lie below the range from which systems take the near end of outgoing
+// connections (32768 and up on Linux), so nobody comes by one by accident.
+import { createServer } from 'node:net'
+
+export const LOOPBACK = '127.0.0.1'
+/** Nodes of a Redis Cluster also listen this far above the port of their clients. */
+export const REDIS_BUS_OFFSET = 10_000
+
+const LOWEST = 11_000
+const HIGHEST = 32_767 - REDIS_BUS_OFFSET
+const ATTEMPTS_MAX = 200
+
+const taken = new Set<number>()
+
+/** Never the same port twice in one process. With `withBus`, the port of the bus is free as well. */
+export async function freePort(options: { withBus?: boolean } = {}): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1))
+    const needed = options.withBus ? [port, port + REDIS_BUS_OFFSET] : [port]
+    if (needed.some((one) => taken.has(one))) continue
+    for (const one of needed) taken.add(one)
+    const free = await Promise.all(needed.map(isFree))
+    if (free.every(Boolean)) return port
+  }
+  throw new Error(`no free port between ${LOWEST} and ${HIGHEST} in ${ATTEMPTS_MAX} attempts`)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: LOOPBACK, exclusive: true }, () => server.close(() => resolve(true)))
+  })
+}
