@@ -35,6 +35,17 @@ export function archiveContract(
       expect(await archive.aliveAt()).toBe(5)
     })
 
+    test('[S4] what is pending is what will be applied; asking applies nothing', async () => {
+      const fresh = await makeArchive()
+      expect(await fresh.pending()).toEqual(applied)
+      expect(await fresh.pending()).toEqual(applied)
+      expect(await fresh.migrate()).toEqual(applied)
+      expect(await fresh.pending()).toEqual([])
+      await fresh.close()
+      expect(await archive.pending()).toEqual([])
+      await expect(fresh.pending()).rejects.toThrow()
+    })
+
     test('[C7] ping answers while the database can be reached, and throws after that', async () => {
       const other = await makeArchive()
       await other.ping()

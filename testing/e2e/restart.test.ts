@@ -1,9 +1,11 @@
 // What survives the end of the process: by kill -9, everything that was announced; by SIGTERM,
 // everything, and nobody is left hanging.
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Presence } from '@greendot/protocol'
 import { openClient, webSocketUrl } from '../client.ts'
-import { ask, isOffline, isOnline, read, useScene, watch } from './scene.ts'
+import { ask, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 /** A crash is dated to within this. */
 const CRASH_DATED_MS = 5_000
@@ -50,6 +52,33 @@ describe('kill -9', () => {
       server = await scene.process({}, server.folder)
       expect(withoutSource(await read(server.url, 'bob'))).toEqual(presence)
     }
+  })
+
+  test('[S4] an offline is not announced before it is safe', async () => {
+    const first = await scene.process()
+    const alice = await scene.person(first.url, 'alice')
+    await watch(alice, ['bob', 'carol'])
+    const bob = await scene.person(first.url, 'bob')
+    const carol = await scene.person(first.url, 'carol')
+    await alice.sees('bob', isOnline)
+    await alice.sees('carol', isOnline)
+    const since = alice.heard.length
+
+    // Nobody else can write while we hold the database.
+    const database = new Database(join(first.folder, 'greendot.db'))
+    scene.onEnd(() => database.close())
+    database.run('BEGIN IMMEDIATE')
+    bob.send({ type: 'leave' })
+    await bob.closed
+    carol.be('idle')
+    await alice.sees('carol', isAway, { since })
+    expect(alice.sightings('bob', since)).toEqual([])
+
+    database.run('ROLLBACK')
+    const { presence } = await alice.sees('bob', isOffline, { since })
+    await first.kill()
+    const second = await scene.process({}, first.folder)
+    expect(withoutSource(await read(second.url, 'bob'))).toEqual(presence)
   })
 
   test('[S4][C7] whoever was here is offline after it, last seen when the server was last alive', async () => {

@@ -16,8 +16,8 @@ const TARGETS = 500
 const CHANGES = 10_000
 const READERS = 20
 const FLUSH_MS = 50
-/** For a change on its way to somebody who reads, while all 500 change at once. */
-const LATENCY_P99_MAX_MS = FLUSH_MS + 200
+/** For a change on its way to somebody who reads, while all 500 change at once on a busy machine. */
+const LATENCY_P99_MAX_MS = FLUSH_MS + 500
 /** Less than half of what a queue of everything the readers have not read would hold. */
 const GROWTH_MAX_BYTES = 64 * 1024 * 1024
 /** The system buffers some megabytes for each reader; they must all be full before we measure. */

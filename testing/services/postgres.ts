@@ -1,7 +1,7 @@
 // A PostgreSQL server for tests: its own data in a temporary folder, on a free port of the loopback,
 // anybody welcome, nothing forced to disk. It ends with the tests, whatever becomes of them.
 // PostgreSQL refuses to run as root, so root starts it as somebody with fewer rights.
-import { chownSync, readdirSync } from 'node:fs'
+import { chownSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import type { Found } from '../services.ts'
@@ -9,6 +9,7 @@ import { newFolder, removeFolder, startChild } from './child.ts'
 import { installPackage } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
 import { childrenOf, signalAll, stillRunning } from './processes.ts'
+import { tellReaper } from './reaper.ts'
 import { until, within } from './within.ts'
 
 const PROGRAMS = ['postgres', 'initdb']
@@ -18,6 +19,7 @@ const INITDB_MS_MAX = 30_000
 const END_MS_MAX = 10_000
 const USER = 'greendot'
 const DATABASE = 'postgres'
+const PASSWORD_FILE = 'password'
 
 let found: Promise<Found> | null = null
 
@@ -56,6 +58,8 @@ function listFolder(folder: string): string[] {
 export interface PostgresOptions {
   /** As in postgresql.conf, such as `{ max_connections: '20' }`. */
   settings?: Record<string, string>
+  /** Asked of everybody; without one, anybody is let in. */
+  password?: string
 }
 
 export interface Postgres {
@@ -85,7 +89,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const folder = newFolder('postgres')
   if (user !== null) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  await initialise(join(programs.path, 'initdb'), data, folder, user)
+  const { password = null } = options
+  if (password !== null) writeFileSync(join(folder, PASSWORD_FILE), password)
+  await initialise(join(programs.path, 'initdb'), data, folder, user, password !== null)
 
   const settings = {
     port: String(port),
@@ -116,8 +122,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     })
   let child = await start()
   let schemas = 0
+  let paused: number[] = []
 
-  const url = `postgres://${USER}@${LOOPBACK}:${port}/${DATABASE}`
+  const login = password === null ? USER : `${USER}:${encodeURIComponent(password)}`
+  const url = `postgres://${login}@${LOOPBACK}:${port}/${DATABASE}`
 
   async function newSchema(): Promise<string> {
     schemas += 1
@@ -131,10 +139,16 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     return `${url}?search_path=${name}`
   }
 
+  function resume(): void {
+    signalAll([...paused, child.pid], 'SIGCONT')
+    for (const pid of paused) tellReaper({ about: 'ended', pid })
+    paused = []
+  }
+
   async function kill(signal: NodeJS.Signals): Promise<void> {
     const all = [child.pid, ...(await childrenOf(child.pid))]
     // Whoever is paused would not hear it.
-    signalAll(all, 'SIGCONT')
+    resume()
     child.signal(signal)
     await child.exited
     // After a kill -9 the others end by themselves, and until then a restart finds its data in use.
@@ -156,10 +170,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     async pause() {
       // Its children after it, so that it starts no more of them meanwhile.
       signalAll([child.pid], 'SIGSTOP')
-      signalAll(await childrenOf(child.pid), 'SIGSTOP')
+      paused = await childrenOf(child.pid)
+      signalAll(paused, 'SIGSTOP')
+      // Should it end now, they would not notice.
+      for (const pid of paused) tellReaper({ about: 'started', pid, signal: 'SIGKILL' })
     },
     async resume() {
-      signalAll([...(await childrenOf(child.pid)), child.pid], 'SIGCONT')
+      resume()
     },
     async restart() {
       if (child.isRunning()) await kill('SIGINT')
@@ -186,9 +203,16 @@ async function outputOf(cmd: string[]): Promise<string> {
   return (await new Response(child.stdout).text()).trim()
 }
 
-async function initialise(program: string, data: string, folder: string, user: UnixUser | null) {
+async function initialise(
+  program: string,
+  data: string,
+  folder: string,
+  user: UnixUser | null,
+  hasPassword: boolean,
+): Promise<void> {
+  const login = hasPassword ? ['--auth=scram-sha-256', `--pwfile=${PASSWORD_FILE}`] : ['--auth=trust']
   const child = Bun.spawn({
-    cmd: [program, '-D', data, '-U', USER, '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    cmd: [program, '-D', data, '-U', USER, '--encoding=UTF8', '--locale=C', '--no-sync', ...login],
     cwd: folder,
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -2,9 +2,10 @@
 // nothing runs in a process that is killed, so a second process does it: this file, started as a
 // program. It is told what there is and reads until its input ends, which is when the tests have
 // ended, however they did; then it ends what is left, by process id, and removes the folders.
-import { rmSync } from 'node:fs'
+import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { resolve, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
+import { childrenOf, signalAll } from './processes.ts'
 
 /** What ends a process together with its children. */
 export type EndingSignal = 'SIGKILL' | 'SIGQUIT'
@@ -18,25 +19,33 @@ type Line =
 const FOLDER_ATTEMPTS_MAX = 50
 const FOLDER_RETRY_MS = 100
 
-type Reaper = Bun.Subprocess<'pipe', 'ignore', 'inherit'>
-let reaper: Reaper | null = null
+/** Where it listens: the writing end of a named pipe. */
+let pipe: number | null = null
 
 /** Once a process has ended its number may soon be somebody else's, so that is to be told as well. */
 export function tellReaper(line: Line): void {
-  reaper ??= startReaper()
-  reaper.stdin.write(`${JSON.stringify(line)}\n`)
-  void reaper.stdin.flush()
+  pipe ??= startReaper()
+  writeSync(pipe, `${JSON.stringify(line)}\n`)
 }
 
-function startReaper(): Reaper {
-  const child = Bun.spawn({
-    cmd: [process.execPath, import.meta.path],
-    stdio: ['pipe', 'ignore', 'inherit'],
-    // Ctrl-C is for the tests; this one has work to do after it.
+// Its work begins when everybody else's has ended, and so it is nobody's child: `bun --no-orphans`
+// ends all descendants, and has those that are Bun themselves end with their parent, by a variable.
+// A shell that ends at once leaves it behind; then there is no stream to it but a pipe with a name.
+function startReaper(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'greendot-reaper-'))
+  const path = join(folder, 'pipe')
+  Bun.spawnSync({ cmd: ['mkfifo', path] })
+  // For reading as well, or it would wait here for a reader.
+  const fd = openSync(path, 'r+')
+  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env
+  Bun.spawnSync({
+    cmd: ['sh', '-c', '"$0" "$1" < "$2" &', process.execPath, import.meta.path, path],
+    env,
+    stdio: ['ignore', 'ignore', 'ignore'],
     detached: true,
   })
-  child.unref()
-  return child
+  writeSync(fd, `${JSON.stringify({ about: 'made', folder } satisfies Line)}\n`)
+  return fd
 }
 
 async function reap(): Promise<void> {
@@ -60,19 +69,11 @@ async function reap(): Promise<void> {
     }
   }
   for (const [pid, signal] of living) {
-    // Whoever is stopped hears nothing but the SIGKILL.
-    send(pid, 'SIGCONT')
-    send(pid, signal)
+    // Whoever is stopped hears nothing but a SIGKILL.
+    signalAll([pid, ...(await childrenOf(pid))], 'SIGCONT')
+    signalAll([pid], signal)
   }
   for (const folder of folders) await remove(folder)
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It was quicker.
-  }
 }
 
 /** Whoever is just ending may still write into it. */

@@ -59,7 +59,10 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
   const port = await freePort()
   const folder = newFolder('redis')
   const settings = { appendonly: options.appendOnly ? 'yes' : 'no', ...options.settings }
-  let child = await startRedisChild({ port, folder, settings })
+  let child = await startRedisChild({ port, folder, settings }).catch((error) => {
+    removeFolder(folder)
+    throw error
+  })
 
   const cli = (...args: string[]) => redisCli(port, ...args)
 

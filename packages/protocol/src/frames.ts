@@ -40,7 +40,7 @@ export interface WelcomeFrame {
 
 export type ServerFrame =
   | WelcomeFrame
-  | { type: 'presence_state'; states: Presence[]; ref?: Ref }
+  | { type: 'presence_state'; states: Presence[] }
   | { type: 'presence_change'; changes: Presence[] }
   | { type: 'self'; presence: OwnPresence }
   | { type: 'drain'; reconnect_after_ms: number }

@@ -2,9 +2,11 @@
 // store and bus, archive, tracker, sweeper, gateway, in the order the data flows.
 import { parseDatabaseUrl } from './archive/database-url.ts'
 import type { Archive } from './archive/port.ts'
+import { createPostgresArchive } from './archive/postgres.ts'
 import { createSqliteArchive } from './archive/sqlite.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
+import { createRedisBus } from './bus/redis.ts'
 import { createActions } from './gateway/actions.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
 import { startFront } from './gateway/http/front.ts'
@@ -12,6 +14,8 @@ import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
+import { connectRedis } from './platform/redis-client.ts'
+import { parseRedisUrl } from './platform/redis-url.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { createAnnouncer } from './presence/announcer.ts'
@@ -23,9 +27,11 @@ import { SWEEPER_PREFIX, startSweeper } from './presence/sweeper.ts'
 import { createTracker } from './presence/tracker.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
+import { createRedisStore } from './store/redis.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
+const REDIS_READY_MS = 10_000
 
 export interface Running {
   url: string
@@ -38,7 +44,7 @@ export async function openArchive(config: Config): Promise<Archive> {
     case 'sqlite':
       return createSqliteArchive({ path: database.path })
     case 'postgres':
-      throw new Error('postgres is not in this version yet')
+      return createPostgresArchive({ url: database.url, poolMax: config.databasePool })
     case 'invalid':
       throw new Error(database.message)
   }
@@ -47,24 +53,49 @@ export async function openArchive(config: Config): Promise<Archive> {
 interface HotState {
   store: PresenceStore
   bus: Bus
+  loadForQuery: PresenceStore['load']
   close(): Promise<void>
 }
 
-/** `onTrouble` is called whenever the store was away and something may have been lost. */
-async function openHotState(
-  config: Config,
-  logger: Logger,
-  onTrouble: (why: string) => void,
-): Promise<HotState> {
-  if (config.redisUrl !== null) throw new Error(`redis is not in this version yet ${onTrouble}`)
+function openMemory(logger: Logger): HotState {
   const store = createMemoryStore()
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
   return {
     store,
     bus,
+    loadForQuery: store.load,
     async close() {
       await store.close()
       await bus.close()
+    },
+  }
+}
+
+/** `onBack` is called when Redis was away and something may have been lost. */
+async function openRedis(
+  redisUrl: string,
+  config: Config,
+  options: { logger: Logger; clock: Clock; onBack: () => void },
+): Promise<HotState> {
+  const { logger, clock, onBack } = options
+  const url = parseRedisUrl(redisUrl)
+  if (url.kind === 'invalid') throw new Error(url.message)
+  const connection = connectRedis(url, { logger, clock, onBack })
+  // What replicas say may be old, so nobody who writes or watches goes by it.
+  const replicas = config.readReplicas ? connectRedis(url, { logger, clock, readFromReplicas: true }) : null
+  await connection.ready(REDIS_READY_MS)
+  const store = createRedisStore({ client: connection })
+  const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
+  const bus = createRedisBus({ connection, clock, onError })
+  return {
+    store,
+    bus,
+    loadForQuery: replicas === null ? store.load : createRedisStore({ client: replicas }).load,
+    async close() {
+      await bus.close()
+      await store.close()
+      await replicas?.close()
+      await connection.close()
     },
   }
 }
@@ -76,7 +107,11 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   let gateway: Gateway | null = null
 
   const archive = await openArchive(config)
-  const hot = await openHotState(config, logger, (why) => gateway?.doubt(why))
+  const onBack = () => gateway?.doubt('the store was away')
+  const hot =
+    config.redisUrl === null
+      ? openMemory(logger)
+      : await openRedis(config.redisUrl, config, { logger, clock: options.clock, onBack })
   const { store, bus } = hot
   const clock = await createStoreClock(options.clock, () => store.time(), logger)
   await archive.migrate()
@@ -99,6 +134,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const tracker = createTracker({ store, recall, announcer, policy, clock, logger, onTrouble })
   const reader = createReader({
     store,
+    loadForQuery: hot.loadForQuery,
     recall,
     policy,
     clock,

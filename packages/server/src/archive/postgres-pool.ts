@@ -74,9 +74,10 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
     return knocking
   }
 
-  /** `work` has to reject when `abandon` is called. */
+  /** `work` has to reject when `abandon` is called; `want` is what it waits for. */
   async function attended<Result>(
     work: Promise<Result>,
+    want: string,
     msMax: number,
     abandon: () => void,
   ): Promise<Result> {
@@ -89,7 +90,7 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
       if (!isLate && (await serverAnswers())) {
         if (!isOver) timer = clock.after(SILENCE_MS, () => void wonder())
       } else if (!isOver) {
-        reason = isLate ? `no answer within ${msMax / 1000} s` : 'the server does not answer'
+        reason = isLate ? `no ${want} within ${msMax / 1000} s` : 'the server does not answer'
         abandon()
       }
     }
@@ -112,7 +113,7 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
     const patience = new AbortController()
     try {
       const reserving = sql.reserve({ signal: patience.signal })
-      return await attended(reserving, CONNECTION_WAIT_MS_MAX, () => patience.abort())
+      return await attended(reserving, 'free connection', CONNECTION_WAIT_MS_MAX, () => patience.abort())
     } finally {
       waiting -= 1
     }
@@ -126,7 +127,7 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
           const query = reserved.unsafe<Row[]>(text, [...params])
           // Whoever does not answer is not asked again: the connection goes, and the pool opens another.
           const abandon = () => void reserved.close({ timeout: 0 })
-          const rows = await attended(query, msMax + ANSWER_GRACE_MS, abandon)
+          const rows = await attended(query, 'answer', msMax + ANSWER_GRACE_MS, abandon)
           return { rows, count: rows.count, command: rows.command }
         },
       })

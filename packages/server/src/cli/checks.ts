@@ -49,15 +49,14 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
 
 async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
   const name = 'database'
-  try {
-    // The newest table: whoever has it has the others.
-    const aliveAt = await archive.aliveAt()
-    return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
-  } catch {
-    const detail = 'can be written, but its schema is missing or old'
+  const pending = await archive.pending()
+  if (pending.length > 0) {
+    const detail = `can be written, but its schema is missing or old: ${pending.join(', ')} to apply`
     const mend = 'run "greendot migrate", or start a server, which does the same'
     return { check: { name, state: 'warn', detail, mend }, aliveAt: null }
   }
+  const aliveAt = await archive.aliveAt()
+  return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
 }
 
 export async function checkPort(config: Pick<Config, 'host' | 'port'>): Promise<Check> {

@@ -5,11 +5,16 @@ import { createLogger } from '../platform/logger.ts'
 import type { Role } from '../platform/settings.ts'
 import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
 import { failureLine } from './failure.ts'
+import { startWorkers } from './workers.ts'
 
 export const serve: Command = {
   name: 'serve',
   summary: 'runs all roles in one process',
-  about: ['Prints "greendot ready <url>" once it answers; SIGTERM or SIGINT stops it in order.'],
+  about: [
+    'Prints "greendot ready <url>" once it answers; SIGTERM or SIGINT stops it in order.',
+    'With workers above 1 it starts that many processes on one port and watches over them; SIGHUP',
+    'restarts them one after the other.',
+  ],
   options: [],
   run: runServer,
 }
@@ -30,9 +35,18 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
   const logger = createLogger({ level: config.logLevel })
   // Heard from the beginning: a signal during the start must not be lost.
   const stopAsked = firstSignal()
-  // Loaded here, so that help and tokens do not wait for the whole server.
-  const { start } = await import('../compose.ts')
   try {
+    if (config.workers > 1) {
+      const command = [...ownCommand(), 'serve', ...argv]
+      const workers = await startWorkers({ config, command, clock: world.clock, logger })
+      process.on('SIGHUP', () => void workers.restartAll())
+      world.print(`greendot ready ${workers.url}`)
+      await stopAsked
+      await workers.stop()
+      return EXIT.ok
+    }
+    // Loaded here, so that help and tokens do not wait for the whole server.
+    const { start } = await import('../compose.ts')
     const running = await start(config, { logger, clock: world.clock })
     world.print(`greendot ready ${running.url}`)
     await running.stop(await stopAsked)
@@ -42,6 +56,12 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
     world.complain(failureLine(error, config))
     return EXIT.failed
   }
+}
+
+/** How this program was started: as one executable, or as a script of the runtime. */
+function ownCommand(): string[] {
+  const isExecutable = Bun.main.startsWith('/$bunfs/') || Bun.main.includes('~BUN')
+  return isExecutable ? [process.execPath] : [process.execPath, Bun.main]
 }
 
 /** Resolves with the first signal; the second ends the process at once. */

@@ -156,6 +156,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       }
       if (message === HEARTBEAT_ACTIVE || message === HEARTBEAT_IDLE) {
         tally.heartbeats++
+        columns.badFrames[row] = 0
         return sessions.beat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
       }
       sessions.beat(row, null)

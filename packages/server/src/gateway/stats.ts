@@ -1,6 +1,6 @@
 // What the server counts, for Prometheus and for people. Hot paths bump plain numbers; everything
 // here happens only when somebody asks, except one sample every few seconds for rates.
-import { Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -75,7 +75,6 @@ export function createStats(parts: {
     last = next
   })
 
-  // The tally holds running totals already, so they are read out instead of being counted again.
   function expose(
     name: string,
     help: string,
@@ -93,7 +92,16 @@ export function createStats(parts: {
     })
   }
   for (const [name, of] of Object.entries(COUNTERS)) {
-    expose(`${name}_total`, `${name.replaceAll('_', ' ')} since the start`, (gauge) => gauge.set(of(tally)))
+    new Counter({
+      name: `greendot_${name}_total`,
+      help: `${name.replaceAll('_', ' ')} since the start`,
+      registers: [registry],
+      // The tally holds running totals already, so they are read out instead of being counted again.
+      collect() {
+        this.reset()
+        this.inc(of(tally))
+      },
+    })
   }
   const gauges = (): Record<string, number> => {
     const { gatewayId: _, ...numbers } = gateway() ?? NO_GATEWAY

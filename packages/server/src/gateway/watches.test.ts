@@ -61,7 +61,16 @@ beforeEach(async () => {
     ...store,
     load: (userIds) => (isStoreAway ? Promise.reject(new Error('away')) : store.load(userIds)),
   }
-  const reader = createReader({ store: awayStore, recall, policy, clock, logger, cacheMs: 0, tick })
+  const reader = createReader({
+    store: awayStore,
+    loadForQuery: awayStore.load,
+    recall,
+    policy,
+    clock,
+    logger,
+    cacheMs: 0,
+    tick,
+  })
   interner = createInterner()
   const targets = createTargetTable()
   const outbox = createOutbox({

@@ -32,6 +32,8 @@ export interface Reader {
 
 export interface ReaderParts {
   store: PresenceStore
+  /** Where queries are loaded from: the store, or replicas of it, which may be a moment behind. */
+  loadForQuery: PresenceStore['load']
   recall: Recall
   policy: Policy
   clock: Clock
@@ -43,13 +45,15 @@ export interface ReaderParts {
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, recall, policy, clock, logger, cacheMs, tick } = parts
+  const { store, loadForQuery, recall, policy, clock, logger, cacheMs, tick } = parts
   const cache = new Map<string, { record: UserRecord | null; until: number }>()
   let isFailing = false
 
-  async function load(userIds: readonly string[]): Promise<(Stored | null)[] | null> {
+  type Load = PresenceStore['load']
+
+  async function tryLoad(load: Load, userIds: readonly string[]): Promise<(Stored | null)[] | null> {
     try {
-      const loaded = await store.load(userIds)
+      const loaded = await load(userIds)
       isFailing = false
       return loaded
     } catch (error) {
@@ -59,8 +63,8 @@ export function createReader(parts: ReaderParts): Reader {
     }
   }
 
-  async function read(userIds: readonly string[]): Promise<Answer> {
-    const loaded = await load(userIds)
+  async function readBy(load: Load, userIds: readonly string[]): Promise<Answer> {
+    const loaded = await tryLoad(load, userIds)
     if (loaded === null) return { records: (await recall.orFail(userIds)).map(lastKnown), isDegraded: true }
     const missing = [...new Set(userIds.filter((_, index) => loaded[index] === null))]
     if (missing.length === 0) return { records: loaded.map((stored) => stored!.record), isDegraded: false }
@@ -99,13 +103,14 @@ export function createReader(parts: ReaderParts): Reader {
   }
 
   return {
-    read,
+    read: (userIds) => readBy(store.load, userIds),
     async query(userIds) {
-      if (cacheMs === 0) return read(userIds)
+      if (cacheMs === 0) return readBy(loadForQuery, userIds)
       const now = clock.now()
       const isFresh = (userId: string) => (cache.get(userId)?.until ?? 0) > now
       const stale = userIds.filter((userId) => !isFresh(userId))
-      const answer = stale.length === 0 ? { records: [], isDegraded: false } : await read(stale)
+      const answer =
+        stale.length === 0 ? { records: [], isDegraded: false } : await readBy(loadForQuery, stale)
       // A degraded answer is not worth remembering: the truth may be back any moment.
       if (!answer.isDegraded)
         stale.forEach((userId, index) => void remember(userId, answer.records[index]!, now))

@@ -15,8 +15,9 @@ const DUE_BATCH_MAX = 1_000
 const BATCHES_MAX = 1_000
 /** What another sweeper should have done by now. */
 const LATE_MS = 400
-/** Forgetting is housekeeping: a bounded slice of it in each round. */
-const FORGET_BATCH_MAX = 2_000
+/** Forgetting is housekeeping: now and then, a bounded slice of it. */
+const FORGET_EVERY_ROUNDS = 8
+const FORGET_BATCH_MAX = 20_000
 /** After an outage gateways announce everybody again; until then silence proves nothing. */
 const SETTLE_MS = 3_000
 const LOST_USERS_BATCH = 1_000
@@ -39,6 +40,7 @@ export interface SweeperParts {
 export function startSweeper({ store, tracker, clock, logger, cluster }: SweeperParts): Sweeper {
   let round: Promise<void> | null = null
   let lagMs = 0
+  let rounds = 0
   let names: readonly string[] = []
   let leaseUntil = 0
   /** Since when the store has answered without a break. A start counts as one: we cannot know. */
@@ -90,7 +92,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
       lagMs = Math.max(0, ...(await Promise.all(shards)))
     }
     if (cluster !== null && steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
-    await store.forget(clock.now(), FORGET_BATCH_MAX)
+    if (rounds++ % FORGET_EVERY_ROUNDS === 0) await store.forget(clock.now(), FORGET_BATCH_MAX)
   }
 
   const timer: Timer = clock.every(SWEEP_EVERY_MS, () => {

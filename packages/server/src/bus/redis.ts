@@ -1,0 +1,112 @@
+// Bus over Redis: one sharded channel for each gateway, in a cluster on whichever node serves it.
+// Publishing never waits and never fails: what cannot be sent is dropped, and the gateways it was for
+// are told of the gap as soon as they can be reached, so that they read again what they missed.
+import type { Clock, Timer } from '../platform/clock.ts'
+import type { RedisConnection } from '../platform/redis-client.ts'
+import type { Bus, BusMessage } from './port.ts'
+import { decodePayload, encodeMessages, GAP_PAYLOAD } from './redis-frames.ts'
+
+const MESSAGES_PER_PAYLOAD = 1_000
+/** Characters on their way that Redis has not taken yet; past it, messages are dropped. */
+const PENDING_CHARS_MAX = 16 * 1024 * 1024
+/** Gateways that we remember to tell of a gap; there are never that many. */
+const GAPS_MAX = 10_000
+const TELL_GAPS_EVERY_MS = 500
+
+export interface RedisBusOptions {
+  connection: Pick<RedisConnection, 'send' | 'follow'>
+  clock: Clock
+  /** What all channels begin with. */
+  prefix?: string
+  /** Told what a subscriber threw. Without it the error reaches the process as uncaught. */
+  onError?: (error: unknown) => void
+}
+
+export function createRedisBus(options: RedisBusOptions): Bus {
+  const { connection, clock, prefix = '', onError = rethrow } = options
+  const channelOf = (gatewayId: string): string => `${prefix}gw:${gatewayId}`
+  const following = new Set<() => void>()
+  /** Gateways that messages could not be sent to. */
+  const gaps = new Set<string>()
+  let telling: Timer | null = null
+  let pendingChars = 0
+  let isClosed = false
+
+  function send(gatewayId: string, payload: string): void {
+    if (pendingChars + payload.length > PENDING_CHARS_MAX) {
+      missed(gatewayId)
+      return
+    }
+    pendingChars += payload.length
+    connection
+      .send('spublish', [channelOf(gatewayId), payload])
+      .catch(() => missed(gatewayId))
+      .finally(() => {
+        pendingChars -= payload.length
+      })
+  }
+
+  function missed(gatewayId: string): void {
+    if (isClosed || gaps.size >= GAPS_MAX) return
+    gaps.add(gatewayId)
+    telling ??= clock.after(TELL_GAPS_EVERY_MS, tellGaps)
+  }
+
+  // A gateway that nobody can reach now follows its channel again later, and finds its gap by itself.
+  function tellGaps(): void {
+    telling = null
+    const gatewayIds = [...gaps]
+    gaps.clear()
+    for (const gatewayId of gatewayIds) send(gatewayId, GAP_PAYLOAD)
+  }
+
+  function guarded(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  return {
+    publish(gatewayId, messages) {
+      if (isClosed) return
+      for (let from = 0; from < messages.length; from += MESSAGES_PER_PAYLOAD) {
+        send(gatewayId, encodeMessages(messages.slice(from, from + MESSAGES_PER_PAYLOAD)))
+      }
+    },
+
+    async subscribe(gatewayId, receive: (messages: readonly BusMessage[]) => void, onGap = () => {}) {
+      let isStopped = false
+      const unfollow = await connection.follow(channelOf(gatewayId), {
+        receive(payload) {
+          if (isStopped) return
+          const frame = decodePayload(payload)
+          guarded(() => (frame.kind === 'gap' ? onGap() : receive(frame.messages)))
+        },
+        onGap() {
+          if (!isStopped) guarded(onGap)
+        },
+      })
+      const stop = (): void => {
+        isStopped = true
+        following.delete(stop)
+        unfollow()
+      }
+      following.add(stop)
+      return stop
+    },
+
+    async close() {
+      isClosed = true
+      telling?.stop()
+      for (const stop of following) stop()
+    },
+  }
+}
+
+function rethrow(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
+}

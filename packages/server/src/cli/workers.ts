@@ -1,0 +1,115 @@
+// Several processes on one port, and one that watches over them. The kernel spreads connections over
+// the workers; they share their state through Redis, and each is a whole server. One that dies is
+// started again. A hangup signal restarts them one after the other, so that somebody always answers.
+import type { Clock, Timer } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import type { Logger } from '../platform/logger.ts'
+
+const RESTART_FIRST_MS = 200
+const RESTART_MAX_MS = 5_000
+/** A worker that lived this long gets the short wait again. */
+const STEADY_MS = 30_000
+/** On top of the drain, for what comes after it. */
+const STOP_EXTRA_MS = 10_000
+
+export interface Workers {
+  url: string
+  /** Replaces every worker, one after the other. */
+  restartAll(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface WorkersParts {
+  config: Config
+  /** The command line that starts one worker, without the flags added here. */
+  command: readonly string[]
+  clock: Clock
+  logger: Logger
+}
+
+export async function startWorkers({ config, command, clock, logger }: WorkersParts): Promise<Workers> {
+  const port = config.port === 0 ? freePort(config.host) : config.port
+  const flags = ['--workers=1', '--reuse-port=on', `--port=${port}`]
+  let isStopping = false
+
+  const workers = Array.from({ length: config.workers }, (_, index) => createWorker(index))
+
+  function createWorker(index: number) {
+    let child: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | null = null
+    let waitMs = RESTART_FIRST_MS
+    let retry: Timer | null = null
+
+    async function start(): Promise<string> {
+      const startedAt = clock.elapsed()
+      const started = Bun.spawn([...command, ...flags], {
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'inherit',
+      })
+      child = started
+      void started.exited.then((code) => {
+        if (child !== started || isStopping) return
+        if (clock.elapsed() - startedAt > STEADY_MS) waitMs = RESTART_FIRST_MS
+        logger.error({ worker: index, code, waitMs }, 'a worker ended; starting another')
+        retry = clock.after(waitMs, () => void start().catch(() => 'its end was logged'))
+        waitMs = Math.min(waitMs * 2, RESTART_MAX_MS)
+      })
+      return readyUrl(started.stdout)
+    }
+
+    /** Ends the worker in order, and the hard way when that takes too long. */
+    async function end(): Promise<void> {
+      retry?.stop()
+      const ending = child
+      child = null
+      if (ending === null) return
+      ending.kill('SIGTERM')
+      const last = clock.after(config.drainMs + STOP_EXTRA_MS, () => ending.kill('SIGKILL'))
+      await ending.exited
+      last.stop()
+    }
+
+    return { start, end }
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true
+    await Promise.all(workers.map((worker) => worker.end()))
+  }
+
+  try {
+    const [url] = await Promise.all(workers.map((worker) => worker.start()))
+    return {
+      url: url!,
+      stop,
+      async restartAll() {
+        for (const worker of workers) {
+          await worker.end()
+          await worker.start()
+        }
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** What a worker prints when it answers; everything else it says goes to stderr. */
+async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let said = ''
+  for await (const chunk of stdout) {
+    said += decoder.decode(chunk, { stream: true })
+    const url = /^greendot ready (\S+)\n/m.exec(said)?.[1]
+    if (url !== undefined) return url
+  }
+  throw new Error('a worker ended before it was ready; it said why above')
+}
+
+function freePort(host: string): number {
+  const probe = Bun.listen({ hostname: host, port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}

@@ -1,0 +1,77 @@
+// Whether something far away answers: asked every so often, at once when there is reason to doubt it,
+// and more often while it does not. Both turns are told exactly once, in turn: trouble, back.
+import type { Clock, Timer } from './clock.ts'
+
+export interface PulseParts {
+  /** Null when it answers, otherwise why not. */
+  probe(): Promise<string | null>
+  everyMs: number
+  /** How often to ask while there is no answer. */
+  awayEveryMs: number
+  onTrouble(why: string): void
+  onBack(): void
+  clock: Clock
+}
+
+export interface Pulse {
+  /** There is reason to doubt: ask now. */
+  doubt(): void
+  /** Resolves with the first answer; rejects, with the reason, when there is none within the time. */
+  first(withinMs: number): Promise<void>
+  stop(): void
+}
+
+type Health = { state: 'unasked' } | { state: 'well' } | { state: 'away'; why: string }
+
+export function startPulse({ probe, everyMs, awayEveryMs, onTrouble, onBack, clock }: PulseParts): Pulse {
+  const firstAnswer = Promise.withResolvers<void>()
+  let health: Health = { state: 'unasked' }
+  let asking: { doubted: boolean } | null = null
+  let timer: Timer | null = null
+  let isStopped = false
+
+  async function ask(): Promise<void> {
+    timer?.stop()
+    const round = { doubted: false }
+    asking = round
+    const why = await probe().catch((error: unknown) => String(error))
+    asking = null
+    if (isStopped) return
+    settle(why)
+    if (round.doubted && health.state === 'well') return ask()
+    timer = clock.after(health.state === 'well' ? everyMs : awayEveryMs, () => void ask())
+  }
+
+  function settle(why: string | null): void {
+    const before = health
+    health = why === null ? { state: 'well' } : { state: 'away', why }
+    if (why === null) firstAnswer.resolve()
+    if (why !== null && before.state !== 'away') onTrouble(why)
+    if (why === null && before.state === 'away') onBack()
+  }
+
+  void ask()
+
+  return {
+    doubt() {
+      if (asking !== null) asking.doubted = true
+      else if (health.state === 'well' && !isStopped) void ask()
+    },
+    async first(withinMs) {
+      const late = Promise.withResolvers<never>()
+      const limit = clock.after(withinMs, () => {
+        const why = health.state === 'away' ? health.why : 'there is no answer'
+        late.reject(new Error(why))
+      })
+      try {
+        await Promise.race([firstAnswer.promise, late.promise])
+      } finally {
+        limit.stop()
+      }
+    },
+    stop() {
+      isStopped = true
+      timer?.stop()
+    },
+  }
+}

@@ -1,0 +1,80 @@
+// Who wants to hear of whom, in Redis. Additions and removals of one gateway never overtake each
+// other: what is asked for while a round is under way waits, the latest wish for each user, and goes
+// out together in the next round. A crowd that comes or goes costs a call per shard, not per person.
+import type { RedisClient } from '../platform/redis-client.ts'
+import { DROP_INTEREST, INTEREST } from './redis-scripts.ts'
+import { groupByShard } from './shards.ts'
+
+/** Bounds how long one call keeps Redis busy. */
+const USERS_PER_CALL = 500
+
+/** Wishes by user, and whoever waits for them to be true. */
+interface Round {
+  wishes: Map<string, boolean>
+  done: PromiseWithResolvers<void>
+}
+
+export interface RedisInterest {
+  want(gatewayId: string, userIds: readonly string[], wanted: boolean): Promise<void>
+  drop(gatewayId: string): Promise<void>
+}
+
+export function createRedisInterest(
+  client: RedisClient,
+  shardCount: number,
+  shardKey: (shard: number) => string,
+): RedisInterest {
+  const nextRounds = new Map<string, Round>()
+  const running = new Set<string>()
+
+  function want(gatewayId: string, userIds: readonly string[], wanted: boolean): Promise<void> {
+    let round = nextRounds.get(gatewayId)
+    if (round === undefined) {
+      round = { wishes: new Map(), done: Promise.withResolvers() }
+      nextRounds.set(gatewayId, round)
+      if (!running.has(gatewayId)) {
+        running.add(gatewayId)
+        // At the end of this turn, so that one connection that ends is one round.
+        queueMicrotask(() => void runRounds(gatewayId))
+      }
+    }
+    for (const userId of userIds) round.wishes.set(userId, wanted)
+    return round.done.promise
+  }
+
+  async function runRounds(gatewayId: string): Promise<void> {
+    for (;;) {
+      const round = nextRounds.get(gatewayId)
+      if (round === undefined) break
+      nextRounds.delete(gatewayId)
+      await apply(gatewayId, round.wishes).then(round.done.resolve, round.done.reject)
+    }
+    running.delete(gatewayId)
+  }
+
+  async function apply(gatewayId: string, wishes: Map<string, boolean>): Promise<void> {
+    const groups = groupByShard([...wishes], ([userId]) => userId, shardCount, USERS_PER_CALL)
+    const calls = groups.map(({ shard, items }) => {
+      const added = items.filter(([, wanted]) => wanted).map(([userId]) => userId)
+      const removed = items.filter(([, wanted]) => !wanted).map(([userId]) => userId)
+      return client.run(INTEREST, shardKey(shard), [gatewayId, added.length, ...added, ...removed])
+    })
+    // All of them, before the next round may begin.
+    const outcomes = await Promise.allSettled(calls)
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  async function dropInShard(gatewayId: string, shard: number): Promise<void> {
+    let dropped: number
+    do {
+      dropped = Number(await client.run(DROP_INTEREST, shardKey(shard), [gatewayId, USERS_PER_CALL]))
+    } while (dropped === USERS_PER_CALL)
+  }
+
+  return {
+    want,
+    async drop(gatewayId) {
+      await Promise.all(Array.from({ length: shardCount }, (_, shard) => dropInShard(gatewayId, shard)))
+    },
+  }
+}

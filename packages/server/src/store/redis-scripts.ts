@@ -1,0 +1,175 @@
+// What Redis does in one step, as Lua kept in TypeScript so that a single-file executable carries it.
+// The scripts compare, write, index and list; every decision is made by whoever calls them.
+//
+// KEYS[1] is the part that the names of all keys of one shard begin with. It holds the hash tag, so
+// whatever is built from it lies on one node. The keys of shard 17, behind `{s17}:`
+//   u:<user>     "<revision> <status> <gateway> …\n<record as JSON>"; gateways with a live session
+//   w:<user>     gateways with a watcher, each followed by "\n"
+//   g:<gateway>  set: users with a live session there
+//   i:<gateway>  set: users somebody there watches
+//   due, keep    sorted sets: user by deadline, user by the instant until which they are kept
+//   n            the last revision given
+//   c            hash: people by shown status
+import { createHash } from 'node:crypto'
+import type { RedisScript } from '../platform/redis-client.ts'
+
+function script(lua: string): RedisScript {
+  return { lua, sha: createHash('sha1').update(lua).digest('hex') }
+}
+
+/** Takes a user out of the counts and sets that their head (status and gateways) put them into. */
+const LEAVE = `
+local function leave(p, id, head, counts)
+  local status = string.match(head, '^%a+')
+  counts[status] = (counts[status] or 0) - 1
+  for gateway in string.gmatch(head, ' ([^ ]+)') do redis.call('SREM', p .. 'g:' .. gateway, id) end
+end
+local function count(p, counts)
+  for status, change in pairs(counts) do
+    if change ~= 0 then redis.call('HINCRBY', p .. 'c', status, change) end
+  end
+end
+`
+
+/** How many arguments of `COMMIT` speak of one user. */
+export const COMMIT_FIELDS = 6
+
+/**
+ * For each user: id, expected revision, head, record, deadline or '', kept until or ''. Answers, for
+ * each user, the new revision (0: conflict) and the interested gateways.
+ *
+ * Revisions are at least the time in microseconds, so that they keep growing when the counter is
+ * lost: by a server that came back empty, or by a replica that missed the last writes.
+ */
+export const COMMIT = script(`${LEAVE}
+local p = KEYS[1]
+local names = {}
+for a = 1, #ARGV, ${COMMIT_FIELDS} do
+  names[#names + 1] = p .. 'u:' .. ARGV[a]
+  names[#names + 1] = p .. 'w:' .. ARGV[a]
+end
+local held = redis.call('MGET', unpack(names))
+local time = redis.call('TIME')
+local n = math.max(tonumber(redis.call('GET', p .. 'n') or 0), time[1] * 1000000 + time[2])
+local results, writes, counts = {}, {}, {}
+local due, settled, keep, kept = {}, {}, {}, {}
+for a = 1, #ARGV, ${COMMIT_FIELDS} do
+  local at = #results
+  local id, head = ARGV[a], ARGV[a + 2]
+  local revision, before = '0', nil
+  if held[at + 1] then revision, before = string.match(held[at + 1], '^(%d+) ([^\\n]*)') end
+  if revision ~= ARGV[a + 1] then
+    results[at + 1] = 0
+    results[at + 2] = ''
+  else
+    n = n + 1
+    results[at + 1] = n
+    results[at + 2] = held[at + 2] or ''
+    writes[#writes + 1] = names[at + 1]
+    writes[#writes + 1] = string.format('%.0f', n) .. ' ' .. head .. '\\n' .. ARGV[a + 3]
+    if before ~= head then
+      if before then leave(p, id, before, counts) end
+      local status = string.match(head, '^%a+')
+      counts[status] = (counts[status] or 0) + 1
+      for gateway in string.gmatch(head, ' ([^ ]+)') do redis.call('SADD', p .. 'g:' .. gateway, id) end
+    end
+    if ARGV[a + 4] == '' then settled[#settled + 1] = id
+    else due[#due + 1] = ARGV[a + 4]; due[#due + 1] = id end
+    if ARGV[a + 5] == '' then kept[#kept + 1] = id
+    else keep[#keep + 1] = ARGV[a + 5]; keep[#keep + 1] = id end
+  end
+end
+if #writes == 0 then return results end
+redis.call('MSET', p .. 'n', string.format('%.0f', n), unpack(writes))
+if #due > 0 then redis.call('ZADD', p .. 'due', unpack(due)) end
+if #settled > 0 then redis.call('ZREM', p .. 'due', unpack(settled)) end
+if #keep > 0 then redis.call('ZADD', p .. 'keep', unpack(keep)) end
+if #kept > 0 then redis.call('ZREM', p .. 'keep', unpack(kept)) end
+count(p, counts)
+return results
+`)
+
+/** Now and a limit; answers how many were forgotten. Only after the instant, never at it. */
+export const FORGET = script(`${LEAVE}
+local p = KEYS[1]
+local ids = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
+if #ids == 0 then return 0 end
+local names, counts = {}, {}
+for i, id in ipairs(ids) do names[i] = p .. 'u:' .. id end
+for i, held in ipairs(redis.call('MGET', unpack(names))) do
+  if held then leave(p, ids[i], string.match(held, '^%d+ ([^\\n]*)'), counts) end
+end
+redis.call('DEL', unpack(names))
+redis.call('ZREM', p .. 'due', unpack(ids))
+redis.call('ZREM', p .. 'keep', unpack(ids))
+count(p, counts)
+return #ids
+`)
+
+const WITHOUT = `
+local function without(p, id, gateway)
+  local name = p .. 'w:' .. id
+  local list = redis.call('GET', name) or ''
+  local from = string.find('\\n' .. list, '\\n' .. gateway .. '\\n', 1, true)
+  if not from then return end
+  local rest = string.sub(list, 1, from - 1) .. string.sub(list, from + #gateway + 1)
+  if rest == '' then redis.call('DEL', name) else redis.call('SET', name, rest) end
+end
+`
+
+/** A gateway, how many ids follow that it wants to hear of, those, and ids it does not want any more. */
+export const INTEREST = script(`${WITHOUT}
+local p, gateway, adding = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local interest = p .. 'i:' .. gateway
+for a = 3, #ARGV do
+  if a - 2 <= adding then
+    if redis.call('SADD', interest, ARGV[a]) == 1 then redis.call('APPEND', p .. 'w:' .. ARGV[a], gateway .. '\\n') end
+  elseif redis.call('SREM', interest, ARGV[a]) == 1 then without(p, ARGV[a], gateway) end
+end
+return 0
+`)
+
+/** A gateway and a limit; ends that much of its interest and answers how much that was. */
+export const DROP_INTEREST = script(`${WITHOUT}
+local ids = redis.call('SPOP', KEYS[1] .. 'i:' .. ARGV[1], ARGV[2])
+for _, id in ipairs(ids) do without(KEYS[1], id, ARGV[1]) end
+return #ids
+`)
+
+// Leases have a hash tag of their own. Behind it `held` and `lost`: gateway by the instant its lease
+// ends or ended.
+
+/** A gateway and its new instant; answers 0 when it has no lease. */
+export const RENEW_LEASE = script(`
+if not redis.call('ZSCORE', KEYS[1] .. 'held', ARGV[1]) then return 0 end
+redis.call('ZADD', KEYS[1] .. 'held', ARGV[2], ARGV[1])
+return 1
+`)
+
+/** A gateway and the instant since when it is lost. */
+export const RETIRE = script(`
+redis.call('ZREM', KEYS[1] .. 'held', ARGV[1])
+redis.call('ZADD', KEYS[1] .. 'lost', ARGV[2], ARGV[1])
+return 0
+`)
+
+/** Now; moves what ran out to the lost and answers all of those, name and instant in turn. */
+export const TAKE_LOST = script(`
+local p = KEYS[1]
+local over = redis.call('ZRANGE', p .. 'held', '-inf', ARGV[1], 'BYSCORE', 'WITHSCORES')
+for i = 1, #over, 2 do
+  redis.call('ZREM', p .. 'held', over[i])
+  redis.call('ZADD', p .. 'lost', over[i + 1], over[i])
+end
+return redis.call('ZRANGE', p .. 'lost', 0, -1, 'WITHSCORES')
+`)
+
+/** A gateway that nobody needs to know of any more. */
+export const DROP_LEASE = script(`
+redis.call('ZREM', KEYS[1] .. 'held', ARGV[1])
+redis.call('ZREM', KEYS[1] .. 'lost', ARGV[1])
+return 0
+`)
+
+/** The clock of the node that holds the leases: in a cluster, one clock and not any. */
+export const TIME = script(`return redis.call('TIME')`)

@@ -1,0 +1,154 @@
+// PresenceStore in Redis, a single server or a cluster: the shared hot state of many processes. Users
+// are spread over shards, and all keys of a shard lie together, so that a commit, its indexes and the
+// interest it reports are one step. Batches become one call per shard, each bounded, because Redis
+// does nothing else meanwhile.
+import { STATUSES, type Status } from '@greendot/protocol'
+import type { RedisClient } from '../platform/redis-client.ts'
+import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
+import { createRedisInterest } from './redis-interest.ts'
+import { createRedisLeases } from './redis-leases.ts'
+import { decodeStored, encodeRecord, headOf } from './redis-record.ts'
+import { COMMIT, FORGET } from './redis-scripts.ts'
+import { groupByShard, shardOf } from './shards.ts'
+
+const SHARDS = 64
+const COMMITS_PER_CALL = 100
+const LOADS_PER_CALL = 500
+const FORGOTTEN_PER_CALL = 250
+
+const CONFLICT: CommitResult = { outcome: 'conflict' }
+const NOBODY: readonly string[] = []
+
+export interface RedisStoreOptions {
+  client: RedisClient
+  /** Part of the data: every process on one Redis has the same number, for ever. */
+  shards?: number
+  /** What all keys begin with; without braces. */
+  prefix?: string
+}
+
+export function createRedisStore(options: RedisStoreOptions): PresenceStore {
+  const { client, shards: shardCount = SHARDS, prefix = '' } = options
+  if (/[{}]/.test(prefix)) throw new Error('a prefix with braces would spread the keys of a shard')
+  const shardKeys = Array.from({ length: shardCount }, (_, shard) => `${prefix}{s${shard}}:`)
+  const shardKey = (shard: number): string => shardKeys[shard]!
+  const { drop: dropLease, ...leases } = createRedisLeases(client, prefix)
+  const interest = createRedisInterest(client, shardCount, shardKey)
+
+  const onAllShards = <Answer>(ask: (key: string) => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(shardKeys.map(ask))
+
+  async function load(userIds: readonly string[]): Promise<(Stored | null)[]> {
+    const found: (Stored | null)[] = Array.from({ length: userIds.length }, () => null)
+    // A single server takes keys of many shards in one command.
+    const groups = client.isCluster
+      ? groupByShard(userIds, (userId) => userId, shardCount, LOADS_PER_CALL)
+      : groupByShard(userIds, () => '', 1, LOADS_PER_CALL)
+    await Promise.all(
+      groups.map(async ({ items, positions }) => {
+        const keys = items.map((userId) => `${shardKey(shardOf(userId, shardCount))}u:${userId}`)
+        const texts = (await client.send('mget', keys)) as (string | null)[]
+        for (const [index, text] of texts.entries()) {
+          if (text !== null) found[positions[index]!] = decodeStored(text)
+        }
+      }),
+    )
+    return found
+  }
+
+  async function commit(commits: readonly Commit[]): Promise<CommitResult[]> {
+    // Where one part of Redis fails, what the others took must not be lost on the caller: those it is
+    // not known of count as conflicts, to be loaded again.
+    const results: CommitResult[] = Array.from({ length: commits.length }, () => CONFLICT)
+    const groups = groupByShard(commits, ({ userId }) => userId, shardCount, COMMITS_PER_CALL)
+    const outcomes = await Promise.allSettled(
+      groups.map(async ({ shard, items, positions }) => {
+        const answers = (await client.run(COMMIT, shardKey(shard), items.flatMap(toArguments))) as Answers
+        for (const [index, position] of positions.entries()) results[position] = toResult(answers, index)
+      }),
+    )
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected')
+    if (failures.length > 0 && failures.length === groups.length) throw failures[0]!.reason
+    return results
+  }
+
+  async function forget(now: number, limit: number): Promise<number> {
+    const counts = await onAllShards((key) => client.send('zcount', [`${key}keep`, '-inf', `(${now}`]))
+    const calls: Promise<unknown>[] = []
+    let left = limit
+    for (const [shard, count] of counts.entries()) {
+      const share = Math.min(Number(count), left, FORGOTTEN_PER_CALL)
+      if (share === 0) continue
+      left -= share
+      calls.push(client.run(FORGET, shardKey(shard), [now, share]))
+    }
+    return (await Promise.all(calls)).reduce<number>((sum, forgotten) => sum + Number(forgotten), 0)
+  }
+
+  return {
+    ...leases,
+    shardCount,
+    load,
+    commit,
+    async due(shard, now, limit) {
+      if (shardKeys[shard] === undefined) throw new RangeError(`no shard ${shard}: there are ${shardCount}`)
+      const key = `${shardKey(shard)}due`
+      const range = [key, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES']
+      const listed = (await client.send('zrange', range)) as string[]
+      return Array.from({ length: listed.length / 2 }, (_, index) => ({
+        userId: listed[index * 2]!,
+        dueAt: Number(listed[index * 2 + 1]),
+      }))
+    },
+    forget,
+    addInterest: (gatewayId, userIds) => interest.want(named(gatewayId), userIds, true),
+    removeInterest: (gatewayId, userIds) => interest.want(named(gatewayId), userIds, false),
+    async dropGateway(gatewayId) {
+      // The lease last: as long as the gateway is listed, somebody will finish what we began.
+      await interest.drop(gatewayId)
+      await dropLease(gatewayId)
+    },
+    async usersOf(gatewayId) {
+      const users = await onAllShards((key) => client.send('smembers', [`${key}g:${gatewayId}`]))
+      return users.flat() as string[]
+    },
+    async countByStatus() {
+      const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
+      for (const held of await onAllShards((key) => client.send('hmget', [`${key}c`, ...STATUSES]))) {
+        for (const [index, status] of STATUSES.entries()) counts[status] += Number((held as string[])[index])
+      }
+      return counts
+    },
+    // The connection belongs to whoever made it.
+    close: async () => {},
+  }
+}
+
+function toArguments({ userId, expectedRevision, record, dueAt, retainUntil }: Commit): string[] {
+  for (const { gatewayId } of record.sessions) named(gatewayId)
+  return [
+    userId,
+    String(expectedRevision),
+    headOf(record),
+    encodeRecord(record),
+    dueAt === null ? '' : String(dueAt),
+    retainUntil === null ? '' : String(retainUntil),
+  ]
+}
+
+/** For each user the new revision, or 0, and the interested gateways, each followed by a line break. */
+type Answers = (number | string)[]
+
+function toResult(answers: Answers, index: number): CommitResult {
+  const revision = answers[index * 2] as number
+  if (revision === 0) return CONFLICT
+  const gateways = answers[index * 2 + 1] as string
+  const interested = gateways === '' ? NOBODY : gateways.slice(0, -1).split('\n')
+  return { outcome: 'committed', revision, interested }
+}
+
+/** Scripts keep names in lists with a space or a line break between them. */
+function named(gatewayId: string): string {
+  if (/\s/.test(gatewayId)) throw new Error('the name of a gateway has white space in it')
+  return gatewayId
+}

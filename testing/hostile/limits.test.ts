@@ -1,0 +1,188 @@
+// Limits that have a number: too much of something is refused or ends the connection of whoever did
+// it, exactly at the number, and nobody else notices.
+import { describe, expect, test } from 'bun:test'
+import { BAD_FRAMES_MAX, HEARTBEAT_ACTIVE } from '@greendot/protocol'
+import { openClient, type TestClient } from '../client.ts'
+import { wireFrame } from './raw-socket.ts'
+import { useHostileScene } from './scene.ts'
+
+const FRAMES_PER_SECOND = 300
+const SESSIONS_PER_USER = 6
+const WATCH_LIMIT = 50
+/** What the server holds for one reader. */
+const UNREAD_BYTES_MAX = 2 * 1024 * 1024
+/** What may be on the way between two sockets, generously. */
+const SYSTEM_BUFFER_BYTES_MAX = 32 * 1024 * 1024
+/** States of 500 strangers with long names. */
+const ANSWER_BYTES = 100_000
+
+const scene = useHostileScene({
+  frames_per_second: FRAMES_PER_SECOND,
+  sessions_per_user: SESSIONS_PER_USER,
+  watch_limit: WATCH_LIMIT,
+})
+
+const errorsOf = (client: TestClient) =>
+  client.heard.flatMap(({ frame }) => (frame.type === 'error' ? [frame.code] : []))
+const ids = (count: number, prefix = 'w') => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+describe('bad frames', () => {
+  test(`${BAD_FRAMES_MAX} in a row are answered one by one, and the last ends the connection with 4400`, async () => {
+    await scene.unharmed(async () => {
+      const client = await scene.attacker()
+      for (let sent = 0; sent < BAD_FRAMES_MAX + 5; sent++) client.send('bad')
+      expect((await client.closed).code).toBe(4400)
+      expect(errorsOf(client)).toEqual(new Array(BAD_FRAMES_MAX).fill('bad_frame'))
+    })
+  })
+
+  test('one fewer do not, and a good frame in between starts the count again', async () => {
+    await scene.unharmed(async () => {
+      const client = await scene.attacker()
+      for (let round = 0; round < 3; round++) {
+        for (let sent = 0; sent < BAD_FRAMES_MAX - 1; sent++) client.send('bad')
+        await scene.stillServed(client)
+      }
+      expect(errorsOf(client)).toHaveLength(3 * (BAD_FRAMES_MAX - 1))
+      client.close()
+      await client.closed
+    })
+  })
+
+  test('frames that are refused for what they ask are not bad frames', async () => {
+    await scene.unharmed(async () => {
+      const client = await scene.attacker()
+      for (let sent = 0; sent < 3 * BAD_FRAMES_MAX; sent++) client.send({ type: 'watch', user_ids: [''] })
+      await scene.stillServed(client)
+      expect(errorsOf(client)).toEqual(new Array(3 * BAD_FRAMES_MAX).fill('invalid_id'))
+      client.close()
+      await client.closed
+    })
+  })
+})
+
+describe('frames a second', () => {
+  const kinds: [string, string][] = [
+    ['heartbeats', HEARTBEAT_ACTIVE],
+    ['other frames', '{"type":"unwatch","user_ids":[]}'],
+  ]
+  test.each(kinds)('too many %s end the connection with 4429, after saying why', async (_, frame) => {
+    await scene.unharmed(async () => {
+      const client = await scene.attacker()
+      // The second may turn once in between, so twice the number is too many in one of the two.
+      for (let sent = 0; sent <= 2 * FRAMES_PER_SECOND; sent++) client.send(frame)
+      expect((await client.closed).code).toBe(4429)
+      expect(errorsOf(client)).toEqual(['rate_limited'])
+    })
+  })
+
+  test('as many as allowed are all handled', async () => {
+    await scene.unharmed(async () => {
+      const client = await scene.attacker()
+      for (let ref = 1; ref < FRAMES_PER_SECOND; ref++)
+        client.send({ type: 'heartbeat', activity: 'active', ref })
+      await client.next('ok', (answer) => answer.ref === FRAMES_PER_SECOND - 1)
+      const answers = client.heard.flatMap(({ frame }) => (frame.type === 'ok' ? [frame.ref] : []))
+      expect(answers).toEqual(Array.from({ length: FRAMES_PER_SECOND - 1 }, (_, index) => index + 1))
+      client.close()
+      await client.closed
+    })
+  })
+})
+
+describe('sessions of one user', () => {
+  test('one too many is told why and closed, those that are there stay', async () => {
+    await scene.unharmed(async () => {
+      // One is the anchor of the scene.
+      const clients = await Promise.all(ids(SESSIONS_PER_USER - 1).map(() => scene.attacker()))
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const refused = openClient(scene.url, 'mallory', { platform: 'web' })
+        expect((await refused.next('error')).code).toBe('rate_limited')
+        expect((await refused.closed).code).toBe(4429)
+        expect(refused.heard).toHaveLength(1)
+      }
+      for (const client of clients) await scene.stillServed(client)
+      clients[0]!.close()
+      await clients[0]!.closed
+      const admitted = await scene.attacker()
+      for (const client of [...clients.slice(1), admitted]) {
+        client.close()
+        await client.closed
+      }
+    })
+  })
+})
+
+describe('watching', () => {
+  test('[W1] up to the limit is fine, and over it nothing changes', async () => {
+    await scene.unharmed(async () => {
+      const before = await scene.stats()
+      const client = await scene.attacker()
+      client.send({ type: 'watch', user_ids: ids(WATCH_LIMIT - 1) })
+      expect((await client.next('presence_state')).states).toHaveLength(WATCH_LIMIT - 1)
+      // One is new in the first, two in the second; those watched already do not count again.
+      client.send({ type: 'watch', user_ids: [...ids(WATCH_LIMIT - 1), 'x1', 'x2'] })
+      expect((await client.next('error')).code).toBe('watch_limit')
+      expect((await scene.stats()).watches).toBe(before.watches + WATCH_LIMIT - 1)
+      client.send({ type: 'watch', user_ids: [...ids(WATCH_LIMIT - 1), 'x1', 'x1'] })
+      expect((await client.next('presence_state')).states).toHaveLength(WATCH_LIMIT)
+      client.send({ type: 'watch', user_ids: ['x2'] })
+      expect((await client.next('error')).code).toBe('watch_limit')
+      client.send({ type: 'unwatch', user_ids: ['x1', 'not-watched'] })
+      client.send({ type: 'watch', user_ids: ['x2'] })
+      await client.next('presence_state')
+      client.close()
+      await client.closed
+      expect(await scene.stats()).toMatchObject({
+        watches: before.watches,
+        watched_users: before.watched_users,
+      })
+    })
+  })
+
+  test('[W1] 10,000 at once, and 10,000 times the same', async () => {
+    await scene.unharmed(async () => {
+      const before = await scene.stats()
+      const client = await scene.attacker()
+      client.send({
+        type: 'watch',
+        user_ids: Array.from({ length: 10_000 }, (_, index) => index.toString(36)),
+      })
+      expect((await client.next('error')).code).toBe('watch_limit')
+      client.send({ type: 'watch', user_ids: new Array(10_000).fill('bob') })
+      expect((await client.next('presence_state')).states.map(({ user_id }) => user_id)).toEqual(['bob'])
+      client.send({ type: 'unwatch', user_ids: new Array(10_000).fill('bob') })
+      await scene.stillServed(client)
+      expect(await scene.stats()).toMatchObject({
+        watches: before.watches,
+        watched_users: before.watched_users,
+      })
+      client.close()
+      await client.closed
+    })
+  })
+})
+
+describe('a reader that asks and does not read', () => {
+  const patient = useHostileScene({ frames_per_second: 100_000 })
+
+  test('[W6] is cut off once too much is waiting for it, and slows nobody', async () => {
+    await patient.unharmed(async () => {
+      const before = await patient.stats()
+      const raw = await patient.rawAttacker()
+      raw.socket.pause()
+      const question = wireFrame(JSON.stringify({ type: 'watch', user_ids: ids(500, 'x'.repeat(100)) }))
+      while ((await patient.stats()).connections > before.connections) {
+        // No more than the server takes in, so that what was handled is about what was asked.
+        if (raw.socket.writableLength === 0) raw.write(question)
+      }
+      const { totals } = await patient.stats()
+      const answeredBytes = (totals.frames_in - before.totals.frames_in) * ANSWER_BYTES
+      // It was what waited that ended it, not how often it asked.
+      expect(answeredBytes).toBeWithin(UNREAD_BYTES_MAX, UNREAD_BYTES_MAX + SYSTEM_BUFFER_BYTES_MAX)
+      raw.socket.resume()
+      expect(await raw.closed).not.toContain('rate_limited')
+    })
+    expect((await patient.stats()).slow_readers).toBe(0)
+  })
+})
