@@ -16,6 +16,7 @@ const aLastSeenRow: fc.Arbitrary<LastSeenRow> = fc
     userId: aUser,
     lastSeenAt: maybe(anInstant),
     status: fc.constantFrom('here', 'offline'),
+    devices: fc.constantFrom([], [{ deviceId: 'd', platform: 'web' as const, activity: 'idle' as const }]),
     version: anInstant,
     updatedAt: anInstant,
   })

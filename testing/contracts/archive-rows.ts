@@ -28,6 +28,7 @@ export function aLastSeen(userId: string, fields: Partial<LastSeenRow> = {}): La
     userId,
     lastSeenAt: T,
     status: 'offline',
+    devices: [],
     version: 1,
     shownCustomStatus: null,
     updatedAt: T,
@@ -169,25 +170,20 @@ export function checkArchiveRows(archive: () => Archive): void {
       expect(await archive().aliveAt()).toBe(T + 2)
     })
 
-    test('[S4] whoever was here was last seen when the server was last alive', async () => {
-      const custom = { text: 'Lunch', emoji: null, expiresAt: null }
+    test('[S4] whoever is marked as here is listed, page after page', async () => {
       await archive().writeLastSeen([
-        aLastSeen('here', { status: 'here', lastSeenAt: T, version: 3, shownCustomStatus: custom }),
-        aLastSeen('unseen', { status: 'here', lastSeenAt: null, version: 50 }),
-        aLastSeen('later', { status: 'here', lastSeenAt: T + 90, version: 10 }),
-        aLastSeen('gone', { lastSeenAt: T, version: 3 }),
+        aLastSeen('c', { status: 'here' }),
+        aLastSeen('a', { status: 'here', devices: [{ deviceId: 'd', platform: 'web', activity: 'idle' }] }),
+        aLastSeen('gone'),
+        aLastSeen('b', { status: 'here' }),
       ])
-      const now = T + 1000
-      expect(await archive().recover({ aliveAt: T + 50, versionAtLeast: 11, now })).toBe(3)
-
-      const read = await archive().read(['here', 'unseen', 'later', 'gone'])
-      expect(read.map((user) => user.lastSeen)).toEqual([
-        aLastSeen('here', { lastSeenAt: T + 50, version: 11, shownCustomStatus: custom, updatedAt: now }),
-        aLastSeen('unseen', { lastSeenAt: T + 50, version: 51, updatedAt: now }),
-        aLastSeen('later', { lastSeenAt: T + 90, version: 11, updatedAt: now }),
-        aLastSeen('gone', { lastSeenAt: T, version: 3 }),
-      ])
-      expect(await archive().recover({ aliveAt: T + 60, versionAtLeast: 99, now })).toBe(0)
+      expect(await archive().hereIds('', 2)).toEqual(['a', 'b'])
+      expect(await archive().hereIds('b', 2)).toEqual(['c'])
+      expect(await archive().hereIds('c', 2)).toEqual([])
+      await archive().writeLastSeen([aLastSeen('b', { version: 99 })])
+      expect(await archive().hereIds('', 10)).toEqual(['a', 'c'])
+      const [user] = await archive().read(['a'])
+      expect(user?.lastSeen?.devices).toEqual([{ deviceId: 'd', platform: 'web', activity: 'idle' }])
     })
   })
 }

@@ -95,6 +95,17 @@ export function busContract(name: string, makeBus: MakeBus): void {
       expect(versions(await gateway.first(2))).toEqual([1, 2])
     })
 
+    test('[W3] nobody is told of a gap while every message arrives', async () => {
+      const inbox = createInbox<BusMessage>()
+      let gaps = 0
+      await bus.subscribe('g1', inbox.put, () => {
+        gaps++
+      })
+      for (let version = 0; version < 10; version++) bus.publish('g1', [change(version)])
+      await inbox.first(10)
+      expect(gaps).toBe(0)
+    })
+
     test('[C7] what a subscriber throws is reported and stops neither publisher nor later messages', async () => {
       const received = createInbox<BusMessage>()
       await bus.subscribe('g1', (messages) => {

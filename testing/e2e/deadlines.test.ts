@@ -2,6 +2,7 @@
 // hundred thousand people who go at their own time or all at the same instant. The archive is in
 // memory, because this measures us and not the disk of whoever runs it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts'
 import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
@@ -15,8 +16,9 @@ import { createTracker } from '../../packages/server/src/presence/tracker.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
 
 const USERS = 100_000
-const SPREAD_MIN_MS = 4_000
-const SPREAD_MAX_MS = 9_000
+const SPREAD_MS = 4_000
+/** Time to report all that is going to happen before the first of it is due. */
+const LEAD_MS = 1_000
 const LATE_MAX_MS = 1_000
 /** So many at one instant are about a second of work, and nobody waits longer than this for their turn. */
 const CROWD_LATE_MAX_MS = 10_000
@@ -58,13 +60,9 @@ beforeAll(async () => {
 })
 afterAll(() => pipeline.stop())
 
-/**
- * Everybody comes by a new session, long enough ago that the endings below are newer. Resolves with
- * how long the machine took for it, which is longer when it has other things to do.
- */
-async function everybodyComes(visit: string): Promise<number> {
-  const startedAt = clock.now()
-  const connectedAt = startedAt - 2 * policy.offlineDelayMs
+/** Everybody comes by a new session, long enough ago that the endings below are newer. */
+async function everybodyComes(visit: string): Promise<void> {
+  const connectedAt = clock.now() - 2 * policy.offlineDelayMs
   for (const userId of userIds) {
     pipeline.tracker.report(userId, {
       type: 'connected',
@@ -80,7 +78,6 @@ async function everybodyComes(visit: string): Promise<number> {
   }
   await pipeline.tracker.flush()
   await pipeline.archivist.flush()
-  return clock.now() - startedAt
 }
 
 /** All sockets close so that each user is due when `dueAtOf` says; resolves with how late each was seen. */
@@ -114,15 +111,25 @@ function tell(what: string, lateMs: Float64Array): void {
   console.log(`${what}: late by ${half} ms for half of them, p99 ${p99} ms, last ${last} ms`)
 }
 
+/** How long the system has kept this thread waiting for a processor; 0 where it does not say. */
+function starvedMs(): number {
+  try {
+    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6
+  } catch {
+    return 0
+  }
+}
+
 test(
-  '[D3] 100,000 deadlines over some seconds: each is visible within a second',
+  '[D3] 100,000 deadlines over four seconds: each is visible within a second',
   async () => {
-    const tookMs = await everybodyComes('first')
-    const spreadMs = Math.min(Math.max(SPREAD_MIN_MS, 4 * tookMs), SPREAD_MAX_MS)
-    const startsAt = clock.now() + tookMs
-    const lateMs = await latenesses('first', (index) => startsAt + Math.floor((index * spreadMs) / USERS))
+    await everybodyComes('first')
+    const startsAt = clock.now() + LEAD_MS
+    const starvedBeforeMs = starvedMs()
+    const lateMs = await latenesses('first', (index) => startsAt + Math.floor((index * SPREAD_MS) / USERS))
     tell('spread', lateMs)
-    expect(lateMs[USERS - 1]).toBeLessThanOrEqual(LATE_MAX_MS)
+    // What other programs took from us is not our lateness; on a machine with time for us it is nothing.
+    expect(lateMs[USERS - 1]).toBeLessThanOrEqual(LATE_MAX_MS + starvedMs() - starvedBeforeMs)
   },
   TIMEOUT_MS,
 )
@@ -130,7 +137,8 @@ test(
 test(
   '[D3] 100,000 deadlines at one instant: every one is found, none early',
   async () => {
-    const dueAt = (await everybodyComes('second')) + clock.now()
+    await everybodyComes('second')
+    const dueAt = clock.now() + LEAD_MS
     const lateMs = await latenesses('second', () => dueAt)
     tell('at once', lateMs)
     expect(lateMs[USERS - 1]).toBeLessThanOrEqual(CROWD_LATE_MAX_MS)

@@ -98,16 +98,50 @@ describe('kill -9', () => {
     expect((await bob.closed).code).not.toBe(1000)
     await late.closed
 
-    const second = await scene.process({}, first.folder)
+    const second = await scene.process({ gateway_lease_ms: 300, offline_delay_ms: 200 }, first.folder)
     const restartedAt = Date.now()
+    const watcher = await scene.person(second.url, 'carol')
+    await watch(watcher, ['bob', 'late'])
     for (const name of ['bob', 'late']) {
-      const after = await read(second.url, name)
-      expect(after).toMatchObject({ status: 'offline', devices: [], source: 'db' })
+      // Presumed to be here for the grace of a crashed server, and dated to the crash already.
+      const { presence: presumed } = await watcher.sees(name, isOnline)
+      expect(presumed.last_seen).toBeWithin(crashedAt - CRASH_DATED_MS, crashedAt + 1)
+      const { presence: after } = await watcher.sees(name, isOffline)
+      expect(after).toMatchObject({ status: 'offline', devices: [] })
       expect(after.last_seen).toBeWithin(crashedAt - CRASH_DATED_MS, crashedAt + 1)
       expect(after.last_seen).toBeLessThan(restartedAt)
+      expect(await read(second.url, name)).toEqual({ ...after, source: 'db' })
     }
     expect((await read(second.url, 'late')).last_seen).toBeGreaterThanOrEqual(lateBefore.last_seen!)
   })
+
+  for (const end of ['kill', 'stop'] as const) {
+    test(`[D2][D6] whoever is back within the grace was never gone, after a ${end}`, async () => {
+      const first = await scene.process({ gateway_lease_ms: 2000 })
+      const bob = await scene.person(first.url, 'bob', { deviceId: 'laptop', platform: 'desktop' })
+      const alice = await scene.person(first.url, 'alice')
+      await watch(alice, ['bob'])
+      await ask(bob, { type: 'heartbeat', activity: 'idle' })
+      const { presence: before } = await alice.sees('bob', ({ status }) => status === 'away')
+      if (end === 'kill') await first.kill()
+      else {
+        first.signal('SIGTERM')
+        await first.exited
+      }
+      const second = await scene.process({ gateway_lease_ms: 2000 }, first.folder)
+      const again = await scene.person(second.url, 'alice')
+      await watch(again, ['bob'])
+      const back = await scene.person(second.url, 'bob', { deviceId: 'laptop', platform: 'desktop' })
+      await ask(back, { type: 'heartbeat', activity: 'idle' })
+      const { presence: after } = await again.sees('bob', ({ status }) => status === 'away')
+      expect(after.devices).toEqual(before.devices)
+      expect(after.version).toBeGreaterThan(before.version)
+      const statuses = again.sightings('bob').map(({ presence }) => presence.status)
+      // A crash only knows with what somebody came; a stop knows how they were.
+      expect(statuses).not.toContain('offline')
+      if (end === 'stop') expect(new Set(statuses)).toEqual(new Set(['away']))
+    })
+  }
 
   test('[C7] everybody comes back as they were when they reconnect', async () => {
     const first = await scene.process()
@@ -180,8 +214,9 @@ describe('SIGTERM', () => {
     expect(await first.exited).toBe(0)
     const endedAt = Date.now()
     const second = await scene.process({}, first.folder)
+    // Presumed to be here for the grace of a restart, and dated to the end of the one before.
     const after = await read(second.url, 'bob')
-    expect(after.status).toBe('offline')
+    expect(after.status).toBe('online')
     expect(after.last_seen).toBeWithin(stoppedAt, endedAt + 1)
   })
 })

@@ -259,10 +259,7 @@ describe('versions', () => {
     const second = await scene.process({}, first.folder)
     const again = await scene.person(second.url, 'alice')
     const after = await watch(again, ['bob', 'carol'], known)
-    expect(after).toMatchObject([
-      { user_id: 'bob', status: 'offline' },
-      { user_id: 'carol', status: 'offline' },
-    ])
+    expect(after.map(({ user_id }) => user_id)).toEqual(['bob', 'carol'])
     expect(after[0]!.version).toBeGreaterThan(known.bob)
     expect(after[1]!.version).toBeGreaterThan(known.carol)
     await scene.person(second.url, 'bob')

@@ -36,14 +36,20 @@ describe('bad frames', () => {
     })
   })
 
-  test('one fewer do not, and a good frame in between starts the count again', async () => {
+  const good: [string, string][] = [
+    ['a heartbeat', HEARTBEAT_ACTIVE],
+    ['a heartbeat in other words', '{"activity":"active","type":"heartbeat"}'],
+    ['a frame that is refused', '{"type":"nonsense"}'],
+  ]
+  test.each(good)('one fewer do not, and %s in between starts the count again', async (_, between) => {
     await scene.unharmed(async () => {
       const client = await scene.attacker()
       for (let round = 0; round < 3; round++) {
         for (let sent = 0; sent < BAD_FRAMES_MAX - 1; sent++) client.send('bad')
-        await scene.stillServed(client)
+        client.send(between)
       }
-      expect(errorsOf(client)).toHaveLength(3 * (BAD_FRAMES_MAX - 1))
+      await scene.stillServed(client)
+      expect(errorsOf(client).filter((code) => code === 'bad_frame')).toHaveLength(3 * (BAD_FRAMES_MAX - 1))
       client.close()
       await client.closed
     })

@@ -20,9 +20,9 @@ import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { createAnnouncer } from './presence/announcer.ts'
 import { createArchivist } from './presence/archivist.ts'
-import { freshVersion } from './presence/hydrate.ts'
 import { createReader } from './presence/reader.ts'
 import { createRecall } from './presence/recall.ts'
+import { rememberHere, restore } from './presence/restore.ts'
 import { SWEEPER_PREFIX, startSweeper } from './presence/sweeper.ts'
 import { createTracker } from './presence/tracker.ts'
 import { createMemoryStore } from './store/memory.ts'
@@ -84,13 +84,13 @@ async function openRedis(
   // What replicas say may be old, so nobody who writes or watches goes by it.
   const replicas = config.readReplicas ? connectRedis(url, { logger, clock, readFromReplicas: true }) : null
   await connection.ready(REDIS_READY_MS)
-  const store = createRedisStore({ client: connection })
+  const store = createRedisStore({ client: connection, clock })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
   return {
     store,
     bus,
-    loadForQuery: replicas === null ? store.load : createRedisStore({ client: replicas }).load,
+    loadForQuery: replicas === null ? store.load : createRedisStore({ client: replicas, clock }).load,
     async close() {
       await bus.close()
       await store.close()
@@ -115,8 +115,11 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const { store, bus } = hot
   const clock = await createStoreClock(options.clock, () => store.time(), logger)
   await archive.migrate()
-  // Among others nobody can tell from the archive alone who was here; leases tell.
-  if (!isShared) await recover(archive, clock.now(), logger)
+  // Among others the store knows who is here, and leases tell when that ends.
+  if (!isShared) {
+    const users = await restore({ archive, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })
+    if (users > 0) logger.info({ users }, 'people who were here before are given time to come back')
+  }
 
   const tally = createTally()
   const archivist = createArchivist(archive, clock, logger)
@@ -180,6 +183,11 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     async stop(reason) {
       logger.info({ reason }, 'stopping')
       front.drain()
+      if (gateway !== null && !isShared) {
+        await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now()).catch((error) =>
+          logger.warn({ err: error }, 'who is here could not be written'),
+        )
+      }
       await gateway?.drain()
       await tracker.flush()
       await gateway?.stop()
@@ -194,12 +202,4 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       logger.info('stopped')
     },
   }
-}
-
-/** Whoever was here when the last process ended was last seen when it was last alive. */
-async function recover(archive: Archive, now: number, logger: Logger): Promise<void> {
-  const aliveAt = await archive.aliveAt()
-  if (aliveAt === null) return
-  const users = await archive.recover({ aliveAt, versionAtLeast: freshVersion(now), now })
-  if (users > 0) logger.info({ users, aliveAt }, 'people who were here when the server ended are offline now')
 }

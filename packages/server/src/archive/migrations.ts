@@ -16,13 +16,14 @@ export const MIGRATIONS: readonly Migration[] = [
         user_id ${text} NOT NULL PRIMARY KEY,
         last_seen_at ${integer},
         status ${text} NOT NULL CHECK (status IN ('here', 'offline')),
+        devices ${text} NOT NULL,
         version ${integer} NOT NULL,
         shown_text ${text},
         shown_emoji ${text},
         shown_expires_at ${integer},
         updated_at ${integer} NOT NULL
       )${tableOptions}`,
-      // Recovery after a crash reads those who were here, not everybody who ever was.
+      // A restart reads those who were here, not everybody who ever was.
       `CREATE INDEX user_last_seen_here ON user_last_seen (user_id) WHERE status = 'here'`,
     ],
   },

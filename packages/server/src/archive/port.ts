@@ -1,5 +1,6 @@
 // Archive: what must outlive every process. Written on transitions, in batches, never per heartbeat.
 // Every write keeps the newest, so batches may repeat and arrive out of order.
+import type { Activity, Platform } from '@greendot/protocol'
 import type {
   AvailabilitySetting,
   AwayAfterSetting,
@@ -7,11 +8,20 @@ import type {
   ShownCustomStatus,
 } from '../presence/record.ts'
 
+/** A device of somebody who is here, enough to know it again after a restart. */
+export interface HereDevice {
+  deviceId: string
+  platform: Platform
+  activity: Activity
+}
+
 /** What others see of somebody who is not here; `here` marks those who were, should we crash. */
 export interface LastSeenRow {
   userId: string
   lastSeenAt: number | null
   status: 'here' | 'offline'
+  /** With what they were here when this was written. */
+  devices: readonly HereDevice[]
   /** The version that was shown with it: the newest version wins. */
   version: number
   /** What was shown; differs from the setting while somebody is invisible. */
@@ -46,11 +56,8 @@ export interface Archive {
   /** One row says that the server was alive; nothing per user. */
   markAlive(now: number): Promise<void>
   aliveAt(): Promise<number | null>
-  /**
-   * After a crash: everybody still marked `here` was last seen when the server was last alive.
-   * Their version rises to at least `versionAtLeast`. Returns how many were mended.
-   */
-  recover(options: { aliveAt: number; versionAtLeast: number; now: number }): Promise<number>
+  /** Who is marked as here, in the order of ids, after `afterId` ('' for the first). */
+  hereIds(afterId: string, limit: number): Promise<string[]>
 
   /** The owner's contact list, in the order of the ids. */
   contactsOf(ownerId: string): Promise<string[]>

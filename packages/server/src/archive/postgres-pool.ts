@@ -21,7 +21,8 @@ const ANSWER_GRACE_MS = 2_000
 /** So long we wait for an answer before we wonder; with the next one, two seconds. */
 const SILENCE_MS = 500
 const KNOCK_MS_MAX = 1_500
-const CLOSE_S_MAX = 2
+/** For transactions that are under way when the archive is closed. */
+const CLOSE_S_MAX = 5
 
 export interface PostgresPoolOptions {
   url: string
@@ -46,7 +47,7 @@ export interface Connection {
 export interface PostgresPool {
   /** Runs `use` with a connection that is nobody else's meanwhile. */
   withConnection<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result>
-  /** After the calls that are under way; later ones are refused. */
+  /** After the transactions that are under way; later calls are refused. */
   close(): Promise<void>
 }
 
@@ -61,7 +62,6 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
     },
   })
   const sql = connect(place, { max: place.poolMax })
-  const underWay = new Set<Promise<unknown>>()
   let waiting = 0
   let isClosed = false
   let knocking: Promise<boolean> | null = null
@@ -138,18 +138,10 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
   }
 
   return {
-    withConnection(use) {
-      const call = withConnection(use)
-      underWay.add(call)
-      const forget = () => underWay.delete(call)
-      call.then(forget, forget)
-      return call
-    },
-
-    async close() {
+    withConnection,
+    close() {
       isClosed = true
-      await Promise.allSettled(underWay)
-      await sql.close({ timeout: CLOSE_S_MAX })
+      return sql.close({ timeout: CLOSE_S_MAX })
     },
   }
 }

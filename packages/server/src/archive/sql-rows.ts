@@ -1,7 +1,7 @@
 // How the rows of the archive become columns and back. The list of columns is the only place that
 // knows their order: it writes the INSERT and the JSON rows that feed it.
 import type { Availability } from '@greendot/protocol'
-import type { ArchivedUser, LastSeenRow, SettingsRow } from './port.ts'
+import type { ArchivedUser, HereDevice, LastSeenRow, SettingsRow } from './port.ts'
 import type { SqlDialect, SqlValue } from './sql-database.ts'
 
 interface Column<Row> {
@@ -14,6 +14,7 @@ export const LAST_SEEN_COLUMNS: readonly Column<LastSeenRow>[] = [
   { name: 'user_id', type: 'TEXT', of: (row) => row.userId },
   { name: 'last_seen_at', type: 'BIGINT', of: (row) => row.lastSeenAt },
   { name: 'status', type: 'TEXT', of: (row) => row.status },
+  { name: 'devices', type: 'TEXT', of: (row) => JSON.stringify(row.devices) },
   { name: 'version', type: 'BIGINT', of: (row) => row.version },
   { name: 'shown_text', type: 'TEXT', of: (row) => storable(row.shownCustomStatus?.text) },
   { name: 'shown_emoji', type: 'TEXT', of: (row) => storable(row.shownCustomStatus?.emoji) },
@@ -64,6 +65,7 @@ export interface JoinedRow {
   wanted_id: string
   last_seen_at: Whole | null
   status: 'here' | 'offline' | null
+  devices: string | null
   version: Whole | null
   shown_text: string | null
   shown_emoji: string | null
@@ -92,6 +94,7 @@ function toLastSeen(row: JoinedRow): LastSeenRow | null {
     userId: row.wanted_id,
     lastSeenAt: wholeOrNull(row.last_seen_at),
     status: row.status,
+    devices: JSON.parse(row.devices ?? '[]') as HereDevice[],
     version: Number(row.version),
     shownCustomStatus: shows
       ? { text: row.shown_text, emoji: row.shown_emoji, expiresAt: wholeOrNull(row.shown_expires_at) }

@@ -8,7 +8,13 @@ type Rank = readonly string[]
 
 // The version decides, then the later write. The rest only settles equals, so that the order of
 // arrival never does; one version shows one custom status, so that needs no comparing.
-const LAST_SEEN_RANK: Rank = ['#.version', '#.updated_at', 'COALESCE(#.last_seen_at, -1)', '#.status']
+const LAST_SEEN_RANK: Rank = [
+  '#.version',
+  '#.updated_at',
+  'COALESCE(#.last_seen_at, -1)',
+  '#.status',
+  '#.devices',
+]
 
 /** The parts of the settings, which win or lose each by itself. The first column is its instant. */
 const SETTINGS_PARTS: readonly { columns: readonly string[]; rank: Rank }[] = [
@@ -39,7 +45,7 @@ export function sqlStatements(dialect: SqlDialect) {
   return {
     read: `
       SELECT entry.value AS wanted_id,
-        seen.last_seen_at, seen.status, seen.version, seen.shown_text, seen.shown_emoji,
+        seen.last_seen_at, seen.status, seen.devices, seen.version, seen.shown_text, seen.shown_emoji,
         seen.shown_expires_at, seen.updated_at,
         said.user_id AS settings_id, said.availability, said.availability_expires_at,
         said.availability_set_at, said.custom_text, said.custom_emoji, said.custom_expires_at,
@@ -68,13 +74,9 @@ export function sqlStatements(dialect: SqlDialect) {
     aliveAt: 'SELECT alive_at FROM server_alive',
 
     // The literal 'here' lets the partial index find them.
-    recover: `
-      UPDATE user_last_seen SET
-        status = 'offline',
-        last_seen_at = CASE WHEN last_seen_at > $1 THEN last_seen_at ELSE $1 END,
-        version = CASE WHEN version + 1 > $2 THEN version + 1 ELSE $2 END,
-        updated_at = $3
-      WHERE status = 'here'`,
+    hereIds: `
+      SELECT user_id FROM user_last_seen
+      WHERE status = 'here' AND user_id > $1 ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
 
     contactsOf: 'SELECT contact_id FROM contact WHERE owner_id = $1 ORDER BY contact_id',
     addContacts: `

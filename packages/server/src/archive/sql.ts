@@ -92,10 +92,10 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
       return wholeOrNull(row?.alive_at ?? null)
     },
 
-    // One statement, however many: it runs before the server serves, and half a recovery would
-    // give the other half a later "last alive" at the next start.
-    recover: ({ aliveAt, versionAtLeast, now }) =>
-      database.transaction((tx) => tx.run(sql.recover, [aliveAt, versionAtLeast, now]), { isLong: true }),
+    async hereIds(afterId, limit) {
+      const rows = await database.read<{ user_id: string }>(sql.hereIds, [afterId, limit])
+      return rows.map((row) => row.user_id)
+    },
 
     async contactsOf(ownerId) {
       // One statement is one snapshot, so a list that is being replaced is seen before or after.

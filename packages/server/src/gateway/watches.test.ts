@@ -125,6 +125,7 @@ describe('watching', () => {
         userId: 'bob',
         lastSeenAt: clock.now() - 1_000,
         status: 'offline',
+        devices: [],
         version: 5,
         shownCustomStatus: null,
         updatedAt: clock.now() - 1_000,

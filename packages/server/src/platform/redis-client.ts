@@ -5,7 +5,9 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Logger } from './logger.ts'
 import { startPulse } from './pulse.ts'
 import { type Follower, followChannel } from './redis-channel.ts'
-import { openLink, reasonOf } from './redis-link.ts'
+import { openCluster } from './redis-cluster.ts'
+import { type LinkOptions, reasonOf } from './redis-link.ts'
+import { openSingle } from './redis-single.ts'
 import type { RedisUrl } from './redis-url.ts'
 
 const PULSE_EVERY_MS = 1_000
@@ -57,10 +59,12 @@ export function connectRedis(
   const { logger, clock = systemClock } = options
   let isAway = false
   let isClosed = false
-  const link = openLink(url, {
+  const linkOptions: LinkOptions = {
     readFromReplicas: options.readFromReplicas ?? false,
     onDoubt: () => pulse.doubt(),
-  })
+    clock,
+  }
+  const link = url.kind === 'single' ? openSingle(url, linkOptions) : openCluster(url, linkOptions)
   const following = new Set<() => void>()
 
   const pulse = startPulse({
@@ -90,7 +94,10 @@ export function connectRedis(
   }
 
   function failure(command: string, error: unknown): Error {
-    if (!isClosed) pulse.doubt()
+    if (!isClosed && !isAway) {
+      void link.refresh()
+      pulse.doubt()
+    }
     // A new error: the one from the client carries the arguments, which are no business of a log.
     return new Error(`${command}: ${reasonOf(error)}`)
   }

@@ -1,7 +1,7 @@
 // Between the archive's rows and the hot record of somebody who is not here. The archive keeps
 // what others saw and what the person chose; sessions are soft state and never come back from it.
-import type { ArchivedUser, LastSeenRow, SettingsRow } from '../archive/port.ts'
-import { emptyRecord, type ShownCustomStatus, type UserRecord } from './record.ts'
+import type { ArchivedUser, HereDevice, LastSeenRow, SettingsRow } from '../archive/port.ts'
+import { emptyRecord, type Session, type ShownCustomStatus, type UserRecord } from './record.ts'
 
 const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
 
@@ -57,11 +57,18 @@ export function toLastSeenRow(userId: string, record: UserRecord, now: number): 
     userId,
     lastSeenAt: shown.lastSeen,
     status: shown.status === 'offline' ? 'offline' : 'here',
+    devices: shown.status === 'offline' ? [] : record.sessions.map(toHereDevice),
     version: record.version,
     shownCustomStatus: shown.customStatus,
     updatedAt: now,
   }
 }
+
+const toHereDevice = ({ deviceId, platform, activity }: Session): HereDevice => ({
+  deviceId,
+  platform,
+  activity,
+})
 
 export function toSettingsRow(userId: string, record: UserRecord): SettingsRow {
   const { availability, customStatus, awayAfter } = record

@@ -40,6 +40,7 @@ export interface SweeperParts {
 export function startSweeper({ store, tracker, clock, logger, cluster }: SweeperParts): Sweeper {
   let round: Promise<void> | null = null
   let lagMs = 0
+  let isFailing = false
   let rounds = 0
   let names: readonly string[] = []
   let leaseUntil = 0
@@ -98,9 +99,13 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   const timer: Timer = clock.every(SWEEP_EVERY_MS, () => {
     // A round that takes long is not doubled by the next one.
     round ??= sweep()
+      .then(() => {
+        isFailing = false
+      })
       .catch((error) => {
         steadySince = clock.now()
-        logger.error({ err: error }, 'sweep failed; the next round tries again')
+        if (!isFailing) logger.error({ err: error }, 'sweeping fails; every round tries again')
+        isFailing = true
       })
       .finally(() => {
         round = null

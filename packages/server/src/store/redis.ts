@@ -3,17 +3,18 @@
 // interest it reports are one step. Batches become one call per shard, each bounded, because Redis
 // does nothing else meanwhile.
 import { STATUSES, type Status } from '@greendot/protocol'
+import type { Clock } from '../platform/clock.ts'
 import type { RedisClient } from '../platform/redis-client.ts'
-import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
+import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'
-import { decodeStored, encodeRecord, headOf } from './redis-record.ts'
+import { createRedisLoads } from './redis-loads.ts'
+import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
-import { groupByShard, shardOf } from './shards.ts'
+import { groupByShard } from './shards.ts'
 
 const SHARDS = 64
 const COMMITS_PER_CALL = 100
-const LOADS_PER_CALL = 500
 const FORGOTTEN_PER_CALL = 250
 
 const CONFLICT: CommitResult = { outcome: 'conflict' }
@@ -21,6 +22,7 @@ const NOBODY: readonly string[] = []
 
 export interface RedisStoreOptions {
   client: RedisClient
+  clock: Clock
   /** Part of the data: every process on one Redis has the same number, for ever. */
   shards?: number
   /** What all keys begin with; without braces. */
@@ -28,7 +30,7 @@ export interface RedisStoreOptions {
 }
 
 export function createRedisStore(options: RedisStoreOptions): PresenceStore {
-  const { client, shards: shardCount = SHARDS, prefix = '' } = options
+  const { client, clock, shards: shardCount = SHARDS, prefix = '' } = options
   if (/[{}]/.test(prefix)) throw new Error('a prefix with braces would spread the keys of a shard')
   const shardKeys = Array.from({ length: shardCount }, (_, shard) => `${prefix}{s${shard}}:`)
   const shardKey = (shard: number): string => shardKeys[shard]!
@@ -37,24 +39,6 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
 
   const onAllShards = <Answer>(ask: (key: string) => Promise<Answer>): Promise<Answer[]> =>
     Promise.all(shardKeys.map(ask))
-
-  async function load(userIds: readonly string[]): Promise<(Stored | null)[]> {
-    const found: (Stored | null)[] = Array.from({ length: userIds.length }, () => null)
-    // A single server takes keys of many shards in one command.
-    const groups = client.isCluster
-      ? groupByShard(userIds, (userId) => userId, shardCount, LOADS_PER_CALL)
-      : groupByShard(userIds, () => '', 1, LOADS_PER_CALL)
-    await Promise.all(
-      groups.map(async ({ items, positions }) => {
-        const keys = items.map((userId) => `${shardKey(shardOf(userId, shardCount))}u:${userId}`)
-        const texts = (await client.send('mget', keys)) as (string | null)[]
-        for (const [index, text] of texts.entries()) {
-          if (text !== null) found[positions[index]!] = decodeStored(text)
-        }
-      }),
-    )
-    return found
-  }
 
   async function commit(commits: readonly Commit[]): Promise<CommitResult[]> {
     // Where one part of Redis fails, what the others took must not be lost on the caller: those it is
@@ -88,7 +72,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
   return {
     ...leases,
     shardCount,
-    load,
+    load: createRedisLoads({ client, clock, shardCount, shardKey }),
     commit,
     async due(shard, now, limit) {
       if (shardKeys[shard] === undefined) throw new RangeError(`no shard ${shard}: there are ${shardCount}`)

@@ -1,0 +1,171 @@
+// What becomes of the store when Redis does not. Commits are acknowledged or rejected, never left
+// hanging, and the same store works again by itself as soon as Redis does.
+import { describe, expect, test } from 'bun:test'
+import {
+  isSkipped,
+  newPrefix,
+  reason,
+  useRedis,
+  useRedisCluster,
+} from '../../../../testing/contracts/redis-under-test.ts'
+import { aCommit, aRecordOn, SOME_INSTANT as T } from '../../../../testing/records.ts'
+import { until } from '../../../../testing/services/within.ts'
+import { systemClock as clock } from '../platform/clock.ts'
+import type { PresenceStore } from './port.ts'
+import { createRedisStore } from './redis.ts'
+
+const REJECTED_MS_MAX = 2_500
+const RECOVERED_MS_MAX = 4_000
+const FAILOVER_TEST_MS_MAX = 40_000
+
+describe.skipIf(isSkipped)(`redis store without its server${reason}`, () => {
+  const { server, connection } = useRedis()
+
+  test('[C7] a server that is gone rejects at once, and one that is back empty is used at once', async () => {
+    const store = createRedisStore({ client: connection(), clock, prefix: newPrefix() })
+    await store.openLease('g1', T)
+    const [before] = await store.commit([aCommit('a', { record: aRecordOn('g1'), dueAt: T })])
+
+    await server().kill('SIGKILL')
+    for (const call of everyCall(store)) {
+      const startedAt = performance.now()
+      await expect(call()).rejects.toThrow()
+      expect(performance.now() - startedAt).toBeLessThan(500)
+    }
+
+    await server().restart({ keepData: false })
+    await until(RECOVERED_MS_MAX, 'using the new server', () => answers(store))
+    expect(await store.load(['a'])).toEqual([null])
+    expect(await store.renewLease('g1', T + 10)).toBe(false)
+    expect(await store.usersOf('g1')).toEqual([])
+    const [after] = await store.commit([aCommit('a')])
+    expect(revisionOf(after)).toBeGreaterThan(revisionOf(before))
+  })
+
+  test('[C7] a server that hangs rejects within the limit, and answers again afterwards', async () => {
+    const store = createRedisStore({ client: connection(), clock, prefix: newPrefix() })
+    await store.commit([aCommit('a')])
+    await server().kill('SIGSTOP')
+    try {
+      const startedAt = performance.now()
+      const calls = everyCall(store).map((call) => call().then(() => 'answered', String))
+      expect(await Promise.all(calls)).not.toContain('answered')
+      expect(performance.now() - startedAt).toBeLessThan(REJECTED_MS_MAX)
+    } finally {
+      await server().kill('SIGCONT')
+    }
+    await until(RECOVERED_MS_MAX, 'using the server again', () => answers(store))
+    expect(await store.load(['a'])).not.toEqual([null])
+  })
+})
+
+describe.skipIf(isSkipped)(`redis store during a failover${reason}`, () => {
+  const { server, connection } = useRedisCluster()
+
+  test(
+    '[C7] every commit is acknowledged or rejected, and the store goes on by itself',
+    async () => {
+      const store = createRedisStore({ client: connection(), clock, prefix: newPrefix() })
+      const writer = startWriting(store)
+      await until(RECOVERED_MS_MAX, 'the first commits', async () => writer.acknowledged() > 20)
+
+      await server().failover(0)
+      await until(RECOVERED_MS_MAX, 'a commit of everybody', () => writer.isWhole())
+      await writer.stop()
+      // A commit and a load, each within the limit.
+      expect(writer.slowestMs()).toBeLessThan(2 * REJECTED_MS_MAX)
+      expect(writer.failed()).toBeGreaterThan(0)
+      // Nobody's revision ever went back, whatever the new master had missed.
+      expect(writer.wentBack()).toEqual([])
+      expect((await store.load(writer.users)).every((one) => one !== null)).toBe(true)
+    },
+    FAILOVER_TEST_MS_MAX,
+  )
+})
+
+const answers = (store: PresenceStore): Promise<boolean> =>
+  store.time().then(
+    () => true,
+    () => false,
+  )
+
+const revisionOf = (result: Awaited<ReturnType<PresenceStore['commit']>>[number] | undefined): number =>
+  result?.outcome === 'committed' ? result.revision : Number.NaN
+
+function everyCall(store: PresenceStore): (() => Promise<unknown>)[] {
+  return [
+    () => store.time(),
+    () => store.load(['a']),
+    () => store.commit([aCommit('b')]),
+    () => store.due(0, T, 10),
+    () => store.forget(T, 10),
+    () => store.addInterest('g1', ['a']),
+    () => store.removeInterest('g1', ['a']),
+    () => store.openLease('g9', T),
+    () => store.renewLease('g1', T),
+    () => store.retireGateway('g9', T),
+    () => store.liveLeases(T),
+    () => store.lostGateways(T),
+    () => store.dropGateway('g9'),
+    () => store.usersOf('g1'),
+    () => store.countByStatus(),
+  ]
+}
+
+/** Commits people on every shard over and over, loading whoever is in doubt again. */
+function startWriting(store: PresenceStore) {
+  const users = Array.from({ length: 200 }, (_, index) => `user-${index}`)
+  const known = new Map<string, number>()
+  const wentBack: string[] = []
+  const counts = { acknowledged: 0, failed: 0, slowestMs: 0 }
+  let wholeRounds = 0
+  let isStopping = false
+
+  async function round(): Promise<void> {
+    const commits = users.map((id) => aCommit(id, { expectedRevision: known.get(id) ?? 0 }))
+    const results = await store.commit(commits)
+    for (const [index, result] of results.entries()) {
+      const userId = users[index]!
+      if (result.outcome === 'conflict') continue
+      if (result.revision <= (known.get(userId) ?? 0)) wentBack.push(userId)
+      known.set(userId, result.revision)
+    }
+    counts.acknowledged++
+    if (results.every(({ outcome }) => outcome === 'committed')) {
+      wholeRounds++
+      return
+    }
+    counts.failed++
+    const loaded = await store.load(users)
+    for (const [index, one] of loaded.entries()) known.set(users[index]!, one?.revision ?? 0)
+  }
+
+  const writing = (async () => {
+    while (!isStopping) {
+      const startedAt = performance.now()
+      await round().catch(() => {
+        counts.failed++
+      })
+      counts.slowestMs = Math.max(counts.slowestMs, performance.now() - startedAt)
+      await Bun.sleep(10)
+    }
+  })()
+
+  return {
+    users,
+    acknowledged: () => counts.acknowledged,
+    failed: () => counts.failed,
+    slowestMs: () => counts.slowestMs,
+    wentBack: () => wentBack,
+    /** Whether a round from now on commits everybody. */
+    async isWhole(): Promise<boolean> {
+      const before = wholeRounds
+      await Bun.sleep(50)
+      return wholeRounds > before
+    },
+    async stop(): Promise<void> {
+      isStopping = true
+      await writing
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// Reading records from Redis. Whatever is asked for in one turn of the event loop goes out together,
+// one command per shard: a thousand people who connect at once and watch eighteen each would
+// otherwise cost as many thousands of commands. A record is read after it was asked for, never before.
+import type { Clock } from '../platform/clock.ts'
+import type { RedisClient } from '../platform/redis-client.ts'
+import type { Stored } from './port.ts'
+import { decodeStored } from './redis-record.ts'
+import { shardOf } from './shards.ts'
+
+/** Bounds how long one command keeps Redis busy. */
+const KEYS_PER_CALL = 500
+
+/** One command: its keys, and where among them each user is. */
+interface Batch {
+  keys: string[]
+  placeByUser: Map<string, number>
+  done: PromiseWithResolvers<void>
+  stored: (Stored | null)[]
+}
+
+export function createRedisLoads(parts: {
+  client: RedisClient
+  clock: Clock
+  shardCount: number
+  shardKey: (shard: number) => string
+}): (userIds: readonly string[]) => Promise<(Stored | null)[]> {
+  const { client, clock, shardCount, shardKey } = parts
+  let full: Batch[] = []
+  let openByGroup = new Map<number, Batch>()
+  let isScheduled = false
+
+  function openBatch(group: number): Batch {
+    const open = openByGroup.get(group)
+    if (open !== undefined && open.keys.length < KEYS_PER_CALL) return open
+    if (open !== undefined) full.push(open)
+    const batch: Batch = { keys: [], placeByUser: new Map(), done: Promise.withResolvers(), stored: [] }
+    openByGroup.set(group, batch)
+    if (!isScheduled) {
+      isScheduled = true
+      clock.soon(sendAll)
+    }
+    return batch
+  }
+
+  function sendAll(): void {
+    const batches = [...full, ...openByGroup.values()]
+    full = []
+    openByGroup = new Map()
+    isScheduled = false
+    for (const batch of batches) send(batch).then(batch.done.resolve, batch.done.reject)
+  }
+
+  async function send(batch: Batch): Promise<void> {
+    const texts = (await client.send('mget', batch.keys)) as (string | null)[]
+    batch.stored = texts.map((text) => (text === null ? null : decodeStored(text)))
+  }
+
+  /** Puts a user into a batch and says which. */
+  function place(userId: string): { batch: Batch; at: number } {
+    const shard = shardOf(userId, shardCount)
+    // A single server takes keys of many shards in one command.
+    const batch = openBatch(client.isCluster ? shard : 0)
+    const known = batch.placeByUser.get(userId)
+    if (known !== undefined) return { batch, at: known }
+    const at = batch.keys.push(`${shardKey(shard)}u:${userId}`) - 1
+    batch.placeByUser.set(userId, at)
+    return { batch, at }
+  }
+
+  return async (userIds) => {
+    const places = userIds.map(place)
+    const batches = new Set(places.map(({ batch }) => batch))
+    await Promise.all(Array.from(batches, ({ done }) => done.promise))
+    return places.map(({ batch, at }) => batch.stored[at]!)
+  }
+}
