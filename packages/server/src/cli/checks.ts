@@ -127,8 +127,9 @@ export function checkClock(now: number, aliveAt: number | null): Check {
 /** Every connection needs a file descriptor. */
 export function checkFileLimit(): Check {
   const name = 'open files'
-  const { stdout } = Bun.spawnSync(['sh', '-c', 'ulimit -n'], { stderr: 'ignore' })
-  const text = stdout.toString().trim()
+  // Images without a shell have nobody to ask.
+  const shell = Bun.which('sh')
+  const text = shell === null ? '' : Bun.spawnSync([shell, '-c', 'ulimit -n']).stdout.toString().trim()
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number.parseInt(text, 10)
   if (Number.isNaN(limit)) return { name, state: 'warn', detail: 'the limit cannot be read', mend: null }
   if (limit < FILES_COMFORTABLE) {

@@ -15,6 +15,7 @@ import { connectRedis, type RedisConnection } from './redis-client.ts'
 import { parseRedisUrl } from './redis-url.ts'
 
 const BACK_MS_MAX = 5_000
+const REPLICAS_FOUND_MS_MAX = 15_000
 const FAILOVER_TEST_MS_MAX = 40_000
 
 const open: RedisConnection[] = []
@@ -57,6 +58,8 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
   test('[C7] says so too when the server hangs and nobody asked it anything', async () => {
     const { connection, isTold } = begin(server().url)
     await connection.ready(BACK_MS_MAX)
+    let gaps = 0
+    await connection.follow(newPrefix(), { receive: () => {}, onGap: () => gaps++ })
     await server().kill('SIGSTOP')
     try {
       await until(BACK_MS_MAX, 'word of trouble', isTold(['trouble']))
@@ -64,6 +67,7 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
       await server().kill('SIGCONT')
     }
     await until(BACK_MS_MAX, 'word that it is back', isTold(['trouble', 'back']))
+    await until(BACK_MS_MAX, 'following the channel again', async () => gaps === 1)
   })
 
   test('[C7] a master that became a replica is left, and used again when it is one no longer', async () => {
@@ -76,7 +80,7 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
     await until(BACK_MS_MAX, 'writing again', isWritable)
   })
 
-  test('[C7] where there is no server, waiting for it ends with the reason, and it is found when it comes', async () => {
+  test('[C7] where there is no server, waiting for it ends with the reason', async () => {
     const port = await freePort()
     const { connection, told } = begin(`redis://127.0.0.1:${port}`)
     const startedAt = performance.now()
@@ -162,7 +166,8 @@ describe.skipIf(isSkipped)(`redis client, cluster${reason}`, () => {
       Number(/cmdstat_mget:calls=(\d+)/.exec(await server().cli(index, 'INFO', 'commandstats'))?.[1] ?? 0)
     const keys = Array.from({ length: 60 }, (_, index) => `{replicated-${index}}`)
     for (const key of keys) await reading.send('set', [key, key])
-    await until(BACK_MS_MAX, 'an answer from a replica', async () => {
+    // A cluster that has just begun does not name all of its replicas at once.
+    await until(REPLICAS_FOUND_MS_MAX, 'an answer from every replica', async () => {
       await Promise.all(keys.map((key) => reading.send('mget', [key])))
       return (await Promise.all([3, 4, 5].map(readsOf))).every((reads) => reads > 0)
     })

@@ -136,6 +136,7 @@ export function connectRedis(
       }
     },
     async close() {
+      if (isClosed) return
       isClosed = true
       pulse.stop()
       for (const stop of following) stop()

@@ -19,7 +19,7 @@ import type { RedisUrl } from './redis-url.ts'
 
 const SLOTS_REFRESH_MS_MAX = 500
 /** Catches what nobody told us about, such as a new replica. */
-const SLOTS_REFRESH_EVERY_MS = 10_000
+const SLOTS_REFRESH_EVERY_MS = 5_000
 const REDIRECTIONS_MAX = 8
 
 export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options: LinkOptions): RedisLink {

@@ -132,7 +132,7 @@ export const nameOf = (nodes: readonly RedisNodeAddress[]): string =>
 
 export function end(link: Redis | Cluster, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    // One that is between two attempts to connect never says that it has ended.
+    // One that is between two attempts to connect does not always say that it has ended.
     const limit = clock.after(CLOSE_MS_MAX, resolve)
     link.once('end', () => {
       limit.stop()

@@ -5,6 +5,9 @@ import type { Stats } from '../stats.ts'
 import type { Routes } from './guard.ts'
 import { reply, replyJson } from './reply.ts'
 
+/** Asking for somebody, whoever, goes all the way to the store. */
+const PROBE_ID = 'readyz'
+
 export interface OpsRoutesParts {
   stats: Stats
   store: PresenceStore
@@ -28,14 +31,20 @@ export function opsRoutes({ stats, store, archive, isHealthy, isDraining, versio
       GET: {
         for: 'anyone',
         async run() {
-          const checks = {
-            store: await check(() => store.load([])),
-            archive: await check(() => archive.ping()),
-            gateway: isHealthy() ? 'ok' : 'healing',
-            accepting: isDraining() ? 'draining' : 'ok',
-          }
-          const isReady = Object.values(checks).every((state) => state === 'ok')
-          return reply({ status: isReady ? 'ready' : 'not_ready', checks }, isReady ? 200 : 503)
+          const [hot, cold] = await Promise.all([
+            check(() => store.load([PROBE_ID])),
+            check(() => archive.ping()),
+          ])
+          const gateway = isHealthy() ? 'ok' : 'healing'
+          const accepting = isDraining() ? 'draining' : 'ok'
+          // Without one of the two, people are still served; taking this process out would end that.
+          const isReady = accepting === 'ok' && (hot === 'ok' || cold === 'ok')
+          const isWhole = hot === 'ok' && cold === 'ok' && gateway === 'ok'
+          const status = !isReady ? 'not_ready' : isWhole ? 'ready' : 'degraded'
+          return reply(
+            { status, checks: { store: hot, archive: cold, gateway, accepting } },
+            isReady ? 200 : 503,
+          )
         },
       },
     },
