@@ -5,8 +5,11 @@
 import type { Database } from 'bun:sqlite'
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** Rows between two checkpoints; each may have put a page of the table and of an index in the log. */
-export const ROWS_PER_CHECKPOINT = 2000
+/**
+ * Rows between two checkpoints. Each may have put a page of the table and of an index in the log, so
+ * this bounds its size; and whoever writes waits for the disk during one, so they are not to be frequent.
+ */
+export const ROWS_PER_CHECKPOINT = 8000
 
 /** To be called between transactions, with no other writer of this process under way. */
 export async function checkpoint(path: string, writer: Database): Promise<void> {

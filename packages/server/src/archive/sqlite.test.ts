@@ -209,7 +209,7 @@ describe('a SQLite file', () => {
   describe('the write-ahead log', () => {
     const ids = Array.from({ length: ROWS_PER_CHECKPOINT }, (_, i) => `user-${String(i).padStart(6, '0')}`)
 
-    const ROUNDS = 20
+    const ROUNDS = 6
     const shownCustomStatus = { text: 'x'.repeat(140), emoji: null, expiresAt: null }
     const aLongRow = (id: string, version: number) => ({ ...aRow(id, version), shownCustomStatus })
 

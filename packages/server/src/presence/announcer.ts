@@ -43,13 +43,13 @@ export function createAnnouncer(parts: {
       const isGone = after.shown.status === 'offline'
       // What somebody here chose to show is in their row too, should we crash.
       if (isGone || before.shown.status === 'offline' || isChosen) {
-        const written = archivist.lastSeen([toLastSeenRow(userId, after, now)])
+        const written = archivist.lastSeen(toLastSeenRow(userId, after, now))
         // That somebody came only matters should we crash; nobody waits for it.
         if (isGone || isChosen) durable = written
       }
     }
     if (!isChosen) return durable
-    return Promise.all([durable, archivist.settings([toSettingsRow(userId, after)])])
+    return Promise.all([durable, archivist.settings(toSettingsRow(userId, after))])
   }
 
   function send<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {

@@ -7,13 +7,15 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 
 const RETRY_MS = 1_000
+/** Rows in one write: the first in a crowd need not wait for the last. */
+const BATCH_ROWS = 1_000
 /** Users with unwritten rows that are kept through an outage; past it the oldest go, with an error. */
 const BACKLOG_MAX = 1_000_000
 
 export interface Archivist {
-  lastSeen(rows: readonly LastSeenRow[]): Promise<void>
-  settings(rows: readonly SettingsRow[]): Promise<void>
-  /** Resolves when everything handed over so far was written or has failed once. */
+  lastSeen(row: LastSeenRow): Promise<void>
+  settings(row: SettingsRow): Promise<void>
+  /** Resolves when everything handed over so far is written, or cannot be. */
   flush(): Promise<void>
   backlog(): number
 }
@@ -22,11 +24,16 @@ export function createArchivist(archive: Archive, clock: Clock, logger: Logger):
   const lastSeen = createLane<LastSeenRow>('last_seen', (rows) => archive.writeLastSeen(rows), clock, logger)
   const settings = createLane<SettingsRow>('settings', (rows) => archive.writeSettings(rows), clock, logger)
   return {
-    lastSeen: (rows) => lastSeen.add(rows),
-    settings: (rows) => settings.add(rows),
-    flush: async () => void (await Promise.all([lastSeen.add([]), settings.add([])])),
+    lastSeen: lastSeen.add,
+    settings: settings.add,
+    flush: async () => void (await Promise.all([lastSeen.flush(), settings.flush()])),
     backlog: () => lastSeen.size() + settings.size(),
   }
+}
+
+interface Waiting<Row> {
+  row: Row
+  callers: (() => void)[]
 }
 
 function createLane<Row extends { userId: string }>(
@@ -35,39 +42,42 @@ function createLane<Row extends { userId: string }>(
   clock: Clock,
   logger: Logger,
 ) {
-  // Only the newest row of a user matters, so an outage costs one row per user at most.
-  let waiting = new Map<string, Row>()
-  let callers: (() => void)[] = []
-  let running = false
+  // Only the newest row of a user matters, so an outage costs one row per user at most. Whoever waited
+  // for a row that was overtaken waits for the one that overtook it.
+  const waiting = new Map<string, Waiting<Row>>()
+  let running: Promise<void> | null = null
   let failing = false
 
   async function run(): Promise<void> {
-    running = true
-    while (waiting.size > 0 || callers.length > 0) {
-      const rows = waiting
-      const served = callers
-      waiting = new Map()
-      callers = []
+    while (waiting.size > 0) {
+      const batch = takeBatch()
       try {
-        if (rows.size > 0) await write([...rows.values()])
-        if (failing) logger.info({ lane: name, rows: rows.size }, 'archive is back; the backlog is written')
+        await write(batch.map(({ row }) => row))
+        if (failing) logger.info({ lane: name, rows: batch.length }, 'archive is back; writing the backlog')
         failing = false
-        for (const serve of served) serve()
+        for (const { callers } of batch) for (const serve of callers) serve()
       } catch (error) {
         if (!failing) logger.error({ lane: name, err: error }, 'archive failed; keeping rows to try again')
         failing = true
-        putBack(rows)
-        for (const serve of [...served, ...callers]) serve()
-        callers = []
+        for (const { callers } of [...batch, ...waiting.values()]) for (const serve of callers) serve()
+        putBack(batch)
         await clock.sleep(RETRY_MS)
       }
     }
-    running = false
   }
 
-  function putBack(rows: Map<string, Row>): void {
-    for (const [userId, row] of waiting) rows.set(userId, row)
-    waiting = rows
+  function takeBatch(): Waiting<Row>[] {
+    const batch: Waiting<Row>[] = []
+    for (const [userId, entry] of waiting) {
+      batch.push(entry)
+      waiting.delete(userId)
+      if (batch.length === BATCH_ROWS) break
+    }
+    return batch
+  }
+
+  function putBack(batch: readonly Waiting<Row>[]): void {
+    for (const { row } of batch) if (!waiting.has(row.userId)) waiting.set(row.userId, { row, callers: [] })
     for (const userId of waiting.keys()) {
       if (waiting.size <= BACKLOG_MAX) break
       waiting.delete(userId)
@@ -75,19 +85,24 @@ function createLane<Row extends { userId: string }>(
     }
   }
 
+  function add(row: Row): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const callers = waiting.get(row.userId)?.callers ?? []
+    if (failing) resolve()
+    else callers.push(resolve)
+    // Deleting first keeps the map in the order of age.
+    waiting.delete(row.userId)
+    waiting.set(row.userId, { row, callers })
+    running ??= run().finally(() => {
+      running = null
+    })
+    return promise
+  }
+
   return {
-    add(rows: readonly Row[]): Promise<void> {
-      for (const row of rows) {
-        // Deleting first keeps the map in the order of age.
-        waiting.delete(row.userId)
-        waiting.set(row.userId, row)
-      }
-      if (failing) return Promise.resolve()
-      return new Promise((resolve) => {
-        callers.push(resolve)
-        if (!running) void run()
-      })
-    },
+    add,
+    /** While the archive fails there is nothing to wait for. */
+    flush: async () => void (failing || (await running)),
     size: () => waiting.size,
   }
 }
