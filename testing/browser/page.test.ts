@@ -5,7 +5,8 @@ import { SignJWT } from 'jose'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { connect } from '../client.ts'
 import { type SettingsInput, startServer, type TestServer } from '../server.ts'
-import { findChromium, isCI } from '../services.ts'
+import { findChromium } from '../services/chromium.ts'
+import { isCI } from '../services/found.ts'
 
 const FLAGS = [
   '--headless',

@@ -9,9 +9,9 @@ import {
   type RedisConnection,
 } from '../../packages/server/src/platform/redis-client.ts'
 import { parseRedisUrl } from '../../packages/server/src/platform/redis-url.ts'
+import { isCI } from '../services/found.ts'
 import { findRedis, type Redis, startRedis } from '../services/redis.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
-import { isCI } from '../services.ts'
 
 export const START_MS_MAX = 60_000
 const READY_MS_MAX = 10_000

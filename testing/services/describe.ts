@@ -1,7 +1,7 @@
 // Tests that need a service: they run where it can be had. Elsewhere they are skipped, each of them,
 // with the reason in the title; but where CI=true nothing is skipped quietly, and they fail.
 import { afterAll, beforeAll, describe, test } from 'bun:test'
-import { type Found, isCI } from '../services.ts'
+import { type Found, isCI } from './found.ts'
 
 interface Service {
   stop(): Promise<void>

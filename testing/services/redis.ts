@@ -1,7 +1,8 @@
 // A Redis server for tests: on a free port of the loopback, in a temporary folder, keeping nothing
 // on disk unless asked. It ends with the tests, whatever becomes of them.
-import type { Found } from '../services.ts'
+
 import { type Child, newFolder, removeFolder, startChild } from './child.ts'
+import type { Found } from './found.ts'
 import { installPackage } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
 import { within } from './within.ts'

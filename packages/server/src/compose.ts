@@ -83,7 +83,13 @@ async function openRedis(
   const connection = connectRedis(url, { logger, clock, onBack })
   // What replicas say may be old, so nobody who writes or watches goes by it.
   const replicas = config.readReplicas ? connectRedis(url, { logger, clock, readFromReplicas: true }) : null
-  await connection.ready(REDIS_READY_MS)
+  try {
+    await connection.ready(REDIS_READY_MS)
+    await replicas?.ready(REDIS_READY_MS)
+  } catch (error) {
+    await Promise.all([connection.close(), replicas?.close()])
+    throw error
+  }
   const store = createRedisStore({ client: connection, clock })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })

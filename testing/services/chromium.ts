@@ -1,0 +1,46 @@
+// Chromium for the tests of pages. Looking comes first, installing second; whatever is missing comes
+// with the reason, for the title of the tests that are skipped.
+import { accessSync, constants } from 'node:fs'
+import type { Found } from './found.ts'
+import { installPackage } from './install.ts'
+
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const CHROMIUM_PLACES = [
+  '/usr/bin/chromium',
+  '/usr/lib/chromium/chromium',
+  '/snap/bin/chromium',
+  '/opt/google/chrome/chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+let chromium: Promise<Found> | null = null
+
+/** Finds Chromium, installing it if it can; looks once per process. */
+export function findChromium(): Promise<Found> {
+  chromium ??= findOrInstallChromium()
+  return chromium
+}
+
+async function findOrInstallChromium(): Promise<Found> {
+  const path = lookForChromium()
+  if (path !== null) return { state: 'found', path }
+  const why = await installPackage('chromium')
+  if (why !== null) return { state: 'missing', why: `no Chromium on this machine, and ${why}` }
+  const installed = lookForChromium()
+  if (installed !== null) return { state: 'found', path: installed }
+  return { state: 'missing', why: 'apt-get installed chromium, but left no program to start' }
+}
+
+function lookForChromium(): string | null {
+  const inPath = CHROMIUM_NAMES.map((name) => Bun.which(name)).find((path) => path !== null)
+  return inPath ?? CHROMIUM_PLACES.find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
