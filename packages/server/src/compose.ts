@@ -106,6 +106,31 @@ async function openRedis(
   }
 }
 
+export interface Deployment {
+  gateways: number
+  sweepers: number
+  /** How far the clock of this machine is behind that of the store. */
+  clockOffsetMs: number
+}
+
+/** Who runs on the shared store right now, by their leases; null where there is no shared store. */
+export async function lookAround(
+  config: Config,
+  options: { logger: Logger; clock: Clock },
+): Promise<Deployment | null> {
+  if (config.redisUrl === null) return null
+  const hot = await openRedis(config.redisUrl, config, { ...options, onBack: () => {} })
+  try {
+    const clock = await createStoreClock(options.clock, () => hot.store.time(), options.logger)
+    clock.stop()
+    const names = await hot.store.liveLeases(clock.now())
+    const sweepers = names.filter((name) => name.startsWith(SWEEPER_PREFIX)).length
+    return { gateways: names.length - sweepers, sweepers, clockOffsetMs: clock.offsetMs() }
+  } finally {
+    await hot.close()
+  }
+}
+
 export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
   const { logger } = options
   const { policy, roles } = config

@@ -1,8 +1,10 @@
 // The checks of `greendot doctor`. Each looks at one thing and returns what it found; none throws,
 // because a doctor who faints is no help. A failed check always says how to mend it.
 import type { Archive } from '../archive/port.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { isLoopback } from '../platform/config-rules.ts'
+import { createLogger } from '../platform/logger.ts'
 import { failureLine } from './failure.ts'
 
 export interface Check {
@@ -57,6 +59,30 @@ async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
   }
   const aliveAt = await archive.aliveAt()
   return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
+}
+
+/** Reaches the shared store and counts who runs on it. */
+export async function checkDeployment(config: Config, clock: Clock): Promise<Check> {
+  const name = 'redis_url'
+  try {
+    const { lookAround } = await import('../compose.ts')
+    const around = await lookAround(config, { logger: createLogger({ level: 'silent' }), clock })
+    if (around === null) return ok(name, 'not set: one process, state in its memory')
+    const { gateways, sweepers, clockOffsetMs } = around
+    const running = `${gateways} gateways and ${sweepers} sweepers run on it`
+    if (gateways > 0 && sweepers === 0) {
+      const mend = 'start a process with the presence role: without one nobody goes offline'
+      return { name, state: 'fail', detail: running, mend }
+    }
+    if (Math.abs(clockOffsetMs) > CLOCK_SKEW_MS_MAX) {
+      const detail = `${running}, and its clock is ${clockOffsetMs} ms ahead of this machine`
+      return { name, state: 'warn', detail, mend: 'set the clocks, and keep them right with NTP' }
+    }
+    return ok(name, running)
+  } catch (error) {
+    const mend = 'check redis_url, and that Redis 7 or newer answers there'
+    return { name, state: 'fail', detail: failureLine(error, config), mend }
+  }
 }
 
 export async function checkPort(config: Pick<Config, 'host' | 'port'>): Promise<Check> {

@@ -1,7 +1,15 @@
 // `greendot doctor`: checks what a server would need before it is needed, one line per check, each
 // failure with the way to mend it. It starts nothing; it looks.
 import { type Config, loadConfig } from '../platform/config.ts'
-import { type Check, checkClock, checkDatabase, checkFileLimit, checkKeySet, checkPort } from './checks.ts'
+import {
+  type Check,
+  checkClock,
+  checkDatabase,
+  checkDeployment,
+  checkFileLimit,
+  checkKeySet,
+  checkPort,
+} from './checks.ts'
 import { type Command, EXIT, type ExitCode, takeOptions, type World } from './command.ts'
 
 export const doctor: Command = {
@@ -37,6 +45,7 @@ async function runChecks(argv: readonly string[], world: World): Promise<Check[]
   return [
     describeConfiguration(config),
     database.check,
+    ...(config.redisUrl === null ? [] : [await checkDeployment(config, world.clock)]),
     await checkPort(config),
     ...(config.jwksUrl === null ? [] : [await checkKeySet(config.jwksUrl)]),
     checkClock(world.clock.now(), database.aliveAt),

@@ -96,7 +96,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     if (rounds++ % FORGET_EVERY_ROUNDS === 0) await store.forget(clock.now(), FORGET_BATCH_MAX)
   }
 
-  const timer: Timer = clock.every(SWEEP_EVERY_MS, () => {
+  function nextRound(): void {
     // A round that takes long is not doubled by the next one.
     round ??= sweep()
       .then(() => {
@@ -110,7 +110,9 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
       .finally(() => {
         round = null
       })
-  })
+  }
+  nextRound()
+  const timer: Timer = clock.every(SWEEP_EVERY_MS, nextRound)
 
   return {
     async stop() {

@@ -1,0 +1,63 @@
+// Several processes on one port over a real Redis: they share their state, one that dies is replaced,
+// and a restart of all of them is seen by nobody.
+import { expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { spawnServer } from '../server.ts'
+import { describeWithService } from '../services/describe.ts'
+import { findRedis, startRedis } from '../services/redis.ts'
+import { isOnline, useScene, watch } from './scene.ts'
+
+const CLI = resolve(import.meta.dir, '../../packages/server/src/cli.ts')
+
+describeWithService('workers', await findRedis(), startRedis, (redis) => {
+  const scene = useScene()
+
+  async function startWorkers() {
+    const server = await spawnServer({
+      workers: 2,
+      redis_url: redis().url,
+      drain_ms: 200,
+      offline_delay_ms: 2000,
+    })
+    scene.onEnd(server.stop)
+    return server
+  }
+
+  const childrenOf = (pid: number): number[] =>
+    Bun.spawnSync(['pgrep', '-P', String(pid)])
+      .stdout.toString()
+      .trim()
+      .split('\n')
+      .map(Number)
+
+  test('[C1] share one port and one truth', async () => {
+    const server = await startWorkers()
+    // The kernel spreads connections, so some of so many are on another worker than their watcher.
+    const names = Array.from({ length: 8 }, (_, index) => `person-${index}`)
+    const alice = await scene.person(server.url, 'alice')
+    await watch(alice, names)
+    for (const name of names) await scene.person(server.url, name)
+    for (const name of names) await alice.sees(name, isOnline)
+    expect(childrenOf(server.pid)).toHaveLength(2)
+  })
+
+  test('[C7] one that is killed is replaced', async () => {
+    const server = await startWorkers()
+    const [victim, survivor] = childrenOf(server.pid) as [number, number]
+    process.kill(victim, 'SIGKILL')
+    const replaced = () => childrenOf(server.pid).filter((pid) => pid !== victim && pid !== survivor)
+    for (let look = 0; look < 200 && replaced().length === 0; look++) await Bun.sleep(25)
+    expect(replaced()).toHaveLength(1)
+  })
+
+  test('[C2] a doctor finds Redis and who runs on it', async () => {
+    const server = await startWorkers()
+    const flags = ['--dev', '--port=0', `--redis-url=${redis().url}`]
+    const database = `--database-url=sqlite://${join(server.folder, 'greendot.db')}`
+    const doctor = Bun.spawnSync([process.execPath, CLI, 'doctor', ...flags, database], {
+      cwd: server.folder,
+    })
+    expect(doctor.stdout.toString()).toMatch(/^ok +redis_url: \d+ gateways and \d+ sweepers run on it$/m)
+    expect(doctor.exitCode).toBe(0)
+  })
+})
