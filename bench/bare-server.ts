@@ -22,12 +22,15 @@ process.on('message', ({ frame, ms }: { frame: string; ms: number }) => {
   const startedAt = performance.now()
   const cpu = process.cpuUsage()
   let sent = 0
+  let refused = 0
   function turn(): void {
-    for (let count = 0; count < SENDS_PER_TURN; count++) sockets[sent++ % sockets.length]!.send(frame)
+    for (let count = 0; count < SENDS_PER_TURN; count++) {
+      if (sockets[sent++ % sockets.length]!.send(frame) <= 0) refused++
+    }
     if (performance.now() - startedAt < ms) setImmediate(turn)
     else {
       const { user, system } = process.cpuUsage(cpu)
-      process.send?.({ sent, wallMs: performance.now() - startedAt, cpuMs: (user + system) / 1000 })
+      process.send?.({ sent, refused, wallMs: performance.now() - startedAt, cpuMs: (user + system) / 1000 })
     }
   }
   turn()

@@ -9,6 +9,8 @@ export type Order =
   | { do: 'beat'; everyMs: number }
   /** The first `clients` clients flip between active and idle, `perSecond` flips in all. */
   | { do: 'flip'; clients: number; perSecond: number }
+  /** All but the first client stop reading, so that the load costs less than what it measures. */
+  | { do: 'deafen' }
   | { do: 'rest' }
   | { do: 'report' }
 
@@ -79,6 +81,9 @@ process.on('message', (order: Order) => {
         const isIdle = Math.floor(count / order.clients) % 2 === 0
         clients[count % order.clients]!.send(isIdle ? IDLE : ACTIVE)
       })
+      break
+    case 'deafen':
+      for (const client of clients.slice(1)) client.stopReading()
       break
     case 'rest':
       clearInterval(timer)

@@ -3,6 +3,8 @@
 
 export interface RawClient {
   send(frame: Uint8Array): void
+  /** Stops reading: what comes then waits in the kernel, and costs this process nothing. */
+  stopReading(): void
   close(): void
 }
 
@@ -46,5 +48,9 @@ export async function openRaw(port: number, path: string, events: RawClientEvent
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
       'Sec-WebSocket-Key: Z3JlZW5kb3QtYmVuY2gtMQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
   )
-  return { send: (frame) => void socket.write(frame), close: () => socket.end() }
+  return {
+    send: (frame) => void socket.write(frame),
+    stopReading: () => socket.pause(),
+    close: () => socket.end(),
+  }
 }

@@ -18,7 +18,7 @@ const LOCK_RETRY_MS = 25
 const LOCK_WAIT_MAX_MS = 10_000
 const TRANSACTIONS_WAITING_MAX = 10_000
 /** Also what a commit writes at once at most: larger transactions reach the log as they go. */
-const PAGE_CACHE_KIB = 8 * 1024
+const PAGE_CACHE_KIB = 2 * 1024
 /** Should our own checkpoints fail, the commit that fills so many pages of the log makes one itself. */
 const AUTOCHECKPOINT_PAGES = 1000
 

@@ -77,12 +77,12 @@ export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'
 }
 
 /**
- * The token of a request: the Authorization header, or where a URL is given, its `token`
- * parameter. Pass the URL only where browsers cannot set headers: WebSocket and server-sent events.
+ * The token of a request: the Authorization header, or where a query is given, its `token`
+ * parameter. Pass the query only where browsers cannot set headers: WebSocket and server-sent events.
  */
-export function bearerToken(headers: Headers, url?: URL): string | null {
+export function bearerToken(headers: Headers, query?: URLSearchParams): string | null {
   const header = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')
-  return header?.[1] ?? url?.searchParams.get('token') ?? null
+  return header?.[1] ?? query?.get('token') ?? null
 }
 
 function createVerify({ jwtSecret, jwksUrl }: AuthConfig): Verify | null {

@@ -5,9 +5,12 @@ import type { ServerWebSocket } from 'bun'
 import { grown } from '../platform/typed-arrays.ts'
 import { NIL } from './watch-index.ts'
 
-/** A socket carries only its row number; everything else is in the table. */
+/**
+ * A socket brings its opening, or why it is refused, and from then on carries only its row number:
+ * everything else is in the table. NIL when it has none, or none any more.
+ */
 export type Socket = ServerWebSocket<SocketData>
-export type SocketData = { row: number; opening: Opening | Failure | null }
+export type SocketData = number | Opening | Failure
 
 /** What is known of a connection before it has a row. */
 export interface Opening {

@@ -134,7 +134,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       const user = columns.user[row]!
       const socket = columns.sockets[row]
       // Whatever the socket still says is nobody's: its row may soon belong to somebody else.
-      if (socket) socket.data.row = NIL
+      if (socket) socket.data = NIL
       onEnd(row)
       table.remove(row)
       interner.release(user)

@@ -74,7 +74,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       tracked = await sessions.announce(row, opening)
     } catch (error) {
       logger.error({ err: error }, 'a session could not be announced')
-      if (socket.data.row === row) hangUp(row, CLOSE.shuttingDown, 'unavailable', UNAVAILABLE)
+      if (socket.data === row) hangUp(row, CLOSE.shuttingDown, 'unavailable', UNAVAILABLE)
       return
     }
     if (tracked === null) return
@@ -95,7 +95,7 @@ export function createSockets(parts: SocketsParts): Sockets {
   }
 
   async function answer(row: number, frame: RawFrame, socket: Socket): Promise<void> {
-    const isOpen = () => socket.data.row === row
+    const isOpen = () => socket.data === row
     if (!isOpen()) return
     try {
       const outcome = await handleFrame(row, frame, isOpen)
@@ -127,9 +127,9 @@ export function createSockets(parts: SocketsParts): Sockets {
     leave,
 
     open(socket) {
-      const { opening } = socket.data
-      socket.data.opening = null
-      if (opening === null) return
+      const opening = socket.data
+      if (typeof opening === 'number') return
+      socket.data = NIL
       if ('code' in opening) {
         refuse(socket, opening, null)
         // A token nobody could check is not a bad one: its owner should come again with it.
@@ -142,13 +142,13 @@ export function createSockets(parts: SocketsParts): Sockets {
         socket.close(CLOSE.tooManyFrames, 'too many sessions')
         return
       }
-      socket.data.row = row
+      socket.data = row
       queue(row, () => greet(row, opening, socket))
     },
 
     message(socket, message) {
-      const { row } = socket.data
-      if (row === NIL) return
+      const row = socket.data
+      if (typeof row !== 'number' || row === NIL) return
       tally.framesIn++
       if (++columns.framesThisSecond[row]! > framesPerSecond) {
         const message = `more than ${framesPerSecond} frames a second; slow down`
@@ -167,7 +167,7 @@ export function createSockets(parts: SocketsParts): Sockets {
         }
         // In line like every answer: nothing comes before the welcome or out of order.
         return queue(row, async () => {
-          if (socket.data.row === row) refuse(socket, decoded.failure, null)
+          if (socket.data === row) refuse(socket, decoded.failure, null)
         })
       }
       columns.badFrames[row] = 0
@@ -175,7 +175,8 @@ export function createSockets(parts: SocketsParts): Sockets {
     },
 
     close(socket) {
-      if (socket.data.row !== NIL) sessions.end(socket.data.row, { how: 'closed' })
+      const row = socket.data
+      if (typeof row === 'number' && row !== NIL) sessions.end(row, { how: 'closed' })
     },
   }
 }

@@ -94,7 +94,8 @@ export function createWatches(parts: WatchesParts): Watches {
       const target = interner.find(userId)
       // Nothing was known when we read, and a push has come since: version 0 would win over it.
       if (presence.version === 0 && targets.isKnown(target)) continue
-      targets.update(target, presence.version, JSON.stringify(presence), 0)
+      // Somebody who began to watch meanwhile, and read before us, was told less than this.
+      if (targets.update(target, presence.version, JSON.stringify(presence), now())) outbox.markTarget(target)
     }
   }
 

@@ -94,8 +94,12 @@ function messagesOf(transition: Transition, now: number, policy: Policy): [strin
     const change: BusMessage = { kind: 'change', userId, version: after.version, at: now, json }
     for (const gatewayId of interested) messages.push([gatewayId, change])
   }
+  // A session that is new here gets its own view with the welcome; the others hear of it now.
   const own = new Set<string>()
-  for (const session of after.sessions) if (session.end.state === 'live') own.add(session.gatewayId)
+  for (const session of after.sessions) {
+    const isNew = !before.sessions.some(({ id }) => id === session.id)
+    if (session.end.state === 'live' && !isNew) own.add(session.gatewayId)
+  }
   if (own.size === 0) return messages
   const json = JSON.stringify(toOwnPresence(userId, after, now, policy))
   // The former own view is taken at the instant it was settled, so that an expiry shows as a change.

@@ -20,6 +20,8 @@ const FORGET_EVERY_ROUNDS = 8
 const FORGET_BATCH_MAX = 20_000
 /** After an outage gateways announce everybody again; until then silence proves nothing. */
 const SETTLE_MS = 3_000
+/** What is left of a lease that was renewed when it should have been, with a little patience. */
+const FRESH_SHARE = 0.75
 const LOST_USERS_BATCH = 1_000
 
 export interface Sweeper {
@@ -44,7 +46,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   let rounds = 0
   let names: readonly string[] = []
   let leaseUntil = 0
-  /** Since when the store has answered without a break. A start counts as one: we cannot know. */
+  /** Since when the store has answered without a break. A start counts as one, unless we know better. */
   let steadySince = clock.now()
 
   async function renewLease(name: string, leaseMs: number): Promise<void> {
@@ -54,11 +56,20 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
       if (!isKnown) {
         // Either this is the beginning, or the store has lost everything and begins again.
         if (leaseUntil > 0) steadySince = now
+        else if (await areGatewaysSettled(now, leaseMs)) steadySince = now - SETTLE_MS
         await store.openLease(name, now + leaseMs)
       }
       leaseUntil = now + leaseMs
     }
     names = (await store.liveLeases(now)).filter((other) => other.startsWith(SWEEPER_PREFIX))
+  }
+
+  /** A gateway that heals leaves its former name behind, and renews it no more, until it is done. */
+  async function areGatewaysSettled(now: number, leaseMs: number): Promise<boolean> {
+    const gatewaysAt = async (at: number) =>
+      (await store.liveLeases(at)).filter((name) => !name.startsWith(SWEEPER_PREFIX)).length
+    const [held, fresh] = await Promise.all([gatewaysAt(0), gatewaysAt(now + leaseMs * FRESH_SHARE)])
+    return held > 0 && fresh === held
   }
 
   async function sweepShard(shard: number): Promise<number> {

@@ -6,7 +6,7 @@ import { type Parsed, parse, queriedIds, queryBody, userId } from '../schemas.ts
 import { readBody } from './body.ts'
 import type { Route, Routes } from './guard.ts'
 import { refuse, replyJson } from './reply.ts'
-import { urlOf } from './request-url.ts'
+import { queryOf } from './request-url.ts'
 
 const DEGRADED = { 'greendot-degraded': 'true' }
 
@@ -30,21 +30,23 @@ export function presenceRoutes(reader: Reader): Routes {
     Object.fromEntries(found.map((presence) => [presence.user_id, presence.status]))
 
   /** A route for users and servers that reads; `viewer_id` is checked on every one of them. */
-  function reading(run: (request: Parameters<Route['run']>[0], url: URL) => Promise<Response>): Route {
+  function reading(
+    run: (request: Parameters<Route['run']>[0], query: URLSearchParams) => Promise<Response>,
+  ): Route {
     return {
       for: 'caller',
       run: (request) => {
-        const url = urlOf(request)
-        const failure = viewerFailure(url)
-        return failure === null ? run(request, url) : refuse(failure)
+        const query = queryOf(request)
+        const failure = viewerFailure(query)
+        return failure === null ? run(request, query) : refuse(failure)
       },
     }
   }
 
   return {
     '/api/v1/presence': {
-      GET: reading(async (_, url) => {
-        const ids = idsOf(url)
+      GET: reading(async (_, query) => {
+        const ids = idsOf(query)
         return ids.ok ? answer(ids.value, asList) : refuse(ids.failure)
       }),
     },
@@ -61,16 +63,16 @@ export function presenceRoutes(reader: Reader): Routes {
       }),
     },
     '/presence/batch': {
-      GET: reading(async (_, url) => {
-        const ids = idsOf(url)
+      GET: reading(async (_, query) => {
+        const ids = idsOf(query)
         return ids.ok ? answer(ids.value, asStatuses) : refuse(ids.failure)
       }),
     },
   }
 }
 
-function idsOf(url: URL): Parsed<string[]> {
-  const given = url.searchParams.get('user_ids')
+function idsOf(query: URLSearchParams): Parsed<string[]> {
+  const given = query.get('user_ids')
   if (given === null || given === '') {
     const message = 'name the users: ?user_ids=a,b'
     return { ok: false, failure: { code: 'bad_request', message } }
@@ -78,8 +80,8 @@ function idsOf(url: URL): Parsed<string[]> {
   return parse(queriedIds, given.split(','))
 }
 
-function viewerFailure(url: URL): Failure | null {
-  const viewerId = url.searchParams.get('viewer_id')
+function viewerFailure(query: URLSearchParams): Failure | null {
+  const viewerId = query.get('viewer_id')
   if (viewerId === null) return null
   const parsed = parse(userId, viewerId)
   return parsed.ok ? null : parsed.failure

@@ -1,8 +1,10 @@
-// The URL of a request, of which only path and query mean anything here. What the Host header says
-// is up to the sender and may be missing or nonsense, so no answer depends on it.
+// The query of a request. What the Host header says is up to the sender and may be missing or nonsense,
+// so nothing here takes the whole URL apart and no answer depends on it.
 
-const ORIGIN = /^https?:\/\/[^/?#]*/
-
-export function urlOf(request: { url: string }): URL {
-  return new URL(`http://localhost${request.url.replace(ORIGIN, '')}`)
+export function queryOf(request: { url: string }): URLSearchParams {
+  const { url } = request
+  const start = url.indexOf('?')
+  if (start === -1) return new URLSearchParams()
+  const end = url.indexOf('#', start)
+  return new URLSearchParams(url.slice(start + 1, end === -1 ? undefined : end))
 }

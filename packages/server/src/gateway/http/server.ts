@@ -10,7 +10,7 @@ import type { Opening, SocketData } from '../session-table.ts'
 import { NIL } from '../watch-index.ts'
 import { type Guard, isAllowedOrigin, type Routes } from './guard.ts'
 import { refuse } from './reply.ts'
-import { urlOf } from './request-url.ts'
+import { queryOf } from './request-url.ts'
 
 const URL_CHARS_MAX = 16 * 1024
 /** Our own limit answers with a problem document; this one only guards the parser. */
@@ -18,6 +18,9 @@ const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 /** A reader that leaves this much unread while asking for more is cut off. */
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
 const HTTP_IDLE_SECONDS = 10
+
+const TOO_LONG: Failure = { code: 'too_large', message: 'the URL is too long' }
+const NOTHING_HERE: Failure = { code: 'not_found', message: 'nothing here' }
 
 export interface HttpServerParts {
   host: string
@@ -51,7 +54,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     }
     const opening = await openingOf(request, authenticator)
     // A browser cannot read the status of a failed upgrade, so refusals are told over the socket.
-    if (server.upgrade(request, { data: { row: NIL, opening } })) return undefined
+    if (server.upgrade(request, { data: opening })) return undefined
     return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
   }
 
@@ -64,13 +67,8 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     development: false,
     // Said either way: left out, a second server would quietly share the port with this one.
     reusePort,
-    routes: { ...guarded, '/': parts.page },
-    fetch(request, server) {
-      if (request.url.length > URL_CHARS_MAX)
-        return refuse({ code: 'too_large', message: 'the URL is too long' })
-      if (gateway !== null && urlOf(request).pathname === '/api/v1/ws') return upgrade(request, server)
-      return refuse({ code: 'not_found', message: 'nothing here' })
-    },
+    routes: { ...guarded, ...(gateway === null ? {} : { '/api/v1/ws': upgrade }), '/': parts.page },
+    fetch: (request) => refuse(request.url.length > URL_CHARS_MAX ? TOO_LONG : NOTHING_HERE),
     error: () => refuse({ code: 'internal', message: 'the request failed' }),
     websocket: {
       maxPayloadLength: FRAME_BYTES_MAX,
@@ -84,22 +82,23 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
       message: (socket, message) => gateway?.sockets.message(socket, message),
       close: (socket) => gateway?.sockets.close(socket),
       drain(socket) {
-        if (socket.data.row !== NIL) gateway?.unblock(socket.data.row)
+        const row = socket.data
+        if (typeof row === 'number' && row !== NIL) gateway?.unblock(row)
       },
     },
   })
 }
 
 async function openingOf(request: Request, authenticator: Authenticator): Promise<Opening | Failure> {
-  const url = urlOf(request)
-  const caller = await authenticator.authenticate(bearerToken(request.headers, url))
+  const query = queryOf(request)
+  const caller = await authenticator.authenticate(bearerToken(request.headers, query))
   if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
   if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
-  const deviceId = url.searchParams.get('device_id') ?? randomName('d-')
+  const deviceId = query.get('device_id') ?? randomName('d-')
   if (!isId(deviceId)) return { code: 'invalid_id', message: 'device_id is not a valid id' }
-  const platform = parse(platformSchema, url.searchParams.get('platform') ?? ('other' satisfies Platform))
+  const platform = parse(platformSchema, query.get('platform') ?? ('other' satisfies Platform))
   if (!platform.ok) return { code: 'bad_request', message: `platform is one of ${PLATFORMS.join(', ')}` }
-  const said = url.searchParams.get('activity')
+  const said = query.get('activity')
   const chosen = said === null ? null : parse(activity, said)
   if (chosen !== null && !chosen.ok) return chosen.failure
   return {
