@@ -140,6 +140,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       const a = await put('a', { record: aRecordOn('g1') })
       await store().dropGateway('g1')
       expect(await store().usersOf('g1')).toEqual(['a'])
+      expect(await store().attachedGateways()).toEqual(['g1'])
       await put('a', { expectedRevision: a.revision })
       expect(await store().usersOf('g1')).toEqual([])
     })
@@ -157,6 +158,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect((await store().usersOf('gateway-1')).sort()).toEqual(['both', 'tabs'])
       expect(await store().usersOf('g2')).toEqual(['both'])
       expect(await store().usersOf('never-seen')).toEqual([])
+      expect((await store().attachedGateways()).sort()).toEqual(['g2', 'gateway-1'])
     })
 
     test('[D2] users of a gateway follow every commit', async () => {

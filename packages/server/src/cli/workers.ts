@@ -31,6 +31,7 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
   const port = config.port === 0 ? freePort(config.host) : config.port
   const flags = ['--workers=1', '--reuse-port=on', `--port=${port}`]
   let isStopping = false
+  let restarting: Promise<void> | null = null
 
   const workers = Array.from({ length: config.workers }, (_, index) => createWorker(index))
 
@@ -72,6 +73,16 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
     return { start, end }
   }
 
+  /** Never two at a time, and never after the stop. A worker that does not come back is tried again. */
+  async function restartEach(): Promise<void> {
+    for (const worker of workers) {
+      if (isStopping) return
+      await worker.end()
+      if (isStopping) return
+      await worker.start().catch((error) => logger.error({ err: error }, 'a worker did not come back'))
+    }
+  }
+
   async function stop(): Promise<void> {
     isStopping = true
     await Promise.all(workers.map((worker) => worker.end()))
@@ -82,11 +93,11 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
     return {
       url: url!,
       stop,
-      async restartAll() {
-        for (const worker of workers) {
-          await worker.end()
-          await worker.start()
-        }
+      restartAll() {
+        restarting ??= restartEach().finally(() => {
+          restarting = null
+        })
+        return restarting
       },
     }
   } catch (error) {

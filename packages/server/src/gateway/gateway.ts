@@ -101,6 +101,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     policy,
     clock,
     gatewayId,
+    formerGatewayIds: () => membership.formerIds(),
     sessionsPerUser: config.sessionsPerUser,
     tally,
     onEnd(row) {
@@ -154,7 +155,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     clock,
     logger,
     leaseMs: gatewayLeaseMs,
-    async announceAll(formerId) {
+    async announceAll() {
       const listened = unsubscribe
       unsubscribe = await bus.subscribe(gatewayId(), receive, onGap)
       listened()
@@ -162,7 +163,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       for (const row of table.rows())
         if (columns.ownRevision[row]! > 0) columns.ownRevision[row] = IMAGINED_REVISION
       await watches.registerAgain()
-      await sessions.announceAgain(formerId)
+      await sessions.announceAgain()
     },
     async abandon(formerId, lostAt) {
       await loseGateway(tracker, formerId, await store.usersOf(formerId), lostAt, gatewayLeaseMs)

@@ -4,19 +4,24 @@
 // had time to do the same, declares what is left under the old name lost and reads again what it
 // watches. Nothing is visible of this to anybody whose connection lives on.
 import type { Clock, Timer } from '../platform/clock.ts'
-import { randomName } from '../platform/ids.ts'
+import { jittered, randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { PresenceStore } from '../store/port.ts'
 
-/** Renewals that may fail before the lease runs out. */
+/** Renewals that may fail before the lease runs out, at least. */
 const RENEWALS_PER_LEASE = 5
-const RETRY_MS = 250
-/** Others need this long to announce themselves again after the same trouble. */
-const SETTLE_MS = 2_000
+/** So often at least: an emptied store is noticed by the renewal that finds nothing. */
+const RENEW_MS_MAX = 1_000
+const RETRY_FIRST_MS = 250
+const RETRY_MS_MAX = 4_000
+/** What others need to announce themselves again, once they have noticed the same trouble. */
+const ANNOUNCE_MS = 1_500
 
 export interface Membership {
   /** The present name. */
   id(): string
+  /** Names before it that have not been dealt with yet. */
+  formerIds(): readonly string[]
   start(): Promise<void>
   /** Something may have been lost; heals as soon as the store answers. */
   doubt(why: string): void
@@ -30,8 +35,8 @@ export interface MembershipParts {
   clock: Clock
   logger: Logger
   leaseMs: number
-  /** Listens under the new name and announces everything again; `formerId` is the name before it. */
-  announceAll(formerId: string): Promise<void>
+  /** Listens under the new name and announces everything again. */
+  announceAll(): Promise<void>
   /** Declares lost what is still attached to a former name. */
   abandon(formerId: string, lostAt: number): Promise<void>
   /** Reads again what is watched here. */
@@ -49,10 +54,20 @@ export function createMembership(parts: MembershipParts): Membership {
   let heartbeat: Timer | null = null
   let retry: Timer | null = null
   let settling: Timer | null = null
+  const renewMs = Math.min(leaseMs / RENEWALS_PER_LEASE, RENEW_MS_MAX)
+  let retryMs = RETRY_FIRST_MS
 
+  // Ever later, and not all gateways at once: healing is work for a store that may have too much of it.
   function tickSoon(): void {
     retry?.stop()
-    retry = clock.after(RETRY_MS, () => void tick())
+    retry = clock.after(jittered(retryMs), () => void tick())
+    retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
+  }
+
+  function keepAlive(): void {
+    // Healing can take longer than a lease; the name that is being announced must outlive it.
+    if (state === 'healing') store.renewLease(id, clock.now() + leaseMs).catch(() => 'healing will notice')
+    else void tick()
   }
 
   async function renew(): Promise<void> {
@@ -83,14 +98,15 @@ export function createMembership(parts: MembershipParts): Membership {
       await store.openLease(next, startedAt + leaseMs)
       if (!former.has(formerId)) former.set(formerId, provenAt)
       id = next
-      await parts.announceAll(formerId)
+      await parts.announceAll()
       provenAt = startedAt
       // Trouble that came meanwhile has changed the state, and healing begins again.
       if (isStill('healing')) {
         state = 'whole'
         logger.info({ gateway: id, formerly: formerId, tookMs: clock.now() - startedAt }, 'announced again')
         settling?.stop()
-        settling = clock.after(SETTLE_MS, () => void finish(next))
+        const settleMs = renewMs + RETRY_FIRST_MS * 2 + ANNOUNCE_MS
+        settling = clock.after(settleMs, () => void finish(next))
       }
     } catch (error) {
       logger.debug({ err: error }, 'healing did not get through; trying again')
@@ -109,6 +125,7 @@ export function createMembership(parts: MembershipParts): Membership {
         former.delete(formerId)
       }
       await parts.refresh()
+      retryMs = RETRY_FIRST_MS
     } catch (error) {
       logger.debug({ err: error }, 'healing did not finish')
       doubt('healing did not finish')
@@ -124,11 +141,12 @@ export function createMembership(parts: MembershipParts): Membership {
 
   return {
     id: () => id,
+    formerIds: () => [...former.keys()],
     async start() {
       await store.openLease(id, clock.now() + leaseMs)
       provenAt = clock.now()
       state = 'whole'
-      heartbeat = clock.every(leaseMs / RENEWALS_PER_LEASE, () => void tick())
+      heartbeat = clock.every(renewMs, keepAlive)
     },
     doubt,
     isHealthy: () => state === 'whole',

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { SessionFacts } from '../presence/event.ts'
 import type { Policy } from '../presence/policy.ts'
-import type { Tracked, Tracker } from '../presence/tracker.ts'
+import { IMAGINED_REVISION, type Tracked, type Tracker } from '../presence/tracker.ts'
 import type { Interner } from './interner.ts'
 import { ACTIVITY, type Opening, type SessionTable, type Socket } from './session-table.ts'
 import { NIL } from './watch-index.ts'
@@ -24,7 +24,7 @@ export interface Sessions {
   fallIdle(row: number, at: number): void
   end(row: number, ending: Ending): void
   /** Announces every session again, under the gateway's new name; done when that is committed. */
-  announceAgain(formerGatewayId: string): Promise<void>
+  announceAgain(): Promise<void>
   /** The rows of a user on this gateway, a snapshot that may be changed while it is walked. */
   rowsOf(userId: string): number[]
   userIdOf(row: number): string
@@ -37,6 +37,8 @@ export interface SessionsParts {
   policy: Policy
   clock: Clock
   gatewayId: () => string
+  /** Names this gateway had before, under which its sessions may still be known. */
+  formerGatewayIds: () => readonly string[]
   sessionsPerUser: number
   tally: Tally
   /** The row is about to be free: whatever else hangs on it must go. */
@@ -44,7 +46,8 @@ export interface SessionsParts {
 }
 
 export function createSessions(parts: SessionsParts): Sessions {
-  const { table, interner, tracker, policy, clock, gatewayId, sessionsPerUser, tally, onEnd } = parts
+  const { table, interner, tracker, policy, clock, gatewayId, formerGatewayIds, sessionsPerUser } = parts
+  const { tally, onEnd } = parts
   const { columns } = table
 
   function rowsOf(userId: string): number[] {
@@ -65,6 +68,8 @@ export function createSessions(parts: SessionsParts): Sessions {
       lastActiveAt: columns.activeAt[row]!,
     }
   }
+
+  const formerIds = (row: number) => formerGatewayIds().map((former) => table.sessionId(row, former))
 
   const userIdOf = (row: number) => interner.name(columns.user[row]!)
 
@@ -93,20 +98,23 @@ export function createSessions(parts: SessionsParts): Sessions {
       if (!table.isLive(row) || columns.generation[row] !== generation) return null
       const known = tracked.record.sessions.find(({ id }) => id === session.sessionId)
       // A device that came back carries on as it was, and the table must agree with the record.
-      if (columns.activity[row] === ACTIVITY.unconfirmed) {
+      const isImagined = tracked.revision === IMAGINED_REVISION
+      if (columns.activity[row] === ACTIVITY.unconfirmed && !isImagined) {
         columns.activity[row] = ACTIVITY[known?.activity ?? activity]
       }
       columns.awayAfterMs[row] = tracked.record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
       return tracked
     },
 
-    async announceAgain(formerGatewayId) {
+    async announceAgain() {
       const since = clock.now()
       const announced: Promise<unknown>[] = []
       for (const row of table.rows()) {
         const activity = columns.activity[row] === ACTIVITY.idle ? 'idle' : 'active'
-        const again = { since, formerId: table.sessionId(row, formerGatewayId) }
-        const event = { type: activity, activity, at: table.stamp(row, since), ...facts(row), again } as const
+        // Whoever came while nobody could be told is still to arrive, and carries on as they were.
+        const type = columns.activity[row] === ACTIVITY.unconfirmed ? 'connected' : activity
+        const again = { since, formerIds: formerIds(row) }
+        const event = { type, activity, at: table.stamp(row, since), ...facts(row), again } as const
         announced.push(tracker.apply(userIdOf(row), event))
       }
       await Promise.all(announced)
@@ -127,7 +135,8 @@ export function createSessions(parts: SessionsParts): Sessions {
 
     end(row, ending) {
       const userId = userIdOf(row)
-      const sessionId = table.sessionId(row)
+      // While the gateway heals, the record may know the session by a former name.
+      const sessionIds = [table.sessionId(row), ...formerIds(row)]
       const at = table.stamp(row, ending.how === 'lost' ? ending.at : clock.now())
       tally.connectionsClosed++
       if (ending.how === 'lost') tally.sessionsLost++
@@ -138,10 +147,10 @@ export function createSessions(parts: SessionsParts): Sessions {
       onEnd(row)
       table.remove(row)
       interner.release(user)
-      if (ending.how === 'lost') {
-        tracker.report(userId, { type: 'lost', sessionId, at, provenAt: ending.provenAt })
-      } else {
-        tracker.report(userId, { type: ending.how, sessionId, at })
+      for (const sessionId of sessionIds) {
+        if (ending.how === 'lost') {
+          tracker.report(userId, { type: 'lost', sessionId, at, provenAt: ending.provenAt })
+        } else tracker.report(userId, { type: ending.how, sessionId, at })
       }
     },
 

@@ -15,11 +15,15 @@ import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { Policy } from '../presence/policy.ts'
 import type { Tracked } from '../presence/tracker.ts'
+import { Unavailable } from '../presence/unavailable.ts'
 import { toOwnPresence } from '../presence/view.ts'
 import { decodeFrame, type FrameHandler, type RawFrame } from './frames.ts'
 import type { Opening, SessionTable, Socket } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
 import { NIL } from './watch-index.ts'
+
+/** Frames of one session that may wait for the one before them. */
+const LANE_FRAMES_MAX = 200
 
 export interface Sockets {
   open(socket: Socket): void
@@ -46,8 +50,8 @@ export interface SocketsParts {
 export function createSockets(parts: SocketsParts): Sockets {
   const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, onWelcome } = parts
   const { columns } = table
-  /** By session generation, the last frame still being handled. Idle sessions have no entry. */
-  const lanes = new Map<number, Promise<void>>()
+  /** By session generation, the frames still to be handled. Idle sessions have no entry. */
+  const lanes = new Map<number, { last: Promise<void>; depth: number }>()
 
   const say = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame))
 
@@ -58,14 +62,18 @@ export function createSockets(parts: SocketsParts): Sockets {
 
   function queue(row: number, run: () => Promise<void>): void {
     const generation = columns.generation[row]!
-    const before = lanes.get(generation)
-    const lane = (before === undefined ? run() : before.then(run)).catch((error) => {
-      logger.error({ err: error }, 'a frame failed')
-    })
+    const lane = lanes.get(generation) ?? { last: Promise.resolve(), depth: 0 }
+    if (lane.depth >= LANE_FRAMES_MAX) {
+      const message = 'too many frames are waiting for an answer; slow down'
+      return hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
+    }
+    lane.depth++
+    lane.last = (lane.depth === 1 ? run() : lane.last.then(run))
+      .catch((error) => logger.error({ err: error }, 'a frame failed'))
+      .then(() => {
+        if (--lane.depth === 0) lanes.delete(generation)
+      })
     lanes.set(generation, lane)
-    void lane.then(() => {
-      if (lanes.get(generation) === lane) lanes.delete(generation)
-    })
   }
 
   async function greet(row: number, opening: Opening, socket: Socket): Promise<void> {
@@ -104,7 +112,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       if (frame.ref !== null) say(socket, { type: 'ok', ref: frame.ref })
       if (outcome.result === 'left') leave(row)
     } catch (error) {
-      logger.error({ err: error, frame: frame.type }, 'a frame could not be handled')
+      if (!(error instanceof Unavailable)) logger.error({ err: error, frame: frame.type }, 'a frame failed')
       if (isOpen()) refuse(socket, UNAVAILABLE, frame.ref)
     }
   }

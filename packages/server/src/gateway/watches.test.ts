@@ -156,7 +156,7 @@ describe('watching', () => {
   test('[W1] a reading that fails leaves nothing behind', async () => {
     isStoreAway = true
     gate = Promise.reject(new Error('the database is gone'))
-    await expect(watches.watch(0, ['bob'], {}, isOpen)).rejects.toThrow('the database is gone')
+    await expect(watches.watch(0, ['bob'], {}, isOpen)).rejects.toThrow('the archive does not answer')
     expect(watches.targets()).toBe(0)
     expect(watches.degree(0)).toBe(0)
     expect(interner.size()).toBe(0)

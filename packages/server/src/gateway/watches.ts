@@ -107,6 +107,11 @@ export function createWatches(parts: WatchesParts): Watches {
     return userIds
   }
 
+  function versionOf(userId: string): number | null {
+    const target = interner.find(userId)
+    return target !== -1 && targets.isKnown(target) ? targets.version(target) : null
+  }
+
   /** Brings what is shown here to what the store says, in a version above the one people know. */
   function reconcile(userId: string, record: UserRecord | null): void {
     const target = interner.find(userId)
@@ -182,9 +187,13 @@ export function createWatches(parts: WatchesParts): Watches {
 
     async refresh() {
       for (const userIds of inBatches(watchedIds())) {
+        const versions = userIds.map((userId) => versionOf(userId))
         const { records, isDegraded } = await reader.read(userIds)
         if (isDegraded) throw new Error('the store went away while watched users were read again')
-        for (const [position, userId] of userIds.entries()) reconcile(userId, records[position] ?? null)
+        for (const [position, userId] of userIds.entries()) {
+          // A push that came while we read is newer than what we read.
+          if (versionOf(userId) === versions[position]) reconcile(userId, records[position] ?? null)
+        }
       }
     },
 

@@ -27,12 +27,13 @@ export function followChannel(parts: {
   channel: string
   follower: Follower
   clock: Clock
-}): { joined: Promise<void>; stop: () => void } {
+}): { joined: Promise<void>; lastProblem: () => string | null; stop: () => void } {
   const { link, channel, follower, clock } = parts
   const joined = Promise.withResolvers<void>()
   let hold: Hold = { state: 'waiting', timer: null }
   let wasJoined = false
   let failures = 0
+  let problem: string | null = null
   let looking: Timer | null = null
 
   const isHeld = (redis: Redis): boolean => 'redis' in hold && hold.redis === redis
@@ -56,7 +57,8 @@ export function followChannel(parts: {
       await redis.connect()
       await redis.ssubscribe(channel)
       if (isHeld(redis)) follow(redis, node)
-    } catch {
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error)
       lose(redis)
     }
   }
@@ -101,6 +103,7 @@ export function followChannel(parts: {
 
   return {
     joined: joined.promise,
+    lastProblem: () => problem,
     stop() {
       looking?.stop()
       if (hold.state === 'waiting') hold.timer?.stop()

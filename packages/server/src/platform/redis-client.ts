@@ -12,6 +12,7 @@ import type { RedisUrl } from './redis-url.ts'
 
 const PULSE_EVERY_MS = 1_000
 const PULSE_AWAY_EVERY_MS = 250
+const FOLLOW_MS_MAX = 10_000
 
 export type RedisArgument = string | number
 
@@ -33,7 +34,10 @@ export interface RedisClient {
 export interface RedisConnection extends RedisClient {
   /** Resolves once all of Redis has answered; rejects with the reason when it does not in time. */
   ready(withinMs: number): Promise<void>
-  /** Resolves when the channel is followed; from then on until stopped, whatever happens to Redis. */
+  /**
+   * Resolves when the channel is followed; from then on until stopped, whatever happens to Redis.
+   * Rejects with the reason when that does not come about in time.
+   */
   follow(channel: string, follower: Follower): Promise<() => void>
   close(): Promise<void>
 }
@@ -129,7 +133,19 @@ export function connectRedis(
     async follow(channel, follower) {
       const channelFollowed = followChannel({ link, channel, follower, clock })
       following.add(channelFollowed.stop)
-      await channelFollowed.joined
+      const { promise: tooLate, reject } = Promise.withResolvers<never>()
+      const timer = clock.after(FOLLOW_MS_MAX, () =>
+        reject(new Error(`${channel} cannot be followed: ${channelFollowed.lastProblem() ?? 'no answer'}`)),
+      )
+      try {
+        await Promise.race([channelFollowed.joined, tooLate])
+      } catch (error) {
+        following.delete(channelFollowed.stop)
+        channelFollowed.stop()
+        throw error
+      } finally {
+        timer.stop()
+      }
       return () => {
         following.delete(channelFollowed.stop)
         channelFollowed.stop()

@@ -34,7 +34,7 @@ export const DEFAULT_POLICY: PolicyName = 'instant'
 
 const address = matching(/^[^\s/]+$/, '<address>', 'a host name or an IP address')
 const redis = matching(
-  /^redis(s|-cluster)?:\/\/[^\s/]+/,
+  /^rediss?(-cluster)?:\/\/[^\s/]+/,
   '<url>',
   'redis://host:port or redis-cluster://host:port,host:port',
 )

@@ -7,6 +7,7 @@ const MEASURE_EVERY_MS = 10_000
 /** Corrections below this are noise of the network. */
 const NOTICED_MS = 5
 const WORTH_A_WARNING_MS = 1_000
+const SLOW_ANSWER_MS = 200
 
 export interface StoreClock extends Clock {
   /** How far the local clock is behind the store's. */
@@ -20,19 +21,24 @@ export async function createStoreClock(
   time: () => Promise<number | null>,
   logger: Logger,
 ): Promise<StoreClock> {
+  /** What to add to the time that only grows; null while the local clock has to do. */
+  let storeFromElapsedMs: number | null = null
   let offsetMs = 0
 
   async function measure(): Promise<boolean> {
-    const askedAt = local.now()
+    const askedAt = local.elapsed()
     const storeAt = await time()
     if (storeAt === null) return false
-    // The answer was made about halfway between asking and hearing it.
-    const measured = storeAt - (askedAt + local.now()) / 2
-    if (Math.abs(measured - offsetMs) < NOTICED_MS) return true
-    if (Math.abs(measured) >= WORTH_A_WARNING_MS) {
-      logger.warn({ offsetMs: measured }, 'the clock of this machine is off; using the time of the store')
+    const heardAt = local.elapsed()
+    // A slow answer says little about when it was made.
+    if (heardAt - askedAt > SLOW_ANSWER_MS && storeFromElapsedMs !== null) return true
+    const measured = storeAt - (askedAt + heardAt) / 2
+    offsetMs = Math.round(measured + heardAt - local.now())
+    if (storeFromElapsedMs !== null && Math.abs(measured - storeFromElapsedMs) < NOTICED_MS) return true
+    storeFromElapsedMs = measured
+    if (Math.abs(offsetMs) >= WORTH_A_WARNING_MS) {
+      logger.warn({ offsetMs }, 'the clock of this machine is off; using the time of the store')
     }
-    offsetMs = Math.round(measured)
     return true
   }
 
@@ -45,7 +51,8 @@ export async function createStoreClock(
     : null
   return {
     ...local,
-    now: () => local.now() + offsetMs,
+    // By the time that only grows: a step of the local clock must not make everybody late at once.
+    now: () => (storeFromElapsedMs === null ? local.now() : Math.floor(local.elapsed() + storeFromElapsedMs)),
     offsetMs: () => offsetMs,
     stop: () => timer?.stop(),
   }

@@ -33,22 +33,23 @@ export function createAnnouncer(parts: {
   const { bus, archivist, policy, onChange } = parts
 
   /** Starts the writes a transition needs; null when nobody has to wait for them. */
-  function persist({ userId, before, after }: Transition, now: number): Promise<unknown> | null {
+  function persist(transition: Transition, now: number): Promise<unknown> | null {
+    const { userId, before, after, isRepeated } = transition
     const isChosen =
       before.availability !== after.availability ||
       before.customStatus !== after.customStatus ||
       before.awayAfter !== after.awayAfter
+    const isGone = after.shown.status === 'offline'
     let durable: Promise<unknown> | null = null
-    if (after.version !== before.version) {
-      const isGone = after.shown.status === 'offline'
-      // What somebody here chose to show is in their row too, should we crash.
-      if (isGone || before.shown.status === 'offline' || isChosen) {
-        const written = archivist.lastSeen(toLastSeenRow(userId, after, now))
-        // That somebody came only matters should we crash; nobody waits for it.
-        if (isGone || isChosen) durable = written
-      }
+    // What somebody here chose to show is in their row too, should we crash.
+    const isCrossing = isGone || before.shown.status === 'offline' || isChosen
+    if (isRepeated || (isCrossing && after.version !== before.version)) {
+      const written = archivist.lastSeen(toLastSeenRow(userId, after, now))
+      // That somebody came only matters should we crash; nobody waits for it.
+      if (isGone || isChosen) durable = written
     }
-    if (!isChosen) return durable
+    const hasSettings = after.availability !== null || after.customStatus !== null || after.awayAfter !== null
+    if (!isChosen && !(isRepeated && hasSettings)) return durable
     return Promise.all([durable, archivist.settings(toSettingsRow(userId, after))])
   }
 
@@ -103,7 +104,7 @@ function messagesOf(transition: Transition, now: number, policy: Policy): [strin
   if (own.size === 0) return messages
   const json = JSON.stringify(toOwnPresence(userId, after, now, policy))
   // The former own view is taken at the instant it was settled, so that an expiry shows as a change.
-  if (json !== JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))) {
+  if (isRepeated || json !== JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))) {
     for (const gatewayId of own) messages.push([gatewayId, { kind: 'self', userId, revision, json }])
   }
   return messages

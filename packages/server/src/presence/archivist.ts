@@ -45,6 +45,7 @@ function createLane<Row extends { userId: string }>(
   // Only the newest row of a user matters, so an outage costs one row per user at most. Whoever waited
   // for a row that was overtaken waits for the one that overtook it.
   const waiting = new Map<string, Waiting<Row>>()
+  const flushers: (() => void)[] = []
   let running: Promise<void> | null = null
   let failing = false
 
@@ -59,6 +60,7 @@ function createLane<Row extends { userId: string }>(
       } catch (error) {
         if (!failing) logger.error({ lane: name, err: error }, 'archive failed; keeping rows to try again')
         failing = true
+        for (const resolve of flushers.splice(0)) resolve()
         for (const { callers } of [...batch, ...waiting.values()]) for (const serve of callers) serve()
         putBack(batch)
         await clock.sleep(RETRY_MS)
@@ -102,7 +104,12 @@ function createLane<Row extends { userId: string }>(
   return {
     add,
     /** While the archive fails there is nothing to wait for. */
-    flush: async () => void (failing || (await running)),
+    flush: () =>
+      new Promise<void>((resolve) => {
+        if (failing || running === null) return resolve()
+        flushers.push(resolve)
+        void running.then(resolve)
+      }),
     size: () => waiting.size,
   }
 }

@@ -10,8 +10,8 @@ export interface SessionFacts {
   gatewayId: string
   connectedAt: number
   lastActiveAt: number
-  /** When its gateway had to start again: since when it has this id, and the one it had before. */
-  again?: { since: number; formerId: string }
+  /** When its gateway had to start again: since when it has this id, and those it may be known by. */
+  again?: { since: number; formerIds: readonly string[] }
 }
 
 export type PresenceEvent =

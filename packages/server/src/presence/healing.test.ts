@@ -18,7 +18,7 @@ function report(sessionId: string, gatewayId: string, at: number, formerId?: str
     connectedAt: T,
     lastActiveAt: at,
   } as const
-  const again = formerId === undefined ? {} : { again: { since: at, formerId } }
+  const again = formerId === undefined ? {} : { again: { since: at, formerIds: [formerId] } }
   return { type: 'active', activity: 'active', at, ...facts, ...again }
 }
 

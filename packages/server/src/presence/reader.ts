@@ -107,15 +107,20 @@ export function createReader(parts: ReaderParts): Reader {
     async query(userIds) {
       if (cacheMs === 0) return readBy(loadForQuery, userIds)
       const now = clock.now()
-      const isFresh = (userId: string) => (cache.get(userId)?.until ?? 0) > now
-      const stale = userIds.filter((userId) => !isFresh(userId))
+      // Taken before we wait: what is remembered may be forgotten meanwhile.
+      const byId = new Map<string, UserRecord | null>()
+      for (const userId of userIds) {
+        const remembered = cache.get(userId)
+        if (remembered !== undefined && remembered.until > now) byId.set(userId, remembered.record)
+      }
+      const stale = userIds.filter((userId) => !byId.has(userId))
       const answer =
         stale.length === 0 ? { records: [], isDegraded: false } : await readBy(loadForQuery, stale)
       // A degraded answer is not worth remembering: the truth may be back any moment.
       if (!answer.isDegraded)
         stale.forEach((userId, index) => void remember(userId, answer.records[index]!, now))
-      const byId = new Map(stale.map((userId, index) => [userId, answer.records[index]!]))
-      const records = userIds.map((userId) => byId.get(userId) ?? cache.get(userId)?.record ?? null)
+      for (const [index, userId] of stale.entries()) byId.set(userId, answer.records[index]!)
+      const records = userIds.map((userId) => byId.get(userId) ?? null)
       return { records, isDegraded: answer.isDegraded }
     },
     forget: (userId) => void cache.delete(userId),
@@ -123,7 +128,9 @@ export function createReader(parts: ReaderParts): Reader {
 }
 
 // Without the hot store the last word about somebody is whether they were here; nobody knows more.
-function lastKnown({ record, isKnown, wasHere }: Recalled): UserRecord | null {
+function lastKnown({ record, isKnown, wasHere, archivedVersion }: Recalled): UserRecord | null {
   if (!isKnown) return null
-  return wasHere ? { ...record, shown: { ...record.shown, status: 'online' } } : record
+  // Nor may a guess carry a version above what is true.
+  const known = { ...record, version: archivedVersion }
+  return wasHere ? { ...known, shown: { ...record.shown, status: 'online' } } : known
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { fromArchive } from './hydrate.ts'
 import type { UserRecord } from './record.ts'
+import { Unavailable } from './unavailable.ts'
 
 const NOBODY: ArchivedUser = { lastSeen: null, settings: null }
 
@@ -15,6 +16,8 @@ export interface Recalled {
   isKnown: boolean
   /** Whether they were here when their row was written. */
   wasHere: boolean
+  /** The version in their row, however old; 0 without one. */
+  archivedVersion: number
 }
 
 export interface Recall {
@@ -32,11 +35,14 @@ export function createRecall(archive: Archive, clock: Clock, logger: Logger): Re
       record: fromArchive(user, now),
       isKnown: user.lastSeen !== null || user.settings !== null,
       wasHere: user.lastSeen?.status === 'here',
+      archivedVersion: user.lastSeen?.version ?? 0,
     }
   }
 
   async function orFail(userIds: readonly string[]): Promise<Recalled[]> {
-    const users = await archive.read(userIds)
+    const users = await archive.read(userIds).catch((error: unknown) => {
+      throw new Unavailable('the archive does not answer', { cause: error })
+    })
     isFailing = false
     const now = clock.now()
     return users.map((user) => toRecalled(user, now))

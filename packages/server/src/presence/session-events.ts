@@ -47,7 +47,8 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
   }
   const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
   // Its former self goes in the same step, so that one connection never counts twice.
-  const rest = dropSessions(record, (other) => other.id === event.again?.formerId, event.at)
+  const isFormer = ({ id }: Session) => event.again?.formerIds.includes(id) ?? false
+  const rest = dropSessions(record, isFormer, event.at)
   // Sorted, so that two devices arriving together give one record whichever came first.
   const sessions = [...rest.sessions, resumed].sort((a, b) => (a.id < b.id ? -1 : 1))
   return seen({ ...rest, sessions }, event.lastActiveAt, now)

@@ -45,6 +45,8 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   let isFailing = false
   let rounds = 0
   let names: readonly string[] = []
+  let orphansLookedAt = 0
+  let suspects = new Set<string>()
   let leaseUntil = 0
   /** Since when the store has answered without a break. A start counts as one, unless we know better. */
   let steadySince = clock.now()
@@ -87,7 +89,22 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     return worstMs
   }
 
+  // Sessions on a gateway that has no lease and is not lost would live for ever: the lease itself was
+  // lost with a part of the store, or something was committed after the gateway had been dropped.
+  async function retireOrphans(leaseMs: number): Promise<void> {
+    const now = clock.now()
+    if (now < orphansLookedAt + leaseMs) return
+    orphansLookedAt = now
+    const leased = new Set(await store.liveLeases(0))
+    const lost = new Set((await store.lostGateways(now)).map(({ gatewayId }) => gatewayId))
+    const orphans = (await store.attachedGateways()).filter((name) => !leased.has(name) && !lost.has(name))
+    // A gateway that heals has sessions before we see its lease; only who is there twice is an orphan.
+    for (const name of orphans) if (suspects.has(name)) await store.retireGateway(name, now)
+    suspects = new Set(orphans)
+  }
+
   async function declareLost(leaseMs: number): Promise<void> {
+    await retireOrphans(leaseMs)
     for (const { gatewayId, lostAt } of await store.lostGateways(clock.now())) {
       const userIds = await store.usersOf(gatewayId)
       if (userIds.length > 0) logger.warn({ gateway: gatewayId, users: userIds.length }, 'a gateway is lost')

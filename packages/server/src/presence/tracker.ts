@@ -2,7 +2,7 @@
 // concern, steps them, commits with compare-and-set, archives and publishes. One batch is under way
 // at a time and a user is in it once, so this process never races against itself; on a conflict
 // with another process the user is loaded and stepped again.
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Timer } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { CommitResult, PresenceStore, Stored } from '../store/port.ts'
 import type { Announcer, Transition } from './announcer.ts'
@@ -11,6 +11,7 @@ import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
 import type { Recall } from './recall.ts'
 import type { UserRecord } from './record.ts'
+import { Unavailable } from './unavailable.ts'
 
 /** Users per batch; bounds how long one turn works. */
 const BATCH_USERS_MAX = 1_000
@@ -18,6 +19,8 @@ const BATCH_USERS_MAX = 1_000
 const ATTEMPTS_MAX = 20
 /** Hot for a while after they left, so that replays change nothing and readers find them quickly. */
 const RETAIN_MS = 120_000
+const REPEAT_MS = 500
+const DOUBTFUL_MAX = 100_000
 const NOBODY: readonly string[] = []
 /** Below every revision a store gives. */
 export const IMAGINED_REVISION = 0.5
@@ -34,7 +37,7 @@ export interface Tracker {
   apply(userId: string, event: PresenceEvent): Promise<Tracked>
   /** What an event would come to by the archive alone, for when the store cannot be asked. */
   imagine(userId: string, event: PresenceEvent): Promise<Tracked>
-  /** Resolves when everything reported so far is committed. */
+  /** Resolves when everything reported so far is committed, or could not be. */
   flush(): Promise<void>
   depth(): number
 }
@@ -52,6 +55,8 @@ export interface TrackerParts {
 
 interface Work {
   events: PresenceEvent[]
+  /** A commit may have gone through without anybody hearing of it: say again what is true. */
+  isRepeated: boolean
   waiters: { resolve: (tracked: Tracked) => void; reject: (error: unknown) => void }[]
 }
 
@@ -66,11 +71,16 @@ export function createTracker(parts: TrackerParts): Tracker {
   let queue = new Map<string, Work>()
   let running: Promise<void> | null = null
   let isFailing = false
+  let batchesDone = 0
+  let flushers: { afterBatch: number; resolve: () => void }[] = []
+  /** Users of batches that failed: whether they were committed is not known. */
+  const doubtful = new Set<string>()
+  let repeating: Timer | null = null
 
   function enqueue(userId: string, event: PresenceEvent): Work {
     let work = queue.get(userId)
     if (work === undefined) {
-      work = { events: [], waiters: [] }
+      work = { events: [], isRepeated: false, waiters: [] }
       queue.set(userId, work)
     }
     work.events.push(event)
@@ -85,16 +95,32 @@ export function createTracker(parts: TrackerParts): Tracker {
         await processBatch(batch)
         isFailing = false
       } catch (error) {
-        // What was reported is gone; whoever can say it again must know, and whoever waits too.
+        // What was reported may be gone; whoever can say it again must know, and whoever waits too.
         if (!isFailing) logger.error({ err: error, users: batch.size }, 'presence batch failed')
         isFailing = true
         onTrouble?.()
-        for (const work of batch.values()) for (const waiter of work.waiters) waiter.reject(error)
+        const failure = new Unavailable('the store does not answer', { cause: error })
+        for (const work of batch.values()) for (const waiter of work.waiters) waiter.reject(failure)
+        repeatLater(batch.keys())
       }
+      batchesDone++
+      const isServed = (flusher: (typeof flushers)[number]) => flusher.afterBatch <= batchesDone
+      for (const flusher of flushers.filter(isServed)) flusher.resolve()
+      flushers = flushers.filter((flusher) => !isServed(flusher))
       // Sockets get their turn between batches.
       if (queue.size > 0) await new Promise<void>((resolve) => clock.soon(resolve))
     }
     running = null
+  }
+
+  // A commit whose answer was lost has changed somebody without anybody hearing of it.
+  function repeatLater(userIds: Iterable<string>): void {
+    for (const userId of userIds) if (doubtful.size < DOUBTFUL_MAX) doubtful.add(userId)
+    repeating ??= clock.after(REPEAT_MS, () => {
+      repeating = null
+      for (const userId of doubtful) enqueue(userId, { type: 'tick' }).isRepeated = true
+      doubtful.clear()
+    })
   }
 
   function takeBatch(): Map<string, Work> {
@@ -118,17 +144,20 @@ export function createTracker(parts: TrackerParts): Tracker {
       if (attempt === ATTEMPTS_MAX) throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
       const now = clock.now()
       const stepped = await stepAll(remaining, now)
-      const changed = stepped.filter((one) => one.after !== one.before)
+      const changed = stepped.filter((one) => one.after !== one.before || one.isRepeated)
       const results = changed.length === 0 ? [] : await store.commit(changed.map((one) => toCommit(one, now)))
       remaining = new Map()
       const committed: Stepped[] = []
       for (const [index, one] of changed.entries()) {
         const result = results[index] as CommitResult
-        if (result.outcome === 'conflict') remaining.set(one.userId, one.work)
-        else committed.push({ ...one, revision: result.revision, interested: result.interested })
+        if (result.outcome === 'conflict') {
+          // Either somebody else was quicker, or it was us and the answer was lost.
+          one.work.isRepeated = true
+          remaining.set(one.userId, one.work)
+        } else committed.push({ ...one, revision: result.revision, interested: result.interested })
       }
       announcer.announce(committed, now, answer)
-      for (const one of stepped) if (one.after === one.before) answer(one)
+      for (const one of stepped) if (one.after === one.before && !one.isRepeated) answer(one)
     }
   }
 
@@ -139,7 +168,7 @@ export function createTracker(parts: TrackerParts): Tracker {
       const { record, revision } = stored[index] as Stored
       const work = works.get(userId) as Work
       const { record: after, dueAt } = step(record, work.events, now, policy)
-      const isRepeated = work.events.some((event) => event.type === 'gateway_lost')
+      const isRepeated = work.isRepeated || work.events.some((event) => event.type === 'gateway_lost')
       return { userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated }
     })
   }
@@ -180,8 +209,14 @@ export function createTracker(parts: TrackerParts): Tracker {
       const { record } = step(recalled!.record, [event], clock.now(), policy)
       return { record, revision: IMAGINED_REVISION }
     },
-    async flush() {
-      while (running !== null) await running
+    flush() {
+      if (running === null) return Promise.resolve()
+      // Those queued now are in the batch under way, if there is one, and in the next few.
+      const afterBatch = batchesDone + 1 + Math.ceil(queue.size / BATCH_USERS_MAX)
+      return new Promise((resolve) => {
+        flushers.push({ afterBatch, resolve })
+        void running?.then(resolve)
+      })
     },
     depth: () => queue.size,
   }

@@ -105,6 +105,13 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
       for (const [userId, { record }] of users) if (livesOn(record, gatewayId)) found.push(userId)
       return found
     },
+    async attachedGateways() {
+      const names = new Set<string>()
+      for (const { record } of users.values()) {
+        for (const session of record.sessions) if (session.end.state === 'live') names.add(session.gatewayId)
+      }
+      return [...names]
+    },
     countByStatus: async () => ({ ...counts }),
     close: async () => {},
   }

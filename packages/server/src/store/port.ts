@@ -65,6 +65,8 @@ export interface PresenceStore {
   lostGateways(now: number): Promise<LostGateway[]>
   /** Everything about a lost gateway has been dealt with: forgets it and the interest that hung on it. */
   dropGateway(gatewayId: string): Promise<void>
+  /** Gateways that somebody has a live session on, by the records, whatever the leases say. */
+  attachedGateways(): Promise<string[]>
   /** Users that have a session on this gateway. */
   usersOf(gatewayId: string): Promise<string[]>
 

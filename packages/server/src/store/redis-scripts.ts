@@ -7,6 +7,7 @@
 //   w:<user>     gateways with a watcher, each followed by "\n"
 //   g:<gateway>  set: users with a live session there
 //   i:<gateway>  set: users somebody there watches
+//   a            set: gateways that have a g: set here
 //   due, keep    sorted sets: user by deadline, user by the instant until which they are kept
 //   n            the last revision given
 //   c            hash: people by shown status
@@ -22,7 +23,10 @@ const LEAVE = `
 local function leave(p, id, head, counts)
   local status = string.match(head, '^%a+')
   counts[status] = (counts[status] or 0) - 1
-  for gateway in string.gmatch(head, ' ([^ ]+)') do redis.call('SREM', p .. 'g:' .. gateway, id) end
+  for gateway in string.gmatch(head, ' ([^ ]+)') do
+    redis.call('SREM', p .. 'g:' .. gateway, id)
+    if redis.call('EXISTS', p .. 'g:' .. gateway) == 0 then redis.call('SREM', p .. 'a', gateway) end
+  end
 end
 local function count(p, counts)
   for status, change in pairs(counts) do
@@ -71,7 +75,10 @@ for a = 1, #ARGV, ${COMMIT_FIELDS} do
       if before then leave(p, id, before, counts) end
       local status = string.match(head, '^%a+')
       counts[status] = (counts[status] or 0) + 1
-      for gateway in string.gmatch(head, ' ([^ ]+)') do redis.call('SADD', p .. 'g:' .. gateway, id) end
+      for gateway in string.gmatch(head, ' ([^ ]+)') do
+        redis.call('SADD', p .. 'g:' .. gateway, id)
+        redis.call('SADD', p .. 'a', gateway)
+      end
     end
     if ARGV[a + 4] == '' then settled[#settled + 1] = id
     else due[#due + 1] = ARGV[a + 4]; due[#due + 1] = id end

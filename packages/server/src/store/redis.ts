@@ -96,6 +96,10 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
       const users = await onAllShards((key) => client.send('smembers', [`${key}g:${gatewayId}`]))
       return users.flat() as string[]
     },
+    async attachedGateways() {
+      const names = await onAllShards((key) => client.send('smembers', [`${key}a`]))
+      return [...new Set(names.flat() as string[])]
+    },
     async countByStatus() {
       const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
       for (const held of await onAllShards((key) => client.send('hmget', [`${key}c`, ...STATUSES]))) {

@@ -3,6 +3,7 @@
 import { ERRORS, type ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { Logger } from '../../platform/logger.ts'
+import { Unavailable } from '../../presence/unavailable.ts'
 import { type Authenticator, bearerToken, type Caller } from '../auth.ts'
 import { refuse } from './reply.ts'
 
@@ -33,9 +34,12 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 const CORS_METHODS = 'GET, PUT, POST, DELETE'
 
 export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): boolean {
+  if (!dev) return true
+  // The Host too: a foreign name that was made to point here would be an origin of its own.
+  const host = request.headers.get('host')
+  if (host !== null && !LOOPBACK_HOST.test(host.replace(/:\d+$/, ''))) return false
   const origin = request.headers.get('origin')
-  if (origin === null || !dev) return true
-  return URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).hostname)
+  return origin === null || (URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).hostname))
 }
 
 export function createGuard({ authenticator, logger, dev }: GuardParts): Guard {
@@ -72,6 +76,13 @@ export function createGuard({ authenticator, logger, dev }: GuardParts): Guard {
     try {
       return withCors(await run(route, request), origin)
     } catch (error) {
+      if (error instanceof Unavailable) {
+        const failure = {
+          code: 'unavailable',
+          message: 'presence cannot be reached; try again soon',
+        } as const
+        return withCors(refuse(failure, { 'retry-after': '1' }), origin)
+      }
       logger.error({ err: error, method: request.method, url: request.url }, 'a request failed')
       return withCors(say('internal', 'the request failed; the log has the reason'), origin)
     }
@@ -84,6 +95,7 @@ function withCors(response: Response, origin: string | null): Response {
   response.headers.set('access-control-allow-origin', origin)
   response.headers.set('access-control-allow-methods', CORS_METHODS)
   response.headers.set('access-control-allow-headers', 'authorization, content-type')
+  response.headers.set('access-control-expose-headers', 'greendot-degraded, retry-after')
   response.headers.set('access-control-max-age', '600')
   response.headers.append('vary', 'origin')
   return response
