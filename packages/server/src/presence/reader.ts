@@ -91,7 +91,16 @@ export function createReader(parts: ReaderParts): Reader {
       }
     }
     if (commits.length > 0) {
-      await store.commit(commits).catch((error) => logger.warn({ err: error }, 'could not keep people hot'))
+      const results = await store.commit(commits).catch((error) => {
+        logger.warn({ err: error }, 'could not keep people hot')
+        return []
+      })
+      // Whoever came while we asked the archive is in the store now, and that is the truth.
+      const overtaken = commits.filter((_, index) => results[index]?.outcome === 'conflict')
+      const userIds = overtaken.map(({ userId }) => userId)
+      for (const [index, stored] of (userIds.length === 0 ? [] : await store.load(userIds)).entries()) {
+        if (stored !== null) found.set(userIds[index]!, stored.record)
+      }
     }
     return found
   }

@@ -135,3 +135,30 @@ test('[R6] somebody who changes while others are read is not unknown', async () 
   gate.resolve()
   expect((await answer).records.map((record) => record?.shown.status)).toEqual(['online', 'online'])
 })
+
+test('[W9] somebody who arrives while the archive is asked is read as they are', async () => {
+  const { store, tracker, recall } = await pipeline()
+  await tracker.apply('bob', connected('s1'))
+  await tracker.apply('bob', { type: 'left', sessionId: 's1', at: clock.now() + 1 })
+  const [before] = await store.load(['bob'])
+  await store.forget(clock.now() + 1e9, 10)
+  const orAfresh: typeof recall.orAfresh = async (userIds) => {
+    const recalled = await recall.orAfresh(userIds)
+    await tracker.apply('bob', connected('s2'))
+    return recalled
+  }
+  const slow = { ...recall, orAfresh }
+  const parts = {
+    store,
+    loadForQuery: store.load,
+    recall: slow,
+    policy,
+    clock,
+    logger,
+    cacheMs: 0,
+    tick() {},
+  }
+  const { records } = await createReader(parts).read(['bob'])
+  expect(records[0]?.shown.status).toBe('online')
+  expect(records[0]?.version).toBe(before!.record.version + 1)
+})

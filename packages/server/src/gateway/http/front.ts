@@ -75,6 +75,8 @@ export function startFront(parts: FrontParts): Front {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     drain() {
       isDraining = true
+      // Whoever shares the port takes new connections from now on; here half of them would be refused.
+      if (config.reusePort) void server.stop(false)
     },
     async stop() {
       stats.stop()

@@ -1,0 +1,87 @@
+// One greendot process of a fault test: started through the command line, killed without warning or
+// stopped in order. It ends with the tests, whatever becomes of them, and leaves no folder behind.
+import { join, resolve } from 'node:path'
+import type { Subprocess } from 'bun'
+import type { SettingsInput } from '../server.ts'
+import { newFolder, removeFolder } from '../services/child.ts'
+import { tellReaper } from '../services/reaper.ts'
+import { within } from '../services/within.ts'
+
+const CLI = resolve(import.meta.dir, '../../packages/server/src/cli.ts')
+const SKEWED = join(import.meta.dir, 'skewed-server.ts')
+const READY_MS_MAX = 20_000
+const END_MS_MAX = 20_000
+
+export interface GreendotOptions {
+  command: 'gateway' | 'presence' | 'serve'
+  settings: SettingsInput
+  /** How far its clock is ahead of everybody's. */
+  skewMs?: number
+}
+
+export interface Greendot {
+  readonly url: string
+  readonly pid: number
+  isRunning(): boolean
+  signal(signal: NodeJS.Signals): void
+  /** As a crash would: nothing gets to run. */
+  kill(): Promise<void>
+  /** In order, as a deployment would. */
+  stop(): Promise<void>
+}
+
+export async function startGreendot({ command, settings, skewMs = 0 }: GreendotOptions): Promise<Greendot> {
+  const folder = newFolder('fault')
+  const flags = Object.entries(settings).map(([name, value]) => `--${name.replaceAll('_', '-')}=${value}`)
+  const program = skewMs === 0 ? [CLI, command] : [SKEWED, String(skewMs), `--roles=${rolesOf(command)}`]
+  const child = Bun.spawn([process.execPath, ...program, ...flags], {
+    cwd: folder,
+    // Workers end with the process that watches over them, also when that is killed.
+    env: { PATH: process.env.PATH ?? '', BUN_FEATURE_FLAG_NO_ORPHANS: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  tellReaper({ about: 'started', pid: child.pid, signal: 'SIGKILL' })
+  let isRunning = true
+  const exited = child.exited.then(() => {
+    isRunning = false
+    tellReaper({ about: 'ended', pid: child.pid })
+    removeFolder(folder)
+  })
+  const url = await within(READY_MS_MAX, `the start of greendot ${command}`, readyUrl(child))
+
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  return {
+    url,
+    pid: child.pid,
+    isRunning: () => isRunning,
+    signal: (signal) => child.kill(signal),
+    kill,
+    async stop() {
+      if (!isRunning) return
+      child.kill('SIGTERM')
+      await within(END_MS_MAX, `the end of greendot ${command}`, exited).catch(async (error) => {
+        await kill()
+        throw error
+      })
+    },
+  }
+}
+
+const rolesOf = (command: GreendotOptions['command']): string =>
+  command === 'serve' ? 'gateway,presence,fanout' : command
+
+async function readyUrl(child: Subprocess<'ignore', 'pipe', 'inherit'>): Promise<string> {
+  const reader = child.stdout.getReader()
+  const decoder = new TextDecoder()
+  let said = ''
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    said += decoder.decode(chunk.value, { stream: true })
+    const url = /^greendot ready (http:\S+)\n/m.exec(said)?.[1]
+    if (url !== undefined) return url
+  }
+  throw new Error(`greendot did not get ready; it said: ${said}`)
+}

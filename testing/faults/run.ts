@@ -1,0 +1,98 @@
+// `npm run test:faults`: breaks real servers in every way that docs/failures.md speaks of, under a
+// crowd of simulated people, and holds what they saw against what was true. The last lines are the
+// table; the exit code is 1 when anything was not as expected.
+import { parseArgs } from 'node:util'
+import { findPostgres, startPostgres } from '../services/postgres.ts'
+import { findRedis } from '../services/redis.ts'
+import { within } from '../services/within.ts'
+import { CASES } from './cases.ts'
+import { type Line, toTable } from './report.ts'
+import type { FaultContext, Outcome } from './scene.ts'
+
+const CASE_MS_MAX = 240_000
+
+const HELP = `npm run test:faults -- [case …] [--quick] [--users 2000] [--contacts 18]
+
+Starts real greendot processes with a real Redis and PostgreSQL, breaks them and checks what people saw.
+A case is its number or a part of its name; without any, all of them run, one after the other.
+--quick takes 300 people and shorter outages. GREENDOT_FAULTS_LOG=info shows what the servers say.
+
+${CASES.map(({ name, expectation }, index) => `${String(index + 1).padStart(2)}  ${name}\n      ${expectation}`).join('\n')}`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    users: { type: 'string' },
+    contacts: { type: 'string', default: '18' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+
+const isChosen = (name: string, number: number): boolean =>
+  positionals.length === 0 ||
+  positionals.some((wanted) => (/^\d+$/.test(wanted) ? Number(wanted) === number : name.includes(wanted)))
+
+const startedAt = performance.now()
+const say = (line: string): void =>
+  console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+
+function broken(users: number, error: unknown): Outcome {
+  const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return {
+    users,
+    falseSightings: null,
+    worstGhostMs: null,
+    ghostMsMax: null,
+    healMs: null,
+    healMsMax: null,
+    disagreements: null,
+    notes: [],
+    problems: [why],
+  }
+}
+
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(HELP)
+    return 0
+  }
+  const chosen = CASES.map((one, index) => ({ ...one, number: index + 1 })).filter(({ name, number }) =>
+    isChosen(name, number),
+  )
+  if (chosen.length === 0) {
+    console.error(`no case is called ${positionals.join(' or ')}; try --help`)
+    return 2
+  }
+  for (const found of [await findRedis(), await findPostgres()]) {
+    if (found.state === 'missing') {
+      console.error(found.why)
+      return 1
+    }
+  }
+  const postgres = await startPostgres({ settings: { max_connections: '200' } })
+  const users = Number(values.users ?? (values.quick ? 300 : 2_000))
+  const context: FaultContext = {
+    users,
+    contacts: Number(values.contacts),
+    isQuick: values.quick,
+    postgres,
+    say: (line) => say(`  ${line}`),
+  }
+  const lines: Line[] = []
+  for (const { name, number, expectation, run } of chosen) {
+    say(`${number}. ${name}: ${expectation}`)
+    const begunAt = performance.now()
+    const outcome = await within(CASE_MS_MAX, name, run(context)).catch((error) => broken(users, error))
+    lines.push({ number, name, tookMs: performance.now() - begunAt, outcome })
+    for (const note of outcome.notes) say(`  ${note}`)
+    for (const problem of outcome.problems) say(`  NOT AS EXPECTED: ${problem}`)
+    say(outcome.problems.length === 0 ? '  ok' : '  FAILED')
+  }
+  await postgres.stop()
+  const failed = lines.filter(({ outcome }) => outcome.problems.length > 0).length
+  console.log(`\n${toTable(lines)}\n\n${lines.length - failed} as expected, ${failed} not`)
+  return failed === 0 ? 0 : 1
+}
+
+process.exit(await main())

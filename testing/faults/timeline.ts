@@ -1,0 +1,35 @@
+// What was true and when: the ground truth of one property of one person. Values are appended in the
+// order of time; a sighting is held against the stretch of time that it may be late by.
+
+export interface Timeline<T> {
+  current(): T
+  /** Since when the current value is true. */
+  since(): number
+  /** Whether this value was the true one at any instant of the stretch. */
+  wasWithin(value: T, from: number, to: number): boolean
+  set(value: T, at: number): void
+}
+
+export function createTimeline<T>(initial: T): Timeline<T> {
+  const values: T[] = [initial]
+  const starts: number[] = [Number.NEGATIVE_INFINITY]
+  const last = () => values.length - 1
+  return {
+    current: () => values[last()]!,
+    since: () => starts[last()]!,
+    wasWithin(value, from, to) {
+      for (let index = last(); index >= 0; index--) {
+        const isAfter = starts[index]! > to
+        if (!isAfter && values[index] === value) return true
+        // Everything before this one ended before the stretch began.
+        if (starts[index]! <= from) return false
+      }
+      return false
+    },
+    set(value, at) {
+      if (values[last()] === value) return
+      values.push(value)
+      starts.push(at)
+    },
+  }
+}
