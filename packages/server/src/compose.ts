@@ -12,6 +12,7 @@ import { type Gateway, startGateway } from './gateway/gateway.ts'
 import { startFront } from './gateway/http/front.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { connectRedis } from './platform/redis-client.ts'
@@ -186,6 +187,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       .catch((error) => logger.warn({ err: error }, 'could not mark the server alive'))
   })
 
+  const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
+
   if (roles.includes('gateway')) {
     const parts = { config, store, bus, archive, tracker, reader, actions, tally, clock, logger }
     gateway = await startGateway(parts)
@@ -226,6 +229,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await archivist.flush()
       await front.stop()
       aliveTimer.stop()
+      housekeeping.stop()
       clock.stop()
       await archive.markAlive(clock.now()).catch(() => 'a database that is away has the row of before')
       await hot.close()

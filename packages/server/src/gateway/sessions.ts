@@ -91,10 +91,10 @@ export function createSessions(parts: SessionsParts): Sessions {
       const activity = opening.activity ?? 'active'
       const type = opening.activity ?? 'connected'
       const event = { type, activity, at: session.connectedAt, ...session } as const
+      // The one copy of the id that everything here shares, not the one that came with the token.
+      const userId = userIdOf(row)
       // Without the store people are let in all the same; healing announces them when it is back.
-      const tracked = await tracker
-        .apply(opening.userId, event)
-        .catch(() => tracker.imagine(opening.userId, event))
+      const tracked = await tracker.apply(userId, event).catch(() => tracker.imagine(userId, event))
       if (!table.isLive(row) || columns.generation[row] !== generation) return null
       const known = tracked.record.sessions.find(({ id }) => id === session.sessionId)
       // A device that came back carries on as it was, and the table must agree with the record.

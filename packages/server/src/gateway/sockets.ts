@@ -65,7 +65,8 @@ export function createSockets(parts: SocketsParts): Sockets {
     const lane = lanes.get(generation) ?? { last: Promise.resolve(), depth: 0 }
     if (lane.depth >= LANE_FRAMES_MAX) {
       const message = 'too many frames are waiting for an answer; slow down'
-      return hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
+      hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
+      return
     }
     lane.depth++
     lane.last = (lane.depth === 1 ? run() : lane.last.then(run))

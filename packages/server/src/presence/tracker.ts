@@ -2,7 +2,7 @@
 // concern, steps them, commits with compare-and-set, archives and publishes. One batch is under way
 // at a time and a user is in it once, so this process never races against itself; on a conflict
 // with another process the user is loaded and stepped again.
-import type { Clock, Timer } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { CommitResult, PresenceStore, Stored } from '../store/port.ts'
 import type { Announcer, Transition } from './announcer.ts'
@@ -75,7 +75,7 @@ export function createTracker(parts: TrackerParts): Tracker {
   let flushers: { afterBatch: number; resolve: () => void }[] = []
   /** Users of batches that failed: whether they were committed is not known. */
   const doubtful = new Set<string>()
-  let repeating: Timer | null = null
+  let willRepeat = false
 
   function enqueue(userId: string, event: PresenceEvent): Work {
     let work = queue.get(userId)
@@ -116,8 +116,10 @@ export function createTracker(parts: TrackerParts): Tracker {
   // A commit whose answer was lost has changed somebody without anybody hearing of it.
   function repeatLater(userIds: Iterable<string>): void {
     for (const userId of userIds) if (doubtful.size < DOUBTFUL_MAX) doubtful.add(userId)
-    repeating ??= clock.after(REPEAT_MS, () => {
-      repeating = null
+    if (willRepeat) return
+    willRepeat = true
+    clock.after(REPEAT_MS, () => {
+      willRepeat = false
       for (const userId of doubtful) enqueue(userId, { type: 'tick' }).isRepeated = true
       doubtful.clear()
     })
