@@ -9,7 +9,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   roleCommand('gateway', 'holds connections'),
   roleCommand('presence', 'state, queries, deadlines'),
-  roleCommand('fanout', 'queues and webhooks'),
+  roleCommand('fanout', 'for queues and webhooks, which later versions bring'),
   token,
   migrate,
   doctor,

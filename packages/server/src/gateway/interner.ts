@@ -11,8 +11,6 @@ export interface Interner {
   find(id: string): number
   name(index: number): string
   size(): number
-  /** One more than the largest index ever given out: the length tables by index need. */
-  capacity(): number
 }
 
 export function createInterner(): Interner {
@@ -43,6 +41,5 @@ export function createInterner(): Interner {
     find: (id) => indexes.get(id) ?? -1,
     name: (index) => names[index]!,
     size: () => indexes.size,
-    capacity: () => names.length,
   }
 }

@@ -16,7 +16,6 @@ export interface WatchIndex {
   clear(connection: number, dropped: (target: number) => void): void
   isWatching(connection: number, target: number): boolean
   degree(connection: number): number
-  hasWatchers(target: number): boolean
   edges(): number
 
   firstWatcher(target: number): number
@@ -130,7 +129,6 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
     },
     isWatching: (ofConnection, ofTarget) => find(ofConnection, ofTarget) !== NIL,
     degree: (ofConnection) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
-    hasWatchers: (ofTarget) => ofTarget < headOfTarget.length && headOfTarget[ofTarget] !== NIL,
     edges: () => live,
     firstWatcher: (ofTarget) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),
     nextWatcher: (edge) => nextOfTarget[edge]!,
