@@ -24,7 +24,9 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   for (const pid of pids) {
     try {
       process.kill(pid, signal)
-    } catch {}
+    } catch {
+      // It has ended meanwhile, which is what whoever signals wants.
+    }
   }
 }
 

@@ -83,7 +83,9 @@ async function remove(folder: string): Promise<void> {
     await Bun.sleep(FOLDER_RETRY_MS)
     try {
       return rmSync(folder, { recursive: true, force: true })
-    } catch {}
+    } catch {
+      // Somebody still writes into it; the next attempt comes later.
+    }
   }
 }
 

@@ -162,3 +162,13 @@ test('[W9] somebody who arrives while the archive is asked is read as they are',
   expect(records[0]?.shown.status).toBe('online')
   expect(records[0]?.version).toBe(before!.record.version + 1)
 })
+
+test('[R2] the last seen of somebody who left stays hot for five minutes', async () => {
+  const { store, tracker } = await pipeline()
+  await tracker.apply('bob', connected('s1'))
+  await tracker.apply('bob', { type: 'left', sessionId: 's1', at: clock.now() + 1 })
+  const leftAt = clock.now()
+  expect(await store.forget(leftAt + 290_000, 10)).toBe(0)
+  expect((await store.load(['bob']))[0]?.record.shown.lastSeen).toBeNumber()
+  expect(await store.forget(leftAt + 301_000, 10)).toBe(1)
+})

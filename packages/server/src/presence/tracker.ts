@@ -17,8 +17,8 @@ import { Unavailable } from './unavailable.ts'
 const BATCH_USERS_MAX = 1_000
 /** Conflicts in a row for one user before we give up and say so. */
 const ATTEMPTS_MAX = 20
-/** Hot for a while after they left, so that replays change nothing and readers find them quickly. */
-const RETAIN_MS = 120_000
+/** Hot for a while after they left: their last seen is what people ask for then, and replays change nothing. */
+const RETAIN_MS = 300_000
 const REPEAT_MS = 500
 const DOUBTFUL_MAX = 100_000
 const NOBODY: readonly string[] = []
