@@ -1,0 +1,40 @@
+// Puts the parts together for where we are. Here is what is the same everywhere; what only pages have is in
+// in-page.ts.
+import { dialsOf } from './dial.ts'
+import { createDot } from './dot.ts'
+import { createHub } from './hub.ts'
+import { ambientRuntime, type Runtime, type Timer } from './platform.ts'
+import type { Address } from './transport.ts'
+import type { ConnectOptions, Dot } from './types.ts'
+import { answeringTokens, soloUplink } from './uplinks.ts'
+
+/** Begins at once and keeps at it; see `Dot` for what can be done meanwhile. */
+export const connect = (options: ConnectOptions): Dot => connectWith(ambientRuntime(), options)
+
+export function connectWith(ambient: Runtime, options: ConnectOptions): Dot {
+  const runtime = options.WebSocket ? { ...ambient, WebSocket: options.WebSocket } : ambient
+  const { window } = runtime
+  const token = async () => (typeof options.token === 'string' ? options.token : options.token())
+  const address: Address = {
+    url: String(options.url).replace(/^ws/, 'http').replace(/\/+$/, ''),
+    deviceId: options.deviceId ?? runtime.newName(),
+    platform: options.platform ?? (window ? 'web' : 'other'),
+  }
+  const newHub = (at: Address, pulse: (intervalMs: number, run: () => void) => Timer) =>
+    createHub({ runtime, ...dialsOf(runtime, at, options.transport), pulse })
+  const activeAt = window ? (window.document.hidden ? 0 : runtime.now()) : Number.POSITIVE_INFINITY
+  const dot = createDot({ runtime, activeAt })
+  const goAlone = () =>
+    dot.resume(
+      answeringTokens(
+        soloUplink(() => newHub(address, runtime.every)),
+        token,
+      ),
+    )
+  if (window) {
+    const parts = { runtime, window, options, address, dot, token, newHub, soloUplink, answeringTokens }
+    // Without it we are here all the same, only not as clever.
+    import('./in-page.ts').then(({ inhabit }) => inhabit(parts)).catch(goAlone)
+  } else goAlone()
+  return dot
+}

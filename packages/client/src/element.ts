@@ -1,0 +1,154 @@
+// <green-dot user="bob">: somebody's presence on any page, without a framework. A dot watches while it is in
+// the document, through the connection it finds (element-connection.ts), and shows what is known
+// (element-look.ts). Importing this defines both elements where there are elements, and elsewhere nothing.
+import { connectPage, ElementBase, findDot, GreendotConnection, onConnections } from './element-connection.ts'
+import { createLook, type Describe, type DotView, describeInEnglish, type Look } from './element-look.ts'
+import { follow, personOf } from './following.ts'
+import type { ConnectOptions, Dot, Person } from './types.ts'
+
+export { type Describe, type DotView, GreendotConnection }
+
+interface Followed {
+  dot: Dot
+  userId: string
+  stop(): void
+}
+
+/**
+ * - `user`: whom it shows
+ * - `label`: what to call them; their id by default
+ * - `show-label`: shows the words beside the dot, like "Bob: online"
+ *
+ * Styled by `--greendot-size`, `--greendot-gap`, a colour for each status (`--greendot-online`, `-away`,
+ * `-busy`, `-offline`, `-unknown`, `-stale`), and the parts `dot` (which is also a part by the name of its
+ * status, and `stale`) and `label`.
+ */
+export class GreenDot extends ElementBase {
+  static observedAttributes = ['user', 'label', 'show-label']
+  static readonly #mounted = new Set<GreenDot>()
+  static #describe: Describe = describeInEnglish
+
+  /** The connection of all dots that have none around them and none of their own. */
+  static connect(given: Dot | ConnectOptions): Dot {
+    return connectPage(given)
+  }
+
+  /** Other words, in whatever language, for all dots of the page. */
+  static localize(describe: Describe): void {
+    GreenDot.#describe = describe
+    for (const one of GreenDot.#mounted) one.#draw()
+  }
+
+  static {
+    onConnections(() => {
+      for (const one of GreenDot.#mounted) one.#followAgain()
+    })
+  }
+
+  #ownDot: Dot | null = null
+  #followed: Followed | null = null
+  #look: Look | null = null
+
+  /** Where this very dot gets its news, for whoever hands connections around in code. */
+  get dot(): Dot | null {
+    return this.#ownDot
+  }
+  set dot(dot: Dot | null) {
+    this.#ownDot = dot
+    this.#followAgain()
+  }
+
+  get user(): string {
+    return this.getAttribute('user') ?? ''
+  }
+  set user(userId: string) {
+    this.setAttribute('user', userId)
+  }
+
+  get label(): string {
+    return this.getAttribute('label') ?? this.user
+  }
+  set label(label: string) {
+    this.setAttribute('label', label)
+  }
+
+  get showLabel(): boolean {
+    return this.hasAttribute('show-label')
+  }
+  set showLabel(isShown: boolean) {
+    this.toggleAttribute('show-label', isShown)
+  }
+
+  /** What is shown now; undefined while nothing is known. */
+  get person(): Person | undefined {
+    return this.#followed ? personOf(this.#followed.dot, this.#followed.userId) : undefined
+  }
+
+  connectedCallback(): void {
+    GreenDot.#mounted.add(this)
+    this.#takeEarlyProperties()
+    this.#look ??= createLook(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
+    this.#followAgain()
+    this.#draw()
+  }
+
+  disconnectedCallback(): void {
+    // One that is only moved, as in a list that is sorted anew, keeps watching.
+    queueMicrotask(() => {
+      if (this.isConnected) return
+      GreenDot.#mounted.delete(this)
+      this.#followAgain()
+    })
+  }
+
+  attributeChangedCallback(): void {
+    this.#followAgain()
+    this.#draw()
+  }
+
+  /** A framework may have set these before the element was defined; then they hide what is above. */
+  #takeEarlyProperties(): void {
+    for (const name of ['dot', 'user', 'label', 'showLabel'] as const) {
+      if (!Object.hasOwn(this, name)) continue
+      const value = this[name]
+      delete (this as Partial<GreenDot>)[name]
+      Object.assign(this, { [name]: value })
+    }
+  }
+
+  #followAgain(): void {
+    const userId = this.user
+    const dot = GreenDot.#mounted.has(this) && userId !== '' ? (this.#ownDot ?? findDot(this)) : null
+    if (dot === (this.#followed?.dot ?? null) && userId === (this.#followed?.userId ?? userId)) return
+    this.#followed?.stop()
+    this.#followed = dot && { dot, userId, stop: follow(dot, userId, () => this.#draw()) }
+    this.#draw()
+  }
+
+  #draw(): void {
+    const person = this.person
+    const view: DotView = {
+      label: this.label,
+      status: person?.status ?? 'unknown',
+      isStale: person?.stale ?? false,
+    }
+    this.#look?.show(view, GreenDot.#describe(view), this.showLabel)
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'green-dot': GreenDot
+    'greendot-connection': GreendotConnection
+  }
+}
+
+// Connections first: a dot that comes alive finds the one around it alive already. A page may load this
+// twice, from two bundles; the first one stays.
+for (const [name, element] of [
+  ['greendot-connection', GreendotConnection],
+  ['green-dot', GreenDot],
+] as const) {
+  const registry = globalThis.customElements
+  if (registry && !registry.get(name)) registry.define(name, element)
+}

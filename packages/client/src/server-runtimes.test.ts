@@ -1,0 +1,101 @@
+// The kit in one file, used by a program of its own in each of the runtimes it is for. Between program
+// and server stands a door that counts connections.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, connect as dial, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'bun'
+import { SECRET, SERVER_KEY, securedSettings } from '../../../testing/http/tokens.ts'
+import { startServer, type TestServer } from '../../../testing/server.ts'
+
+const CALLS = 20
+const GZIPPED_BYTES_MAX = 4_096
+
+const PROGRAM = `
+import { greendot, GreendotError } from './server.js'
+const backend = greendot({ url: process.env.URL, serverKey: process.env.KEY, jwtSecret: process.env.SECRET })
+const token = await backend.token('ada')
+const as = { headers: { authorization: 'Bearer ' + token } }
+const beat = { ...as, method: 'POST', body: JSON.stringify({ device_id: 'd', activity: 'active' }) }
+const isAccepted = (await fetch(process.env.URL + '/api/v1/heartbeat', beat)).ok
+for (let call = 0; call < ${CALLS}; call++) await backend.contacts.add('ada', ['friend-' + call])
+const contacts = await backend.contacts.list('ada')
+const { status } = await backend.presence('ada')
+const refusal = await backend.setAvailability('ada', 'busy', { expiresAt: new Date(1) }).catch((error) => error)
+await backend.erase('ada')
+const { code } = refusal
+console.log(JSON.stringify({ isAccepted, contacts: contacts.length, status, code, isOurs: refusal instanceof GreendotError }))
+`
+
+const RUNTIMES = [
+  { name: 'node', path: Bun.which('node'), flags: [] },
+  { name: 'bun', path: process.execPath, flags: [] },
+  { name: 'deno', path: Bun.which('deno'), flags: ['run', '--allow-net', '--allow-env'] },
+]
+
+const folder = mkdtempSync(join(tmpdir(), 'greendot-kit-'))
+let server: TestServer
+let door: Server
+let connections = 0
+
+beforeAll(async () => {
+  server = await startServer(securedSettings)
+  const { port } = new URL(server.url)
+  door = createServer((inside) => {
+    connections++
+    const outside = dial(Number(port), '127.0.0.1')
+    for (const [from, to] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  const entry = join(import.meta.dir, 'server.ts')
+  const built = await Bun.build({ entrypoints: [entry], outdir: folder, target: 'browser', minify: true })
+  expect(built.outputs).toHaveLength(1)
+  await Bun.write(join(folder, 'main.mjs'), PROGRAM)
+  await Bun.write(join(folder, 'package.json'), '{"type":"module"}')
+})
+afterAll(async () => {
+  door.close()
+  await server.stop()
+  rmSync(folder, { recursive: true })
+})
+
+describe('the kit', () => {
+  for (const { name, path, flags } of RUNTIMES) {
+    const reason = path === null ? ' (it is not installed here)' : ''
+    test.skipIf(path === null)(
+      `[X3] [C6] does its work in ${name}${reason}, on few connections`,
+      async () => {
+        connections = 0
+        const child = Bun.spawn([path!, ...flags, join(folder, 'main.mjs')], {
+          env: { URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}`, KEY: SERVER_KEY, SECRET },
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        const said = JSON.parse(await new Response(child.stdout).text())
+        expect(said).toEqual({
+          isAccepted: true,
+          contacts: CALLS,
+          status: 'online',
+          code: 'invalid_expiry',
+          isOurs: true,
+        })
+        expect(await child.exited).toBe(0)
+        expect(connections).toBeLessThan(4)
+      },
+    )
+  }
+
+  test('[X3] is one small file that imports nothing', async () => {
+    const text = await Bun.file(join(folder, 'server.js')).text()
+    expect(text).not.toMatch(/\bimport\b[^.]|\brequire\(/)
+    const gzippedBytes = gzipSync(text, { level: 9 }).length
+    console.log(`@greendot/client/server: ${gzippedBytes} bytes gzipped`)
+    expect(gzippedBytes).toBeLessThan(GZIPPED_BYTES_MAX)
+  })
+})

@@ -1,0 +1,63 @@
+// A link between a test and itself: the clock is the test's, and so is the server at the other end.
+import type { Activity } from '@greendot/protocol'
+import { createLink } from '../src/link.ts'
+import type { Runtime, Timer } from '../src/platform.ts'
+import type { Incoming } from '../src/transport.ts'
+import type { DotFailure } from '../src/types.ts'
+import { runtimeOf, scriptedDial } from './runtime.ts'
+
+interface MovableClock extends Pick<Runtime, 'now' | 'after' | 'every'> {
+  advance(ms: number): Promise<void>
+  timerCount(): number
+}
+
+export interface LinkSceneOptions {
+  hasSockets?: boolean
+  hasHttp?: boolean
+  random?: () => number
+  pulse?: (intervalMs: number, run: () => void) => Timer
+}
+
+export function createLinkScene(clock: MovableClock, options: LinkSceneOptions = {}) {
+  const { hasSockets = true, hasHttp = true, random = () => 1, pulse = clock.every } = options
+  const sockets = scriptedDial()
+  const http = scriptedDial()
+  const scene = {
+    clock,
+    sockets,
+    http,
+    frames: [] as Incoming[],
+    troubles: [] as DotFailure[],
+    /** Everything that was told of the link, in order. */
+    told: [] as ('welcome' | 'down' | 'left')[],
+    tokens: 0,
+    activity: 'active' as Activity,
+    tokenOf: async (count: number): Promise<string> => `token-${count}`,
+  }
+  let sleptMs = 0
+  const link = createLink({
+    runtime: runtimeOf(clock, { random, now: () => clock.now() + sleptMs }),
+    dialSocket: hasSockets ? sockets.dial : undefined,
+    dialHttp: hasHttp ? http.dial : undefined,
+    token: () => scene.tokenOf(++scene.tokens),
+    activity: () => scene.activity,
+    pulse,
+    onWelcome: () => scene.told.push('welcome'),
+    onFrame: (frame) => scene.frames.push(frame),
+    onDown: () => scene.told.push('down'),
+    onLeft: () => scene.told.push('left'),
+    onTrouble: (failure) => scene.troubles.push(failure),
+  })
+  return Object.assign(scene, {
+    link,
+    /** Time moves and no timer runs, as in a machine that sleeps. */
+    sleep(ms: number) {
+      sleptMs += ms
+    },
+    async live() {
+      link.start()
+      await clock.advance(0)
+      sockets.last().welcome()
+    },
+  })
+}
