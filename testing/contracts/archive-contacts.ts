@@ -1,7 +1,8 @@
-// The archive contract, second part: contact lists.
+// The archive contract, second part: contact lists, and what is asked of them.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { SOME_INSTANT as T } from '../records.ts'
+import { ODD_IDS } from './archive-rows.ts'
 
 /** Many statements, so that a list that is being replaced has time to be seen half done. */
 const LIST_SIZE = 4_000
@@ -48,24 +49,96 @@ export function checkArchiveContacts(archive: () => Archive): void {
       expect(await archive().contactsOf('owner')).toEqual(after.slice(0, 1))
     })
 
-    test('[W2] whoever reads while a list is replaced sees the old one or the new one', async () => {
+    test.each([
+      ['its ids', () => archive().contactsOf('owner')],
+      ['its text', async () => JSON.parse(await archive().contactsJson('owner')) as string[]],
+    ])('[W2] whoever reads %s while a list is replaced sees the old one or the new one', async (_, read) => {
       const [before, after] = [numbered('a'), numbered('b')]
       await archive().addContacts('owner', before, T)
       let replaced = false
-      const replacing = archive()
-        .replaceContacts('owner', after, T)
-        .finally(() => {
-          replaced = true
-        })
+      const replacing = Promise.all(
+        [after, before, after].map((ids) => archive().replaceContacts('owner', ids, T)),
+      ).finally(() => {
+        replaced = true
+      })
       const seen = new Set<string>()
-      while (!replaced) {
-        seen.add((await archive().contactsOf('owner')).join())
-        await new Promise((resolve) => setImmediate(resolve))
+      const keepReading = async () => {
+        while (!replaced) {
+          seen.add((await read()).join())
+          await new Promise((resolve) => setImmediate(resolve))
+        }
       }
-      await replacing
-      seen.add((await archive().contactsOf('owner')).join())
+      // Several, so that some are in the middle of it when a replacement begins or ends.
+      await Promise.all([replacing, keepReading(), keepReading(), keepReading()])
+      seen.add((await read()).join())
       expect(seen.isSubsetOf(new Set([before.join(), after.join()]))).toBe(true)
-      expect(seen.has(after.join())).toBe(true)
+    })
+
+    test('[W2] as many as asked for, the first by their ids', async () => {
+      const ids = numbered('a')
+      await archive().addContacts('owner', ids.toReversed(), T)
+      for (const limit of [0, 1, 501, LIST_SIZE / 2, LIST_SIZE / 2 + 1, LIST_SIZE, LIST_SIZE + 1]) {
+        expect(await archive().contactsOf('owner', limit)).toEqual(ids.slice(0, limit))
+      }
+    })
+
+    test('[W2] the text of a list is JSON for any ids and any length', async () => {
+      const ids = [...ODD_IDS, ...numbered('a')]
+      await archive().addContacts('owner', ids, T)
+      expect(await archive().contactsJson('nobody')).toBe('[]')
+      const text = await archive().contactsJson('owner')
+      expect(JSON.parse(text)).toEqual(await archive().contactsOf('owner'))
+      expect(new Set(JSON.parse(text))).toEqual(new Set(ids))
+      // Exactly full pages end as well as any others.
+      await archive().replaceContacts('owner', numbered('a'), T)
+      expect(JSON.parse(await archive().contactsJson('owner'))).toEqual(numbered('a'))
+    })
+
+    test('[S5] pairs are answered in the order asked, each in its own direction', async () => {
+      await archive().addContacts('alice', ['bob', ...ODD_IDS], T)
+      await archive().addContacts('bob', ['carol'], T)
+      const ask = (...pairs: [string, string][]) =>
+        archive().areContacts(pairs.map(([ownerId, contactId]) => ({ ownerId, contactId })))
+      expect(await ask()).toEqual([])
+      expect(
+        await ask(['bob', 'alice'], ['alice', 'bob'], ['x', 'y'], ['alice', 'bob'], ['bob', 'carol']),
+      ).toEqual([false, true, false, true, true])
+      expect(await ask(...ODD_IDS.map((id): [string, string] => ['alice', id]))).toEqual(
+        ODD_IDS.map(() => true),
+      )
+      const many = numbered('a')
+      await archive().addContacts(
+        'owner',
+        many.filter((_, at) => at % 3 === 0),
+        T,
+      )
+      expect(await ask(...many.map((id): [string, string] => ['owner', id]))).toEqual(
+        many.map((_, at) => at % 3 === 0),
+      )
+    })
+
+    test('[W2] who has somebody in their list is found page after page', async () => {
+      for (const owner of ['c', 'a', 'zoë', 'b']) await archive().addContacts(owner, ['x', 'y'], T)
+      await archive().addContacts('x', ['a'], T)
+      expect(await archive().ownersOf('x', '', 3)).toEqual(['a', 'b', 'c'])
+      expect(await archive().ownersOf('x', 'c', 3)).toEqual(['zoë'])
+      expect(await archive().ownersOf('x', 'zoë', 3)).toEqual([])
+      await archive().removeContacts('b', ['x'])
+      expect(await archive().ownersOf('x', '', 10)).toEqual(['a', 'c', 'zoë'])
+      expect(await archive().ownersOf('nobody', '', 10)).toEqual([])
+    })
+
+    test('[W2] edits of one list that meet wait for each other, in whatever order their ids come', async () => {
+      const [one, two] = [numbered('a'), numbered('b')]
+      await archive().addContacts('owner', one, T)
+      await Promise.all([
+        archive().replaceContacts('owner', ['z', ...two], T),
+        archive().addContacts('owner', ['z', ...two.toReversed()], T),
+        archive().removeContacts('owner', one.toReversed()),
+        archive().replaceContacts('owner', [...two, 'z'].toReversed(), T),
+        archive().addContacts('owner', ['z'], T),
+      ])
+      expect(await archive().contactsOf('owner')).toEqual([...two, 'z'])
     })
 
     test('[W2] two replacements at once leave one of the two lists, and other writes go on', async () => {

@@ -44,6 +44,17 @@ const aSettingsRow: fc.Arbitrary<SettingsRow> = fc.record({
     }),
   ),
   awayAfter: maybe(fc.record({ awayAfterMs: maybe(anInstant), setAt: anInstant })),
+  privacy: maybe(
+    fc.record({
+      statusVisibility: maybe(fc.constantFrom('everyone', 'contacts', 'nobody')),
+      lastSeenVisibility: fc.constantFrom(null, 'nobody'),
+      reciprocal: fc.boolean(),
+      lastSeenPrecision: fc.constantFrom('exact', 'approximate'),
+      allow: fc.subarray(['x', 'zoë']),
+      deny: fc.subarray(['x', '👩🏽‍🚀']),
+      setAt: anInstant,
+    }),
+  ),
 })
 
 /** The rows in two orders, the second with repeats, each cut into batches. */
@@ -100,7 +111,7 @@ export function checkArchiveOrder(archive: () => Archive, numRuns: number): void
       { numRuns, includeErrorInReport: true },
     ))
 
-  test('[S1] [S3] the order and number of settings writes never matter', () =>
+  test('[S1] [S3] [S5] the order and number of settings writes never matter', () =>
     fc.assert(
       fc.asyncProperty(inTwoOrders(aSettingsRow), (orders) =>
         checkSame(orders, (rows) => archive().writeSettings(rows)),

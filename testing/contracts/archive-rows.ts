@@ -7,7 +7,8 @@ import { SOME_INSTANT as T } from '../records.ts'
 /** More than any adapter puts in one statement. */
 const BATCH_SIZE = 3_000
 
-const ODD_IDS = [
+/** Valid ones, each with something that a careless adapter would stumble over. */
+export const ODD_IDS = [
   'a',
   'A',
   '0',
@@ -37,7 +38,7 @@ export function aLastSeen(userId: string, fields: Partial<LastSeenRow> = {}): La
 }
 
 export function someSettings(userId: string, fields: Partial<SettingsRow> = {}): SettingsRow {
-  return { userId, availability: null, customStatus: null, awayAfter: null, ...fields }
+  return { userId, availability: null, customStatus: null, awayAfter: null, privacy: null, ...fields }
 }
 
 export function checkArchiveRows(archive: () => Archive): void {

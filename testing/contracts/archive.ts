@@ -4,7 +4,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { checkArchiveContacts } from './archive-contacts.ts'
+import { checkArchiveErasure } from './archive-erasure.ts'
 import { checkArchiveOrder } from './archive-order.ts'
+import { checkArchivePrivacy } from './archive-privacy.ts'
 import { checkArchiveRows } from './archive-rows.ts'
 
 /** Makes an archive on a database that holds nothing yet, not even a schema. The suite closes it. */
@@ -55,6 +57,8 @@ export function archiveContract(
 
     checkArchiveRows(() => archive)
     checkArchiveContacts(() => archive)
+    checkArchivePrivacy(() => archive)
+    checkArchiveErasure(() => archive)
     checkArchiveOrder(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
   })
 }

@@ -2,7 +2,7 @@
 // a test that something does not arrive publishes a later message that does, and looks then.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bus, BusMessage, ChangeMessage } from '../../packages/server/src/bus/port.ts'
-import { SOME_INSTANT } from '../records.ts'
+import { aFullRecord, SOME_INSTANT } from '../records.ts'
 
 /** Makes a bus nobody else uses. What subscribers throw goes to `onError`. The suite closes it. */
 export type MakeBus = (onError: (error: unknown) => void) => Promise<Bus>
@@ -34,11 +34,27 @@ export function busContract(name: string, makeBus: MakeBus): void {
           version: 42,
           at: SOME_INSTANT,
           json: '{"text":"a \\"b\\"\\n📅"}',
+          discretion: null,
         },
+        {
+          kind: 'change',
+          userId: 'zoë',
+          version: 43,
+          at: SOME_INSTANT,
+          json: '{}',
+          discretion: { privacy: aFullRecord().privacy, contactsAt: SOME_INSTANT },
+        },
+        {
+          kind: 'choices',
+          userId: 'a:{b}',
+          awayAfter: { awayAfterMs: null, setAt: 7 },
+          discretion: { privacy: aFullRecord().privacy, contactsAt: 0 },
+        },
+        { kind: 'erased', userId: 'a:{b}', version: 7, at: SOME_INSTANT },
         { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, json: '{}' },
       ]
       bus.publish('g1', sent)
-      expect(await gateway.first(2)).toEqual(sent)
+      expect(await gateway.first(sent.length)).toEqual(sent)
     })
 
     test('[W4] a message reaches the gateway it is for and no other', async () => {
@@ -166,6 +182,7 @@ const change = (version: number): ChangeMessage => ({
   version,
   at: SOME_INSTANT,
   json: `{"version":${version}}`,
+  discretion: null,
 })
 
 const versions = (messages: readonly BusMessage[]): number[] =>

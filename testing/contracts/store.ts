@@ -1,10 +1,11 @@
 // What every PresenceStore must do, run on every adapter. Written against the port alone: answers
 // are awaited, there may be many shards, and nothing is assumed about order between them.
-// The examples are in three parts; random histories against a naive store find the rest.
+// The examples are in four parts; random histories against a naive store find the rest.
 import { describe, test } from 'bun:test'
 import { checkGateways } from './store-gateways.ts'
 import { checkIndexes } from './store-indexes.ts'
 import { checkRandomHistories } from './store-model.ts'
+import { checkNotices } from './store-notices.ts'
 import { checkRecords } from './store-records.ts'
 import { type MakeStore, useStore } from './store-under-test.ts'
 
@@ -23,6 +24,7 @@ export function storeContract(
     checkRecords(underTest)
     checkIndexes(underTest)
     checkGateways(underTest)
+    checkNotices(underTest)
     test('[C2] any history of calls answers like a naive store', () =>
       checkRandomHistories(makeStore, options.modelRuns ?? MODEL_RUNS))
   })

@@ -65,6 +65,25 @@ export const MIGRATIONS: readonly Migration[] = [
       )${tableOptions}`,
     ],
   },
+  {
+    name: '0005_user_privacy',
+    statements: ({ text, integer, longRowTableOptions }) => [
+      // Apart from the other settings, which are written more often and are never this long.
+      `CREATE TABLE user_privacy (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        set_at ${integer} NOT NULL,
+        privacy ${text} NOT NULL
+      )${longRowTableOptions}`,
+    ],
+  },
+  {
+    name: '0006_contact_by_contact_owner',
+    statements: () => [
+      // In the order in which owners are listed. The old one goes last, so that it serves meanwhile.
+      'CREATE INDEX contact_by_contact_owner ON contact (contact_id, owner_id)',
+      'DROP INDEX contact_by_contact',
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'

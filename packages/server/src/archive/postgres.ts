@@ -17,8 +17,11 @@ const postgresDialect: SqlDialect = {
   integer: 'BIGINT',
   text: 'TEXT COLLATE "C"',
   tableOptions: '',
+  longRowTableOptions: '',
   jsonRows: (param) => `jsonb_array_elements(${json(param)}) AS entry`,
   jsonTexts: (param) => `jsonb_array_elements_text(${json(param)}) AS entry`,
+  jsonArray: (text) => `COALESCE(CAST(json_agg(${text} ORDER BY ${text}) AS TEXT), '[]')`,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
   findTable: 'SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
   ping: 'SELECT 1',
@@ -59,6 +62,18 @@ export async function openPostgres(options: PostgresPoolOptions): Promise<SqlDat
 
     read: (text, params) =>
       pool.withConnection((connection) => sessionOn(connection, STATEMENT_MS_MAX).rows(text, params)),
+
+    snapshot: (run) =>
+      pool.withConnection(async (connection) => {
+        const session = sessionOn(connection, STATEMENT_MS_MAX)
+        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+        try {
+          return await run(session.rows)
+        } finally {
+          // Nothing was written; and on a connection that is lost there is nothing left to end.
+          await session.run('ROLLBACK').catch(() => {})
+        }
+      }),
 
     transaction: (run, { isLong = false } = {}) =>
       pool.withConnection(async (connection) => {

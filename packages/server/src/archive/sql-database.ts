@@ -19,6 +19,8 @@ export interface SqlDatabase {
   readonly dialect: SqlDialect
   /** One statement by itself, in a snapshot that has every finished transaction of this process. */
   read<Row>(text: string, params?: readonly SqlValue[]): Promise<Row[]>
+  /** Several statements in one snapshot, for reading what is too much for one. May wait for others. */
+  snapshot<Result>(run: (rows: SqlSession['rows']) => Promise<Result>): Promise<Result>
   /** Commits when `run` resolves and rolls back when it throws; nobody sees anything before. */
   transaction<Result>(run: (tx: SqlSession) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   /** Called between slices of long work: lets the event loop run where statements occupy it. */
@@ -34,10 +36,16 @@ export interface SqlDialect {
   readonly text: string
   /** After the closing bracket of CREATE TABLE. */
   readonly tableOptions: string
+  /** The same for a table whose rows may be longer than a page. */
+  readonly longRowTableOptions: string
   /** A FROM item `entry` whose `value` is one row, itself a JSON array, of a JSON array of rows. */
   jsonRows(param: string): string
   /** A FROM item `entry` whose `value` is one text of a JSON array of texts. */
   jsonTexts(param: string): string
+  /** The texts of all rows, in order, as the text of a JSON array. */
+  jsonArray(text: string): string
+  /** Whether one text is somewhere in the other. */
+  contains(text: string, part: string): string
   /** Holds `$1` until the transaction ends; null where writers already wait for each other. */
   readonly lock: string | null
   /** Selects a row when there is a table named `$1`. */

@@ -1,10 +1,12 @@
 // How the rows of the archive become columns and back. The list of columns is the only place that
 // knows their order: it writes the INSERT and the JSON rows that feed it.
 import type { Availability } from '@greendot/protocol'
+import type { PrivacySetting } from '../presence/privacy.ts'
 import type { ArchivedUser, HereDevice, LastSeenRow, SettingsRow } from './port.ts'
+import { fromPrivacyText, toPrivacyText } from './privacy-text.ts'
 import type { SqlDialect, SqlValue } from './sql-database.ts'
 
-interface Column<Row> {
+export interface Column<Row> {
   name: string
   type: 'TEXT' | 'BIGINT'
   of: (row: Row) => SqlValue
@@ -33,6 +35,17 @@ export const SETTINGS_COLUMNS: readonly Column<SettingsRow>[] = [
   { name: 'custom_set_at', type: 'BIGINT', of: (row) => row.customStatus?.setAt ?? null },
   { name: 'away_after_ms', type: 'BIGINT', of: (row) => row.awayAfter?.awayAfterMs ?? null },
   { name: 'away_after_set_at', type: 'BIGINT', of: (row) => row.awayAfter?.setAt ?? null },
+]
+
+export interface ChosenPrivacy {
+  userId: string
+  privacy: PrivacySetting
+}
+
+export const PRIVACY_COLUMNS: readonly Column<ChosenPrivacy>[] = [
+  { name: 'user_id', type: 'TEXT', of: (row) => row.userId },
+  { name: 'set_at', type: 'BIGINT', of: (row) => row.privacy.setAt },
+  { name: 'privacy', type: 'TEXT', of: (row) => toPrivacyText(row.privacy) },
 ]
 
 /** `INSERT … SELECT` from the JSON rows in `$1`; the caller adds what to do on conflict. */
@@ -81,6 +94,17 @@ export interface JoinedRow {
   custom_set_at: Whole | null
   away_after_ms: Whole | null
   away_after_set_at: Whole | null
+  privacy_set_at: Whole | null
+  /** Null also where it is too long to be read with the rest. */
+  privacy: string | null
+  privacy_bytes: number | null
+}
+
+/** A line of the table of privacy. */
+export interface PrivacyRow {
+  user_id: string
+  set_at: Whole
+  privacy: string
 }
 
 export function toArchivedUser(row: JoinedRow): ArchivedUser {
@@ -128,7 +152,12 @@ function toSettings(row: JoinedRow): SettingsRow | null {
       row.away_after_set_at === null
         ? null
         : { awayAfterMs: wholeOrNull(row.away_after_ms), setAt: Number(row.away_after_set_at) },
+    privacy: row.privacy === null ? null : toPrivacy(row.privacy, row.privacy_set_at),
   }
+}
+
+export function toPrivacy(text: string, setAt: Whole | null): PrivacySetting {
+  return { ...fromPrivacyText(text), setAt: Number(setAt) }
 }
 
 export function wholeOrNull(value: Whole | null): number | null {

@@ -1,13 +1,18 @@
 // The Archive on a SQL database, the same for every dialect. Long lists are cut into slices with a
-// pause after each, so that no slice holds the event loop or a lock for long. A user appears once
+// pause between them, so that no slice holds the event loop or a lock for long. A user appears once
 // per statement: PostgreSQL demands it, and so "the newest wins" is decided by SQL alone.
 import type { Clock } from '../platform/clock.ts'
 import { MIGRATIONS, migrate, pendingMigrations } from './migrations.ts'
-import type { Archive, ArchivedUser } from './port.ts'
+import type { Archive, ArchivedUser, SettingsRow } from './port.ts'
+import { inSlices, type SliceLimits } from './slices.ts'
+import { createSqlContacts } from './sql-contacts.ts'
 import type { SqlDatabase, SqlSession } from './sql-database.ts'
+import { createSqlPrivacy, type PrivacySize } from './sql-privacy.ts'
 import {
+  type ChosenPrivacy,
   type JoinedRow,
   LAST_SEEN_COLUMNS,
+  PRIVACY_COLUMNS,
   SETTINGS_COLUMNS,
   toArchivedUser,
   toJsonRows,
@@ -19,49 +24,44 @@ import { sqlStatements } from './sql-statements.ts'
 export const IDS_PER_READ_MAX = 1000
 /** User rows in one transaction: each may touch a page of its own, in the table and in an index. */
 export const ROWS_PER_TRANSACTION_MAX = 250
-/** Contacts in one statement; one owner's rows are neighbours, only the index is scattered. */
-export const CONTACTS_PER_STATEMENT_MAX = 500
+
+/** Ids in the privacy lists of those rows: one person may have as many as everybody else together. */
+const LISTED_PER_TRANSACTION_MAX = 2000
+
+const SETTINGS_WRITTEN: SliceLimits<SettingsRow> = {
+  itemsMax: ROWS_PER_TRANSACTION_MAX,
+  size: {
+    max: LISTED_PER_TRANSACTION_MAX,
+    of: ({ privacy }) => (privacy === null ? 0 : privacy.allow.length + privacy.deny.length),
+  },
+}
 
 const NOTHING_KNOWN: ArchivedUser = Object.freeze({ lastSeen: null, settings: null })
 
 export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const sql = sqlStatements(database.dialect)
+  const privacy = createSqlPrivacy(database, sql)
+  const { forgetContacts, ...contacts } = createSqlContacts(database, sql)
 
-  /** Runs slice after slice; a pause stands between two slices, never before the first. */
-  async function inSlices<Item>(
-    items: readonly Item[],
-    sizeMax: number,
-    run: (slice: readonly Item[]) => Promise<unknown>,
-  ): Promise<void> {
-    for (let start = 0; start < items.length; start += sizeMax) {
-      if (start > 0) await database.pause()
-      await run(items.slice(start, start + sizeMax))
-    }
-  }
-
+  /** `write` gets rows of different users. */
   async function upsert<Row extends { userId: string }>(
     rows: readonly Row[],
-    toJson: (slice: readonly Row[]) => string,
-    statement: string,
+    limits: SliceLimits<Row>,
+    write: (tx: SqlSession, rows: readonly Row[]) => Promise<unknown>,
   ): Promise<void> {
     for (const round of roundsOfDistinctUsers(rows)) {
-      await inSlices(round, ROWS_PER_TRANSACTION_MAX, (slice) =>
-        database.transaction((tx) => tx.run(statement, [toJson(slice)])),
-      )
+      await inSlices(round, limits, database.pause, (slice) => database.transaction((tx) => write(tx, slice)))
     }
   }
 
-  const contactIds = (rows: readonly { contact_id: string }[]) => rows.map((row) => row.contact_id)
-
-  // One order for all writers, here and in `roundsOfDistinctUsers`: two that meet on the same rows
-  // wait for each other in turn, never both at once; and neighbours share pages.
-  const idList = (ids: readonly string[]) => JSON.stringify(ids.toSorted())
-
-  const insertContacts = (tx: SqlSession, ownerId: string, ids: readonly string[], now: number) =>
-    tx.run(sql.addContacts, [ownerId, idList(ids), now])
-
-  const deleteContacts = (tx: SqlSession, ownerId: string, ids: readonly string[]) =>
-    tx.run(sql.removeContacts, [ownerId, idList(ids)])
+  // Together, so that nobody is ever shown without the privacy they had chosen.
+  async function eraseRows(userId: string): Promise<void> {
+    await database.transaction(async (tx) => {
+      await tx.run(sql.eraseLastSeen, [userId])
+      await tx.run(sql.eraseSettings, [userId])
+      await tx.run(sql.erasePrivacy, [userId])
+    })
+  }
 
   return {
     migrate: () => migrate(database, MIGRATIONS, clock.now()),
@@ -70,18 +70,37 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
 
     async read(userIds) {
       const found = new Map<string, ArchivedUser>()
-      await inSlices([...new Set(userIds)], IDS_PER_READ_MAX, async (slice) => {
+      const long: PrivacySize[] = []
+      await inSlices([...new Set(userIds)], { itemsMax: IDS_PER_READ_MAX }, database.pause, async (slice) => {
         for (const row of await database.read<JoinedRow>(sql.read, [JSON.stringify(slice)])) {
           found.set(row.wanted_id, toArchivedUser(row))
+          if (row.privacy === null && row.privacy_bytes !== null) {
+            long.push({ user_id: row.wanted_id, bytes: row.privacy_bytes })
+          }
         }
       })
+      const longPrivacies = await privacy.readAll(long)
+      for (const { user_id } of long) {
+        const { lastSeen, settings } = found.get(user_id)!
+        const theirs = longPrivacies.get(user_id)
+        // Erased meanwhile. Without the privacy they had chosen, nothing of them is to be shown.
+        if (theirs === undefined) found.delete(user_id)
+        else found.set(user_id, { lastSeen, settings: { ...settings!, privacy: theirs } })
+      }
       return userIds.map((userId) => found.get(userId) ?? NOTHING_KNOWN)
     },
 
     writeLastSeen: (rows) =>
-      upsert(rows, (slice) => toJsonRows(LAST_SEEN_COLUMNS, slice), sql.upsertLastSeen),
+      upsert(rows, { itemsMax: ROWS_PER_TRANSACTION_MAX }, (tx, slice) =>
+        tx.run(sql.upsertLastSeen, [toJsonRows(LAST_SEEN_COLUMNS, slice)]),
+      ),
 
-    writeSettings: (rows) => upsert(rows, (slice) => toJsonRows(SETTINGS_COLUMNS, slice), sql.upsertSettings),
+    writeSettings: (rows) =>
+      upsert(rows, SETTINGS_WRITTEN, async (tx, slice) => {
+        await tx.run(sql.upsertSettings, [toJsonRows(SETTINGS_COLUMNS, slice)])
+        const chosen = slice.filter(hasPrivacy)
+        if (chosen.length > 0) await tx.run(sql.upsertPrivacy, [toJsonRows(PRIVACY_COLUMNS, chosen)])
+      }),
 
     async markAlive(now) {
       await database.transaction((tx) => tx.run(sql.markAlive, [now]))
@@ -97,40 +116,15 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
       return rows.map((row) => row.user_id)
     },
 
-    async contactsOf(ownerId) {
-      // One statement is one snapshot, so a list that is being replaced is seen before or after.
-      return contactIds(await database.read<{ contact_id: string }>(sql.contactsOf, [ownerId]))
+    ...contacts,
+
+    namedBy: privacy.namedBy,
+
+    eraseRows,
+    async erase(userId) {
+      await eraseRows(userId)
+      await forgetContacts(userId)
     },
-
-    addContacts: (ownerId, ids, now) =>
-      inSlices(ids, CONTACTS_PER_STATEMENT_MAX, (slice) =>
-        database.transaction((tx) => insertContacts(tx, ownerId, slice, now)),
-      ),
-
-    removeContacts: (ownerId, ids) =>
-      inSlices(ids, CONTACTS_PER_STATEMENT_MAX, (slice) =>
-        database.transaction((tx) => deleteContacts(tx, ownerId, slice)),
-      ),
-
-    // Only the difference is written, so that those who stay keep their date and the usual
-    // replacement, which changes little, costs little.
-    replaceContacts: (ownerId, ids, now) =>
-      database.transaction(async (tx) => {
-        const { lock } = database.dialect
-        if (lock !== null) await tx.rows(lock, [`contact ${ownerId}`])
-        // Even comparing is long work when the lists are, so there is a pause after every step.
-        const present = new Set(contactIds(await tx.rows(sql.contactsOf, [ownerId])))
-        await database.pause()
-        const wanted = new Set(ids)
-        await database.pause()
-        const gone = [...present].filter((id) => !wanted.has(id))
-        await database.pause()
-        const added = [...wanted].filter((id) => !present.has(id))
-        await database.pause()
-        await inSlices(gone, CONTACTS_PER_STATEMENT_MAX, (slice) => deleteContacts(tx, ownerId, slice))
-        await database.pause()
-        await inSlices(added, CONTACTS_PER_STATEMENT_MAX, (slice) => insertContacts(tx, ownerId, slice, now))
-      }),
 
     async ping() {
       await database.read(database.dialect.ping)
@@ -139,6 +133,8 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     close: () => database.close(),
   }
 }
+
+const hasPrivacy = (row: SettingsRow): row is SettingsRow & ChosenPrivacy => row.privacy !== null
 
 /** The rows in as few rounds as possible, none of which names a user twice, sorted by user. */
 function* roundsOfDistinctUsers<Row extends { userId: string }>(rows: readonly Row[]): Generator<Row[]> {

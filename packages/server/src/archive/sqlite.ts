@@ -1,6 +1,6 @@
-// SQLite under the archive, through two connections: one writes, one reads. Statements occupy the
-// event loop while they run, transactions do not: a transaction may pause between statements, the
-// other writers of this process wait in line for it, and readers see what was there before it.
+// SQLite under the archive, through three connections: one writes, one reads, one holds snapshots.
+// Statements occupy the event loop while they run, transactions do not: a transaction may pause between
+// statements, other writers of this process wait in line for it, and readers see what was before it.
 // (Bun's `SQL` has one connection, where a plain query would fall into the open transaction.)
 import { Database, SQLiteError } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
 import { createSqlArchive } from './sql.ts'
 import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql-database.ts'
-import { checkpoint, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
+import { createCheckpoints, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 
 /** How long a statement may block the event loop for a lock that another process holds. */
 const BLOCKING_WAIT_MAX_MS = 25
@@ -28,8 +28,12 @@ const sqliteDialect: SqlDialect = {
   integer: 'INTEGER',
   text: 'TEXT',
   tableOptions: ' STRICT, WITHOUT ROWID',
+  // Without row ids, whoever looks for a key reads all of every long row on the way.
+  longRowTableOptions: ' STRICT',
   jsonRows: (param) => `json_each(${param}) AS entry`,
   jsonTexts: (param) => `json_each(${param}) AS entry`,
+  jsonArray: (text) => `json_group_array(${text} ORDER BY ${text})`,
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
   lock: null,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1",
   // Reads the file, which `SELECT 1` would not.
@@ -54,8 +58,8 @@ export async function openSqlite({ path, clock = systemClock }: SqliteOptions): 
     const writer = connect(path, open)
     await untilUnlocked(clock, () => prepareFile(path, writer))
     // A second connection to `:memory:` would be another, empty database.
-    const reader = path === IN_MEMORY ? writer : connect(path, open)
-    return sqliteDatabase(path, writer, reader, clock)
+    const another = () => (path === IN_MEMORY ? writer : connect(path, open))
+    return sqliteDatabase(path, { writer, reader: another(), snapshots: another() }, clock)
   } catch (error) {
     for (const connection of open) connection.close()
     const reason = error instanceof Error ? error.message : String(error)
@@ -89,8 +93,17 @@ function prepareFile(path: string, writer: Database): void {
   }
 }
 
-function sqliteDatabase(path: string, writer: Database, reader: Database, clock: Clock): SqlDatabase {
+interface Connections {
+  writer: Database
+  reader: Database
+  snapshots: Database
+}
+
+function sqliteDatabase(path: string, connections: Connections, clock: Clock): SqlDatabase {
+  const { writer, reader, snapshots } = connections
   const line = createLine()
+  const snapshotLine = createLine()
+  const checkpoints = createCheckpoints(resolve(path), writer)
   let rowsInLog = 0
 
   const session: SqlSession = {
@@ -105,7 +118,7 @@ function sqliteDatabase(path: string, writer: Database, reader: Database, clock:
 
   async function emptyLog(): Promise<void> {
     try {
-      await checkpoint(resolve(path), writer)
+      await checkpoints.run()
     } catch {
       // Then commits make their own from now on: slower, but the log never grows without end.
       writer.run(`PRAGMA wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`)
@@ -119,6 +132,21 @@ function sqliteDatabase(path: string, writer: Database, reader: Database, clock:
       const select = () => reader.query<Row, SqlValue[]>(numbered(text)).all(...params)
       // On a shared connection a read must not fall into the transaction that is open.
       return reader === writer ? line.wait(async () => select()) : select()
+    },
+
+    snapshot<Result>(run: (rows: SqlSession['rows']) => Promise<Result>) {
+      // On a shared connection nobody else comes in between anyway.
+      if (snapshots === writer) return line.wait(() => run(session.rows))
+      return snapshotLine.wait(async () => {
+        snapshots.run('BEGIN')
+        try {
+          return await run(async <Row>(text: string, params: readonly SqlValue[] = []) =>
+            snapshots.query<Row, SqlValue[]>(numbered(text)).all(...params),
+          )
+        } finally {
+          snapshots.run('ROLLBACK')
+        }
+      })
     },
 
     transaction: (run) =>
@@ -145,8 +173,10 @@ function sqliteDatabase(path: string, writer: Database, reader: Database, clock:
 
     close: () =>
       line.wait(async () => {
+        await snapshotLine.wait(async () => snapshots.close())
         reader.close()
         writer.close()
+        await checkpoints.close()
       }),
   }
 }

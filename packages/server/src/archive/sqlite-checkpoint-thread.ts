@@ -1,0 +1,67 @@
+// A thread that makes checkpoints of one SQLite database, through a connection of its own and by
+// SQLite's own rules. It does nothing else, and does not keep the process alive while it is idle.
+import { Worker } from 'node:worker_threads'
+
+export interface CheckpointThread {
+  /** One at a time. Rejects when the checkpoint failed or the thread has ended. */
+  run(): Promise<void>
+  stop(): Promise<void>
+}
+
+// As text, so that a single-file executable carries it. A file that is gone is not made anew, for
+// the log does not belong to the new one.
+const PROGRAM = `
+  const { parentPort } = require('node:worker_threads')
+  const { Database } = require('bun:sqlite')
+  parentPort.on('message', (path) => {
+    let failure = null
+    try {
+      const database = new Database(path, { readwrite: true, create: false })
+      try {
+        database.run('PRAGMA wal_checkpoint(PASSIVE)')
+      } finally {
+        database.close()
+      }
+    } catch (error) {
+      failure = String(error)
+    }
+    parentPort.postMessage(failure)
+  })`
+
+export function startCheckpointThread(path: string): CheckpointThread {
+  const worker = new Worker(PROGRAM, { eval: true })
+  let waiting: PromiseWithResolvers<void> | null = null
+  let ended: string | null = null
+
+  function settle(failure: string | null): void {
+    worker.unref()
+    if (failure === null) waiting?.resolve()
+    else waiting?.reject(new Error(`The SQLite database "${path}" could not be checkpointed: ${failure}`))
+    waiting = null
+  }
+
+  function end(reason: string): void {
+    ended ??= reason
+    settle(ended)
+  }
+
+  worker.unref()
+  worker.on('message', settle)
+  worker.on('error', (error: Error) => end(error.message))
+  worker.on('exit', () => end('its thread has ended'))
+
+  return {
+    run() {
+      waiting = Promise.withResolvers<void>()
+      const { promise } = waiting
+      if (ended === null) {
+        worker.ref()
+        worker.postMessage(path)
+      } else settle(ended)
+      return promise
+    },
+    async stop() {
+      await worker.terminate()
+    },
+  }
+}
