@@ -2,12 +2,14 @@
 // `send`. Figures are ratios within one run wherever they can be: machines differ, ratios less.
 import { parseArgs } from 'node:util'
 import { cpuSeconds, residentBytes, startChild, startGreendot, startLoad } from './processes.ts'
+import { query } from './query.ts'
 
 const HELP = `npm run bench -- [scenario …] [--users 15000] [--contacts 18] [--seconds 8]
 
 scenarios
   idle     memory per connected user and CPU while everybody beats every 15 s
-  fanout   frames a second of one change to everybody, beside a bare loop of send`
+  fanout   frames a second of one change to everybody, beside a bare loop of send
+  query    how long batch queries take while 5,000 are connected and change`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -111,7 +113,11 @@ async function fanout(): Promise<void> {
   )
 }
 
-const scenarios: Record<string, () => Promise<void>> = { idle, fanout }
+const scenarios: Record<string, () => Promise<void>> = {
+  idle,
+  fanout,
+  query: () => query({ contacts, seconds, say }),
+}
 if (values.help) {
   say(HELP)
   process.exit(0)

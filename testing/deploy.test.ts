@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { COMMANDS } from '../packages/server/src/cli/commands.ts'
 import { loadConfig } from '../packages/server/src/platform/config.ts'
 import { ROLES, SETTING_NAMES, SETTINGS, variableOf } from '../packages/server/src/platform/settings.ts'
+import { at, entries, interpolate, list, parse, type Variables, words, type Yaml } from './deploy-yaml.ts'
 import { startServer } from './server.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -15,7 +16,6 @@ const DEPLOY = join(ROOT, 'deploy')
 const IMAGE = 'greendot'
 const PROGRAM = '/usr/local/bin/greendot'
 
-type Variables = Record<string, string>
 function configOf(env: Variables, role: string) {
   const isJob = role === 'migrate'
   const argv = isJob ? [] : [`--roles=${role}`]
@@ -34,34 +34,9 @@ const files = [...new Bun.Glob('**/*').scanSync({ cwd: DEPLOY, dot: true })]
 const matches = (path: string, pattern: RegExp): string[] =>
   Array.from(textOf(path).matchAll(pattern), (match) => match[1]!)
 
-type Yaml = { [key: string]: Yaml } | Yaml[] | string | number | boolean | null
-type Node = Yaml | undefined
-
-/** Follows keys, with spaces between them, into a document; undefined where they lead nowhere. */
-const at = (node: Node, keys: string): Node =>
-  keys.split(' ').reduce((inner, key) => (inner as Record<string, Yaml> | undefined)?.[key], node)
-const entries = (node: Node): [string, Yaml][] => (node instanceof Object ? Object.entries(node) : [])
-const list = (node: Node): Yaml[] => entries(node).map(([, value]) => value)
-const words = (node: Node): string[] => list(node).map(String)
-const parse = (text: string) => Bun.YAML.parse(text) as Yaml
-
 /** `NAME=value` lines, as Compose, systemd and kustomize read them. */
 const variablesIn = (path: string): Variables =>
   Object.fromEntries(Array.from(textOf(path).matchAll(/^([A-Z]\w*)=(.*)$/gm), (match) => match.slice(1)))
-
-/** What Compose makes of `${NAME:-default}` and `${NAME:?message}`; throws where Compose refuses. */
-function interpolate(template: string, env: Variables): string {
-  // From the inside out; what is refused may yet turn out not to be needed.
-  const innermost = /\$\{(\w+)(?::([-?])([^${}]*))?\}/
-  let text = template
-  for (let found = innermost.exec(text); found !== null; found = innermost.exec(text)) {
-    const [whole, name = '', sign, other = ''] = found
-    text = text.replace(whole, () => env[name] || (sign === '?' ? `<refused ${name}: ${other}>` : other))
-  }
-  const refused = /<refused (.*?)>/.exec(text)?.[1]
-  if (refused !== undefined) throw new Error(refused)
-  return text
-}
 
 const FILLED = { POSTGRES_PASSWORD: 'p', REDIS_PASSWORD: 'r', GREENDOT_JWT_SECRET: 's'.repeat(32) }
 const composeWith = (env: Variables) => parse(interpolate(textOf('compose.yaml'), env))
@@ -124,10 +99,14 @@ describe('what the files say to the program', () => {
       const env = Object.fromEntries(entries(at(service, 'environment'))) as Variables
       const config = configOf({ ...image, ...env }, commandOf(service))
       expect(config).toMatchObject({ host: '0.0.0.0', port: defaults.port, drainMs: defaults.drainMs })
+      // Scrapers inside have no key, and those outside do not get past the proxy.
+      expect(config.metricsOpen).toBe(commandOf(service) !== 'migrate')
     }
     const settings = { ...image, ...variablesIn('kubernetes/settings.env'), ...filled }
-    for (const workload of workloads) expect(configOf(settings, roleOf(workload)).host).toBe('0.0.0.0')
-    configOf({ ...variablesIn('systemd/example.env'), ...filled }, 'gateway')
+    const inside = { host: '0.0.0.0', metricsOpen: true }
+    for (const workload of workloads) expect(configOf(settings, roleOf(workload))).toMatchObject(inside)
+    const unit = { ...variablesIn('systemd/example.env'), ...filled }
+    expect(configOf(unit, 'gateway').metricsOpen).toBe(false)
     const all = [...ROLES, 'migrate'].sort()
     expect([...new Set(ours.map(([, service]) => commandOf(service)))].sort()).toEqual(all)
     expect(workloads.map(roleOf).sort()).toEqual(all)
@@ -216,7 +195,9 @@ describe('the image', () => {
       ...matches('Caddyfile', /health_uri (\S+)/g),
     ])
     expect(asked).toEqual(new Set(['/healthz', '/readyz', '/metrics']))
-    const server = await startServer()
+    const settings = variablesIn('kubernetes/settings.env')
+    const metrics_open = settings[variableOf('metrics_open')]!
+    const server = await startServer({ dev: false, jwt_secret: FILLED.GREENDOT_JWT_SECRET, metrics_open })
     const env = { PATH: process.env.PATH ?? '', GREENDOT_PORT: new URL(server.url).port }
     const check = () => Bun.spawn(wordsInLast('HEALTHCHECK'), { env, stderr: 'ignore' }).exited
     try {
@@ -277,6 +258,7 @@ describe('compose.yaml', () => {
     expect(ports).toEqual([`127.0.0.1:${defaults.port}:8080`])
     expect(at(compose, 'services proxy ports')).toEqual(ports)
     expect(matches('Caddyfile', /^(:\d+) \{$/gm)).toEqual([':8080'])
+    expect(matches('Caddyfile', /^\trespond (\S+) 404$/gm)).toEqual(['/metrics'])
     const gateways = ours.filter(([, service]) => commandOf(service) === 'gateway').map(([name]) => name)
     const addresses = gateways.map((name) => `${name}:${defaults.port}`).join(' ')
     expect(matches('Caddyfile', /^\tto (.*)$/gm)).toEqual([addresses])

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
 import * as limits from '../packages/protocol/src/limits.ts'
-import type { Routes } from '../packages/server/src/gateway/http/guard.ts'
 import { describeValue, loadConfig } from '../packages/server/src/platform/config.ts'
 import {
   DEFAULT_POLICY,
@@ -19,10 +18,10 @@ import {
 } from '../packages/server/src/platform/settings.ts'
 import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/policy.ts'
 import { connect } from './client.ts'
+import { registeredRoutes } from './http/registered-routes.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
-const ROUTES = join(ROOT, 'packages/server/src/gateway/http')
 const HOST_IN_DOCUMENTS = '127.0.0.1:4400'
 
 const clearing: (() => unknown)[] = []
@@ -155,7 +154,8 @@ describe('the examples', () => {
     await script.says('bob is online')
   })
 
-  const shells = ['README.md', 'docs/protocol.md', 'docs/configuration.md', 'docs/operations.md']
+  const shells = ['README.md', 'protocol', 'configuration', 'operations', 'privacy']
+    .map((name) => (name.endsWith('.md') ? name : `docs/${name}.md`))
     .flatMap((path) => blocksOf(path, 'sh'))
     // Installing, starting and testing is what brought us here.
     .filter(({ text }) => !/^npm install && npm (start|test)\n$/.test(text))
@@ -186,6 +186,14 @@ describe('the examples', () => {
     expect(await answer.json()).toMatchObject({ user_id: 'alice' })
   })
 
+  test('[S7] docs/privacy.md explains', async () => {
+    const block = shells.find(({ text }) => text.includes('greendot explain'))!
+    const { url } = await serve()
+    await connect(url, 'bob')
+    const sentences = await runShell(`${block.text.trimEnd()} --url ${url}\n`)
+    expect(sentences.at(-1)).toBe('So alice sees bob as online.')
+  })
+
   test('[S4] docs/operations.md makes a whole backup while the server runs', async () => {
     const block = shells.find(({ text }) => text.includes('VACUUM'))!
     const { url, folder } = await serve()
@@ -203,7 +211,7 @@ describe('the examples', () => {
 
   test('no shell block is left out', () => {
     const others = shells.filter((block) => !isCurl(block)).map(({ path }) => path)
-    expect(others).toEqual(['README.md', 'docs/operations.md'])
+    expect(others).toEqual(['README.md', 'docs/operations.md', 'docs/privacy.md'])
     expect(watching.length).toBeGreaterThanOrEqual(2)
   })
 })
@@ -290,8 +298,13 @@ describe('docs/protocol.md', () => {
   test('has every route and whom it is for', async () => {
     const inCode = (route: string) => plain(route.replace(/\?.*/, '').replace(/\{(\w+)\}/g, ':$1'))
     const documented = rowsOf(section(path, 'HTTP')).map(([route, who]) => `${inCode(route!)} for ${who}`)
+    const audiences = { anyone: 'anyone', user: 'user', server: 'server', caller: 'user, server' }
+    const inTables = (await registeredRoutes()).map(
+      (one) => `${one.method} ${one.path} for ${audiences[one.who]}`,
+    )
     // Served beside the tables of routes.
-    const registered = ['GET / for anyone', 'GET /api/v1/ws for user', ...(await registeredRoutes())]
+    const pages = ['/', '/client.js', '/client-worker.js'].map((path) => `GET ${path} for anyone`)
+    const registered = [...pages, 'GET /api/v1/ws for user', ...inTables]
     expect(documented.sort()).toEqual(registered.sort())
   })
 
@@ -313,6 +326,8 @@ describe('docs/protocol.md', () => {
       ['watched users per connection', `${config.watchLimit}`, '`watch_limit`'],
       ['frames per second and connection', `${config.framesPerSecond}`, '`frames_per_second`'],
       ['sessions per user', `${config.sessionsPerUser}`, '`sessions_per_user`'],
+      ['reads over HTTP at once and user', `${config.pollBurst}`, '`poll_burst`'],
+      ['and then one every', `${config.pollEveryMs.toLocaleString('en')} ms`, '`poll_every_ms`'],
     ])
   })
 })
@@ -326,23 +341,6 @@ function isAlike(a: unknown, b: unknown): boolean {
   const keys = Object.keys(left).sort()
   return (
     Bun.deepEquals(keys, Object.keys(right).sort()) && keys.every((key) => isAlike(left[key], right[key]))
-  )
-}
-
-async function registeredRoutes(): Promise<string[]> {
-  const audiences = { anyone: 'anyone', user: 'user', server: 'server', caller: 'user, server' }
-  const files = [...new Bun.Glob('*-routes.ts').scanSync(ROUTES)]
-  const modules = await Promise.all(files.map((file) => import(join(ROUTES, file)) as Promise<object>))
-  // Building a table of routes touches nothing; only their handlers would.
-  const tables = modules.flatMap((module) =>
-    Object.entries(module)
-      .filter(([name]) => name.endsWith('Routes'))
-      .map(([, build]) => (build as (parts: object) => Routes)({})),
-  )
-  return tables.flatMap((table) =>
-    Object.entries(table).flatMap(([route, methods]) =>
-      Object.entries(methods).map(([method, { for: who }]) => `${method} ${route} for ${audiences[who]}`),
-    ),
   )
 }
 

@@ -1,8 +1,12 @@
 // Small records for tests of stores and buses. They are plain values of the right shape; whether a
 // machine could ever produce them does not matter here, so they stand alone from it.
 
+import type { PrivacyRules } from '../packages/server/src/presence/privacy.ts'
 import type { Session, Shown, UserRecord } from '../packages/server/src/presence/record.ts'
 import type { Commit } from '../packages/server/src/store/port.ts'
+
+/** As a server does that nobody configured. */
+export const OPEN_RULES: PrivacyRules = { defaultVisibility: 'everyone', hiddenAs: 'offline' }
 
 /** A fixed instant for tests, well away from zero. */
 export const SOME_INSTANT = 1_700_000_000_000
@@ -32,6 +36,8 @@ export function aRecord(
     availability: null,
     customStatus: null,
     awayAfter: null,
+    privacy: null,
+    contactsAt: 0,
     here: { state: 'absent' },
     lastSeen: null,
     version: 1,
@@ -82,6 +88,16 @@ export function aFullRecord(): UserRecord {
       setAt: SOME_INSTANT,
     },
     awayAfter: { awayAfterMs: 120_000, setAt: SOME_INSTANT - 4 },
+    privacy: {
+      statusVisibility: 'contacts',
+      lastSeenVisibility: null,
+      reciprocal: true,
+      lastSeenPrecision: 'approximate',
+      allow: ['zoë'],
+      deny: ['mallory', 'trudy'],
+      setAt: SOME_INSTANT - 5,
+    },
+    contactsAt: SOME_INSTANT - 6,
     here: { state: 'arriving', showAt: SOME_INSTANT + 5_000 },
     shown: {
       status: 'busy',

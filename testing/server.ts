@@ -28,7 +28,14 @@ export interface TestProcess extends TestServer {
   exited: Promise<number>
 }
 
-const defaults: SettingsInput = { dev: true, port: 0, log_level: 'error', drain_ms: 50 }
+const defaults: SettingsInput = {
+  dev: true,
+  port: 0,
+  log_level: 'error',
+  drain_ms: 50,
+  // Tests ask as often as they like; those of the limit set it back.
+  poll_burst: 100_000,
+}
 
 function toFlags(settings: SettingsInput, folder: string): string[] {
   const all: SettingsInput = {

@@ -14,6 +14,7 @@ import { createRecall } from '../../packages/server/src/presence/recall.ts'
 import { startSweeper } from '../../packages/server/src/presence/sweeper.ts'
 import { createTracker } from '../../packages/server/src/presence/tracker.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
+import { OPEN_RULES } from '../records.ts'
 
 const USERS = 100_000
 const SPREAD_MS = 4_000
@@ -36,7 +37,7 @@ async function startPipeline() {
   const store = createMemoryStore()
   const bus = createMemoryBus()
   const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy })
+  const announcer = createAnnouncer({ bus, archivist, policy, rules: OPEN_RULES })
   const recall = createRecall(archive, clock, logger)
   const tracker = createTracker({ store, recall, announcer, policy, clock, logger })
   const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })

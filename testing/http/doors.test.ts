@@ -19,7 +19,7 @@ const ROUTES: [string, Partial<Record<Method, Who>>][] = [
   ['/api/v1/leave', { POST: 'user' }],
   ['/healthz', { GET: 'anyone' }],
   ['/readyz', { GET: 'anyone' }],
-  ['/metrics', { GET: 'anyone' }],
+  ['/metrics', { GET: 'server' }],
   ['/api/v1/stats', { GET: 'server' }],
 ]
 
@@ -234,7 +234,7 @@ describe('origins', () => {
     expect(status).toBe(204)
     expect(said.get('access-control-allow-origin')).toBe('https://app.example')
     expect(said.get('access-control-allow-methods')).toContain('PUT')
-    expect(said.get('access-control-allow-headers')).toBe('authorization, content-type')
+    expect(said.get('access-control-allow-headers')).toBe('authorization, content-type, last-event-id')
     expect(Number(said.get('access-control-max-age'))).toBeGreaterThan(0)
   })
 

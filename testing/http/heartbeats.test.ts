@@ -24,7 +24,10 @@ beforeEach(async () => {
 })
 
 const post = (path: string, body: unknown) =>
-  call<Record<string, number>>(server.url, 'POST', path, { token: `dev:${userId}`, body })
+  call<Record<string, number> & { self?: OwnPresence }>(server.url, 'POST', path, {
+    token: `dev:${userId}`,
+    body,
+  })
 const beat = (body: object) => post('/api/v1/heartbeat', { device_id: 'd1', activity: 'active', ...body })
 const leave = (deviceId: string) => post('/api/v1/leave', { device_id: deviceId })
 
@@ -37,13 +40,28 @@ describe('heartbeats over HTTP', () => {
     const answer = await beat({ platform: 'console' })
     expect(answer.status).toBe(200)
     expect(Object.keys(answer.body).sort()).toEqual([
+      'away_after_ms',
       'heartbeat_interval_ms',
       'heartbeat_ttl_ms',
+      'self',
       'server_time',
+      'user_id',
     ])
+    expect(answer.body.self).toMatchObject({ user_id: userId, status: 'online' })
     expect(answer.body).toMatchObject({ heartbeat_interval_ms: 15_000, heartbeat_ttl_ms: 30_000 })
     expect(answer.body.server_time).toBeWithin(Date.now() - 5_000, Date.now() + 1)
     expect(await watcher.change(userId)).toMatchObject({ status: 'online', devices: ['console'] })
+  })
+
+  test('[D8] the own view comes with the first answer, and again with the next one after it changed', async () => {
+    await beat({})
+    expect((await beat({})).body.self).toBeUndefined()
+    await call(server.url, 'PUT', '/api/v1/presence/availability', {
+      token: `dev:${userId}`,
+      body: { status: 'busy' },
+    })
+    expect((await beat({})).body.self).toMatchObject({ availability: 'busy' })
+    expect((await beat({})).body.self).toBeUndefined()
   })
 
   test('[D8] a device that beats again is the same session, and only activity moves it', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from '../client.ts'
 import { startServer, type TestServer } from '../server.ts'
 import { call, expectProblem } from './calls.ts'
+import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -79,6 +80,22 @@ describe('operations', () => {
     expect(await read('greendot_watched_users')).toBe(3)
     client.close()
     await client.closed
+  })
+
+  test('[C6] outside dev mode /metrics is for server keys, because counts give people away', async () => {
+    const secured = await startServer(securedSettings)
+    const ask = (token?: string) => call(secured.url, 'GET', '/metrics', token === undefined ? {} : { token })
+    expectProblem(await ask(), 'unauthorized')
+    expectProblem(await ask(userToken('alice')), 'forbidden')
+    expect((await ask(SERVER_KEY)).text).toStartWith('# HELP greendot_')
+    await secured.stop()
+  })
+
+  test('[X8] metrics_open gives /metrics, and nothing else, to whoever reaches the port', async () => {
+    const open = await startServer({ ...securedSettings, metrics_open: true })
+    expect((await call(open.url, 'GET', '/metrics')).text).toStartWith('# HELP greendot_')
+    expectProblem(await call(open.url, 'GET', '/api/v1/stats'), 'unauthorized')
+    await open.stop()
   })
 
   test('/api/v1/stats counts people, connections and watches, for server keys only', async () => {

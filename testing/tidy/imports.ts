@@ -5,7 +5,7 @@ import { type Import, importsOf, isTest, type Problem, type TreeFile } from './t
 const SERVER = 'packages/server/src/'
 const PRESENCE = `${SERVER}presence/`
 const PROTOCOL = 'packages/protocol/'
-const CLIENT = 'packages/client/'
+const CLIENT = 'packages/client/src/'
 const COMPOSE = `${SERVER}compose.ts`
 const PROTOCOL_NAME = '@greendot/protocol'
 

@@ -1,5 +1,5 @@
-// The presence object as everybody reads it. `version` identifies the whole object: two objects
-// of one user with the same version are equal, and a larger version is newer.
+// The presence object as everybody reads it. A larger version of one user is newer; two objects with
+// the same version differ at most in how much of it the viewer may see.
 
 export const STATUSES = ['online', 'away', 'busy', 'offline'] as const
 export type Status = (typeof STATUSES)[number]
@@ -15,6 +15,17 @@ export const AVAILABILITY_CHOICES = ['online', 'away', 'busy', 'invisible'] as c
 export type AvailabilityChoice = (typeof AVAILABILITY_CHOICES)[number]
 export type Availability = 'auto' | Exclude<AvailabilityChoice, 'online'>
 
+/** Who may see something of a person. `contacts` means: those in the person's own contact list. */
+export const AUDIENCES = ['everyone', 'contacts', 'nobody'] as const
+export type Audience = (typeof AUDIENCES)[number]
+
+export const LAST_SEEN_PRECISIONS = ['exact', 'approximate'] as const
+export type LastSeenPrecision = (typeof LAST_SEEN_PRECISIONS)[number]
+
+/** Approximate last seen, counted in whole days: up to 3, up to 7, up to 30, longer. */
+export const LAST_SEEN_BUCKETS = ['recently', 'this_week', 'this_month', 'long_ago'] as const
+export type LastSeenBucket = (typeof LAST_SEEN_BUCKETS)[number]
+
 export interface CustomStatus {
   text: string | null
   emoji: string | null
@@ -26,6 +37,8 @@ export interface Presence {
   /** Null only where the server hides people as `null` instead of `offline`. */
   status: Status | null
   last_seen: number | null
+  /** Only where the person shows an approximate last seen; `last_seen` is null then. */
+  last_seen_bucket?: LastSeenBucket | null
   custom_status: CustomStatus | null
   devices: Platform[]
   version: number
@@ -41,6 +54,17 @@ export interface OwnSession {
   platform: Platform
   activity: Activity
   connected_at: number
+}
+
+/** What a person decides about who sees them, with the server's defaults filled in. */
+export interface Settings {
+  status_visibility: Audience
+  last_seen_visibility: Audience
+  reciprocal: boolean
+  last_seen_precision: LastSeenPrecision
+  allow: string[]
+  deny: string[]
+  away_after_ms: number
 }
 
 export interface OwnPresence extends Presence {

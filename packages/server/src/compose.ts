@@ -8,6 +8,7 @@ import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
 import { createActions } from './gateway/actions.ts'
+import { createFeed } from './gateway/feed.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
 import { startFront } from './gateway/http/front.ts'
 import type { Clock } from './platform/clock.ts'
@@ -21,11 +22,17 @@ import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { createAnnouncer } from './presence/announcer.ts'
 import { createArchivist } from './presence/archivist.ts'
+import { createContacts } from './presence/contacts.ts'
+import { createEraser } from './presence/eraser.ts'
+import { createPersonExport } from './presence/person-export.ts'
 import { createReader } from './presence/reader.ts'
 import { createRecall } from './presence/recall.ts'
+import { createRelations } from './presence/relations.ts'
 import { rememberHere, restore } from './presence/restore.ts'
+import { createSeenBy } from './presence/seen-by.ts'
 import { SWEEPER_PREFIX, startSweeper } from './presence/sweeper.ts'
 import { createTracker } from './presence/tracker.ts'
+import { toPresence } from './presence/view.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
 import { createRedisStore } from './store/redis.ts'
@@ -154,15 +161,18 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   }
 
   const tally = createTally()
+  const feed = createFeed(clock)
   const archivist = createArchivist(archive, clock, logger)
   const recall = createRecall(archive, clock, logger)
   const announcer = createAnnouncer({
     bus,
     archivist,
     policy,
-    onChange(userId) {
+    rules: config.rules,
+    onChange(userId, record) {
       tally.changes++
       reader.forget(userId)
+      feed.show(() => toPresence(userId, record), clock.now())
     },
   })
   const onTrouble = () => gateway?.doubt('events could not be committed')
@@ -177,6 +187,12 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     cacheMs: isShared ? config.readCacheMs : 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
   })
+  const relations = createRelations({ archive, rules: config.rules, clock, logger })
+  const { rules } = config
+  const seenBy = createSeenBy({ reader, relations, rules, clock })
+  const contacts = createContacts({ archive, tracker, clock })
+  const exportPerson = createPersonExport({ archive, reader, policy, rules, clock })
+  const eraser = createEraser({ store, archive, archivist, tracker, reader, bus, clock, logger })
   const actions = createActions(tracker, clock)
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence') ? startSweeper({ store, tracker, clock, logger, cluster }) : null
@@ -190,7 +206,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
   if (roles.includes('gateway')) {
-    const parts = { config, store, bus, archive, tracker, reader, actions, tally, clock, logger }
+    const parts = { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger }
     gateway = await startGateway(parts)
   }
   const front = startFront({
@@ -198,6 +214,11 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     store,
     archive,
     reader,
+    seenBy,
+    contacts,
+    exportPerson,
+    eraser,
+    feed,
     actions,
     gateway,
     tally,
@@ -227,6 +248,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await gateway?.stop()
       await sweeper?.stop()
       await archivist.flush()
+      eraser.stop()
+      feed.stop()
       await front.stop()
       aliveTimer.stop()
       housekeeping.stop()

@@ -1,15 +1,19 @@
 // Bus: messages to one gateway. A gateway has exactly one inbound subscription, whatever it watches.
 // Delivery is at most once and may repeat after a reconnect; versions make both harmless.
+import type { Discretion } from '../presence/privacy.ts'
+import type { AwayAfterSetting } from '../presence/record.ts'
 
-/** A visible change of one user, serialised once where it was decided. */
+/** A change of one user, visible to some at least, serialised once where it was decided. */
 export interface ChangeMessage {
   kind: 'change'
   userId: string
   version: number
   /** When the change became true; what propagation is measured from. */
   at: number
-  /** The presence object as JSON. */
+  /** The whole presence object as JSON; what a viewer gets of it is decided where they are. */
   json: string
+  /** Who may see it, as of this change; null for somebody who never chose and has no edited list. */
+  discretion: Discretion | null
 }
 
 /** A user's own view changed: for the sessions of that user on this gateway. */
@@ -21,7 +25,24 @@ export interface SelfMessage {
   json: string
 }
 
-export type BusMessage = ChangeMessage | SelfMessage
+/** What a user chose that the gateways holding their sessions act on. */
+export interface ChoicesMessage {
+  kind: 'choices'
+  userId: string
+  awayAfter: AwayAfterSetting | null
+  discretion: Discretion
+}
+
+/** A user was erased: their sessions end, and nothing is known of them any more. */
+export interface ErasedMessage {
+  kind: 'erased'
+  userId: string
+  /** Above everything that was ever shown of them: what still comes of it is not news. */
+  version: number
+  at: number
+}
+
+export type BusMessage = ChangeMessage | SelfMessage | ChoicesMessage | ErasedMessage
 
 export interface Bus {
   publish(gatewayId: string, messages: readonly BusMessage[]): void

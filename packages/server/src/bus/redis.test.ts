@@ -9,11 +9,11 @@ import {
   useRedisCluster,
 } from '../../../../testing/contracts/redis-under-test.ts'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
-import { SOME_INSTANT } from '../../../../testing/records.ts'
+import { aFullRecord, SOME_INSTANT } from '../../../../testing/records.ts'
 import { within } from '../../../../testing/services/within.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { RedisConnection } from '../platform/redis-client.ts'
-import type { Bus, BusMessage } from './port.ts'
+import type { Bus, BusMessage, ChangeMessage } from './port.ts'
 import { createRedisBus } from './redis.ts'
 import { decodePayload, encodeMessages } from './redis-frames.ts'
 
@@ -154,6 +154,9 @@ describe('redis frames', () => {
   const messages: BusMessage[] = [
     change(1),
     { kind: 'self', userId: 'zoë', revision: 2, json: '{"text":"a\\nb"}' },
+    { ...change(2), discretion: { privacy: aFullRecord().privacy, contactsAt: 5 } },
+    { kind: 'choices', userId: 'zoë', awayAfter: null, discretion: { privacy: null, contactsAt: 6 } },
+    { kind: 'erased', userId: 'zoë', version: 8, at: SOME_INSTANT },
     change(Number.MAX_SAFE_INTEGER),
   ]
 
@@ -169,8 +172,8 @@ describe('redis frames', () => {
   })
 })
 
-function change(version: number): BusMessage {
-  return { kind: 'change', userId: 'a', version, at: SOME_INSTANT, json: '{}' }
+function change(version: number): ChangeMessage {
+  return { kind: 'change', userId: 'a', version, at: SOME_INSTANT, json: '{}', discretion: null }
 }
 
 type Listening = Awaited<ReturnType<typeof listen>>

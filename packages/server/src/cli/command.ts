@@ -54,3 +54,9 @@ export function configFor(argv: readonly string[], world: World, auth: AuthNeed 
   world.complain(loaded.problem)
   return null
 }
+
+/** The command was not given what it needs. */
+export function misuse(problem: string, world: World): ExitCode {
+  world.complain(problem)
+  return EXIT.usage
+}

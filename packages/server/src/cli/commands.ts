@@ -1,6 +1,7 @@
 // The commands of the program, in the order in which help lists them.
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
+import { explain } from './explain.ts'
 import { migrate } from './migrate.ts'
 import { roleCommand, serve } from './serve.ts'
 import { token } from './token.ts'
@@ -11,6 +12,7 @@ export const COMMANDS: readonly Command[] = [
   roleCommand('presence', 'state, queries, deadlines'),
   roleCommand('fanout', 'for queues and webhooks, which later versions bring'),
   token,
+  explain,
   migrate,
   doctor,
 ]

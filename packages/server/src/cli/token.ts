@@ -2,7 +2,7 @@
 // server checks. Only the token goes to stdout, so that it can be used in a script.
 import { isId } from '@greendot/protocol'
 import { SignJWT } from 'jose'
-import { type Command, configFor, EXIT, type ExitCode, takeOptions, type World } from './command.ts'
+import { type Command, configFor, EXIT, type ExitCode, misuse, takeOptions, type World } from './command.ts'
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 const TTL_SECONDS_MAX = 366 * SECONDS.d
@@ -58,9 +58,4 @@ function parseTtlSeconds(text: string): number | null {
   if (match === null) return null
   const seconds = Number(match[1]) * SECONDS[match[2] as keyof typeof SECONDS]
   return seconds > 0 && seconds <= TTL_SECONDS_MAX ? seconds : null
-}
-
-function misuse(problem: string, world: World): ExitCode {
-  world.complain(problem)
-  return EXIT.usage
 }

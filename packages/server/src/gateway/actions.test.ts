@@ -2,6 +2,7 @@
 // it came. With the real tracker, store and archive; only the clock is held still.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { OPEN_RULES } from '../../../../testing/records.ts'
 import type { Archive } from '../archive/port.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
 import { createMemoryBus } from '../bus/memory.ts'
@@ -25,7 +26,12 @@ beforeEach(async () => {
   await archive.migrate()
   const logger = createLogger({ level: 'silent' })
   const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus: createMemoryBus(), archivist, policy: POLICIES.instant })
+  const announcer = createAnnouncer({
+    bus: createMemoryBus(),
+    archivist,
+    policy: POLICIES.instant,
+    rules: OPEN_RULES,
+  })
   const store = createMemoryStore()
   const recall = createRecall(archive, clock, logger)
   const tracker = createTracker({ store, recall, announcer, policy: POLICIES.instant, clock, logger })
@@ -61,6 +67,15 @@ describe('choices in the same millisecond', () => {
     for (const status of ['invisible', 'busy', 'away', 'auto', 'invisible', 'away'] as const) {
       expect((await be(status)).availability?.status).toBe(status)
     }
+  })
+
+  test('[P20] [S5] of two changes of privacy under way at once the later one holds', async () => {
+    const choose = (statusVisibility: 'everyone' | 'nobody') =>
+      actions.changeSettings('bob', { privacy: { statusVisibility }, awayAfterMs: undefined })
+    const both = Promise.all([choose('everyone'), choose('nobody')])
+    for (let turn = 0; turn < 20; turn++) await clock.advance(0)
+    const last = (await both)[1]
+    expect(last.record.privacy?.statusVisibility).toBe('nobody')
   })
 
   test('[P20] after many choices in one instant the next instant still wins', async () => {

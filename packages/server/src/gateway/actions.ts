@@ -3,6 +3,8 @@
 // increasing stamps, so that of two in the same millisecond the later one wins, as it was answered.
 import type { Availability, Failure } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
+import type { PresenceEvent } from '../presence/event.ts'
+import type { Privacy } from '../presence/privacy.ts'
 import type { Tracked, Tracker } from '../presence/tracker.ts'
 import { expiryFailure } from './schemas.ts'
 
@@ -17,6 +19,15 @@ export interface Actions {
     userId: string,
     status: { text: string | null; emoji: string | null; expiresAt: number | null },
   ): Promise<Outcome>
+  /** Merges into what was chosen before. */
+  changeSettings(userId: string, change: SettingsChange): Promise<Tracked>
+}
+
+/** What a person, or the app for them, changes about who sees them and when they are away. */
+export interface SettingsChange {
+  privacy: Partial<Privacy>
+  /** Null for the server's own; undefined to leave it. */
+  awayAfterMs: number | null | undefined
 }
 
 export function createActions(tracker: Tracker, clock: Clock): Actions {
@@ -35,7 +46,15 @@ export function createActions(tracker: Tracker, clock: Clock): Actions {
       applyUnlessExpired(userId, { type: 'set_availability', at: stamp(userId), ...choice }),
     setCustomStatus: (userId, status) =>
       applyUnlessExpired(userId, { type: 'set_custom_status', at: stamp(userId), ...status }),
+    changeSettings: (userId, change) => tracker.apply(userId, ...settingsEvents(change, stamp(userId))),
   }
+}
+
+function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): PresenceEvent[] {
+  const events: PresenceEvent[] = []
+  if (Object.keys(privacy).length > 0) events.push({ type: 'set_privacy', at, change: privacy })
+  if (awayAfterMs !== undefined) events.push({ type: 'set_away_after', at, awayAfterMs })
+  return events
 }
 
 /** The time, but never the same or an earlier one for the same user. */

@@ -1,8 +1,9 @@
 // What a client may say, frame by frame. Decoding never throws and a bad frame changes nothing.
 // Heartbeats do not come through here: the socket recognises them by their bytes.
 import { type Failure, FRAME_BYTES_MAX, type Ref } from '@greendot/protocol'
-import type { Archive } from '../archive/port.ts'
 import type { Actions } from './actions.ts'
+import type { Following } from './contact-following.ts'
+import { NAMED } from './edge-flags.ts'
 import {
   activity,
   availabilityBody,
@@ -13,6 +14,7 @@ import {
   watchFrame,
 } from './schemas.ts'
 import type { Sessions } from './sessions.ts'
+import { stateFrames, watchLimitFailure } from './state-frames.ts'
 import type { Watches } from './watches.ts'
 
 export interface RawFrame {
@@ -26,8 +28,6 @@ export type FrameResult = { result: 'ok' } | { result: 'failed'; failure: Failur
 
 const OK: FrameResult = { result: 'ok' }
 const failed = (failure: Failure): FrameResult => ({ result: 'failed', failure })
-/** States in one `presence_state` frame. */
-const STATES_PER_FRAME_MAX = 500
 const REF_CHARS_MAX = 128
 
 export function decodeFrame(message: string | Buffer): Parsed<RawFrame> {
@@ -56,7 +56,7 @@ export interface FrameHandlerParts {
   sessions: Sessions
   watches: Watches
   actions: Actions
-  archive: Archive
+  following: Following
   watchLimit: number
   send(row: number, frame: string): void
 }
@@ -65,7 +65,7 @@ export interface FrameHandlerParts {
 export type FrameHandler = (row: number, frame: RawFrame, isOpen: () => boolean) => Promise<FrameResult>
 
 export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
-  const { sessions, watches, actions, archive, watchLimit, send } = parts
+  const { sessions, watches, actions, following, watchLimit, send } = parts
 
   async function watch(
     row: number,
@@ -74,16 +74,9 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     isOpen: () => boolean,
   ): Promise<FrameResult> {
     const total = watches.degree(row) + watches.countNew(row, userIds)
-    if (total > watchLimit) {
-      const message = `at most ${watchLimit} watched users per connection; this would make ${total}`
-      return failed({ code: 'watch_limit', message })
-    }
-    const states = await watches.watch(row, userIds, known, isOpen)
-    if (states === null) return OK
-    for (let from = 0; from === 0 || from < states.length; from += STATES_PER_FRAME_MAX) {
-      const slice = states.slice(from, from + STATES_PER_FRAME_MAX)
-      send(row, `{"type":"presence_state","states":[${slice.join(',')}]}`)
-    }
+    if (total > watchLimit) return failed(watchLimitFailure(total, watchLimit))
+    const states = await watches.watch(row, userIds, { known, why: NAMED, isOpen })
+    if (states !== null) for (const frame of stateFrames(states)) send(row, frame)
     return OK
   }
 
@@ -102,8 +95,8 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
         return watch(row, parsed.value.user_ids, parsed.value.known, isOpen)
       }
       case 'watch_contacts': {
-        const contacts = await archive.contactsOf(userId)
-        return isOpen() ? watch(row, contacts, {}, isOpen) : OK
+        const failure = await following.follow(row, isOpen)
+        return failure === null ? OK : failed(failure)
       }
       case 'unwatch': {
         const parsed = parse(idsFrame, body)

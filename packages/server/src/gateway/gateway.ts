@@ -2,19 +2,25 @@
 // This file only fits the parts together; each part has its own file and its own invariant.
 import { CLOSE } from '@greendot/protocol'
 import type { Archive } from '../archive/port.ts'
-import type { Bus, BusMessage } from '../bus/port.ts'
+import type { Bus } from '../bus/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
+import { randomUpTo } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
+import { asSeen } from '../presence/as-seen.ts'
 import type { Reader } from '../presence/reader.ts'
+import type { Relations } from '../presence/relations.ts'
 import { loseGateway } from '../presence/sweeper.ts'
 import { IMAGINED_REVISION, type Tracker } from '../presence/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
 import type { Actions } from './actions.ts'
+import { createFollowing } from './contact-following.ts'
+import { createDiscretions } from './discretions.ts'
 import { createFrameHandler } from './frames.ts'
-import type { Routes } from './http/guard.ts'
+import type { Routes } from './http/route.ts'
 import { sessionRoutes } from './http/session-routes.ts'
+import { createInbox } from './inbox.ts'
 import { createInterner } from './interner.ts'
 import { startLiveness } from './liveness.ts'
 import { createMembership } from './membership.ts'
@@ -22,9 +28,12 @@ import { createOutbox } from './outbox.ts'
 import { createOwnViews } from './own-views.ts'
 import { createSessionTable } from './session-table.ts'
 import { createSessions } from './sessions.ts'
+import { createSights } from './sights.ts'
 import { createSockets, type Sockets } from './sockets.ts'
 import type { GatewayGauges } from './stats.ts'
+import { createStreams, type Streams } from './streams.ts'
 import { createTargetTable } from './target-table.ts'
+import { NIL } from './watch-index.ts'
 import { createWatches } from './watches.ts'
 
 /** Clients told to go elsewhere come back spread over this share of the drain time. */
@@ -33,6 +42,7 @@ const DRAIN_LOOK_EVERY_MS = 50
 
 export interface Gateway {
   sockets: Sockets
+  streams: Streams
   routes: Routes
   /** The socket of a row can take more again. */
   unblock(row: number): void
@@ -52,6 +62,7 @@ export interface GatewayParts {
   archive: Archive
   tracker: Tracker
   reader: Reader
+  relations: Relations
   actions: Actions
   tally: Tally
   clock: Clock
@@ -59,12 +70,16 @@ export interface GatewayParts {
 }
 
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {
-  const { config, store, bus, archive, tracker, reader, actions, tally, clock, logger } = parts
-  const { policy, gatewayLeaseMs } = config
+  const { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger } = parts
+  const { policy, rules, gatewayLeaseMs, watchLimit } = config
   const gatewayId = () => membership.id()
-  const interner = createInterner()
+  const discretions = createDiscretions()
+  const interner = createInterner(discretions.forget)
   const table = createSessionTable(gatewayId)
-  const targets = createTargetTable()
+  const targets = createTargetTable({
+    mask: (json, sight) => JSON.stringify(asSeen(JSON.parse(json), sight, rules, clock.now())),
+    now: clock.now,
+  })
   const { columns } = table
 
   const ownViews = createOwnViews({ table, interner, outbox: () => outbox })
@@ -74,14 +89,30 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     flushMs: config.flushMs,
     ownFrame: (row) => ownViews.frameFor(row),
     send(row, frame) {
-      const sent = columns.sockets[row]?.send(frame) ?? 0
       tally.framesOut++
+      const socket = columns.sockets[row]
+      if (!socket) return streams.send(row, frame)
+      const sent = socket.send(frame)
       return sent > 0 ? 'sent' : sent === 0 ? 'gone' : 'blocked'
     },
     onFrame(changes, waitedMs) {
       tally.deliveries += changes
       tally.waits.observe(waitedMs, changes)
     },
+  })
+  const sights = createSights({
+    interner,
+    discretions,
+    outbox,
+    targets,
+    relations,
+    rules,
+    clock,
+    viewerOf: (row) => (table.isLive(row) ? columns.user[row]! : (streams.viewerOf(row) ?? NIL)),
+    connectionsOf: (user) => [
+      ...sessions.rowsOf(interner.name(user)),
+      ...streams.rowsOf(interner.name(user)),
+    ],
   })
   const watches = createWatches({
     interner,
@@ -90,9 +121,20 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     store,
     reader,
     tracker,
+    discretions,
+    sights,
+    rules,
     gatewayId,
     now: clock.now,
     onTrouble: () => membership.doubt('interest could not be registered'),
+  })
+  const streams = createStreams({
+    table,
+    watches,
+    outbox,
+    clock,
+    watchLimit,
+    streamsPerUser: config.sessionsPerUser,
   })
   const sessions = createSessions({
     table,
@@ -104,18 +146,36 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     formerGatewayIds: () => membership.formerIds(),
     sessionsPerUser: config.sessionsPerUser,
     tally,
+    onTracked: (row, { record }) => inbox.takeDiscretion(columns.user[row]!, record),
     onEnd(row) {
+      following.clear(row)
       watches.clear(row)
       ownViews.ended(row)
     },
   })
-  const handleFrame = createFrameHandler({
-    sessions,
-    watches,
-    actions,
+  const send = (row: number, frame: string) => void columns.sockets[row]?.send(frame)
+  const following = createFollowing({
     archive,
-    watchLimit: config.watchLimit,
-    send: (row, frame) => void columns.sockets[row]?.send(frame),
+    watches,
+    watchLimit,
+    rules,
+    clock,
+    logger,
+    ownerIdOf: sessions.userIdOf,
+    send,
+  })
+  const handleFrame = createFrameHandler({ sessions, watches, actions, following, watchLimit, send })
+  const inbox = createInbox({
+    interner,
+    discretions,
+    sights,
+    watches,
+    following,
+    ownViews,
+    sessions,
+    sockets: () => sockets,
+    streams,
+    reader,
   })
   const sockets = createSockets({
     table,
@@ -140,13 +200,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       }),
   })
 
-  function receive(messages: readonly BusMessage[]): void {
-    for (const message of messages) {
-      reader.forget(message.userId)
-      if (message.kind === 'change') watches.receive(message)
-      else ownViews.receive(message)
-    }
-  }
   const onGap = () => membership.doubt('messages may have been missed')
   let unsubscribe = () => {}
 
@@ -157,7 +210,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     leaseMs: gatewayLeaseMs,
     async announceAll() {
       const listened = unsubscribe
-      unsubscribe = await bus.subscribe(gatewayId(), receive, onGap)
+      unsubscribe = await bus.subscribe(gatewayId(), inbox.receive, onGap)
       listened()
       // Revisions may have begun again: whatever comes next is news.
       for (const row of table.rows())
@@ -169,20 +222,25 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       await loseGateway(tracker, formerId, await store.usersOf(formerId), lostAt, gatewayLeaseMs)
       await store.dropGateway(formerId)
     },
-    refresh: () => watches.refresh(),
+    async refresh() {
+      following.refresh()
+      await watches.refresh()
+    },
   })
-  unsubscribe = await bus.subscribe(gatewayId(), receive, onGap)
+  unsubscribe = await bus.subscribe(gatewayId(), inbox.receive, onGap)
   await membership.start()
 
   const openRows = () => [...table.rows()].filter((row) => columns.sockets[row] !== null)
 
   return {
     sockets,
-    routes: sessionRoutes({ sessions, sockets, table, tracker, policy, clock }),
+    streams,
+    routes: sessionRoutes({ sessions, sockets, table, ownViews, tracker, policy, clock }),
     unblock: (row) => outbox.unblock(row),
     gauges: () => ({
       gatewayId: gatewayId(),
       sessions: columns.live,
+      streams: streams.count(),
       watches: outbox.index.edges(),
       watchedUsers: watches.targets(),
       slowReaders: outbox.blocked(),
@@ -190,11 +248,14 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     doubt: membership.doubt,
     isHealthy: membership.isHealthy,
     async drain() {
+      // Browsers open theirs again by themselves, elsewhere.
+      streams.endAll()
       const rows = openRows()
       const spreadMs = config.drainMs * DRAIN_SPREAD
-      for (const [position, row] of rows.entries()) {
-        const reconnectAfterMs = Math.round((spreadMs * position) / rows.length)
-        columns.sockets[row]!.send(JSON.stringify({ type: 'drain', reconnect_after_ms: reconnectAfterMs }))
+      // By chance, which spreads them as well as counting and tells nobody how many they are.
+      for (const row of rows) {
+        const frame = { type: 'drain', reconnect_after_ms: randomUpTo(spreadMs) }
+        columns.sockets[row]!.send(JSON.stringify(frame))
       }
       const giveUpAt = clock.now() + config.drainMs
       while (openRows().length > 0 && clock.now() < giveUpAt) await clock.sleep(DRAIN_LOOK_EVERY_MS)
@@ -202,6 +263,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     },
     async stop() {
       liveness.stop()
+      streams.endAll()
+      streams.stop()
       outbox.stop()
       unsubscribe()
       await membership.stop()

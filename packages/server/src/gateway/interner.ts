@@ -13,7 +13,8 @@ export interface Interner {
   size(): number
 }
 
-export function createInterner(): Interner {
+/** `onFree` is called when nothing refers to an index any more: whatever is known by it must go. */
+export function createInterner(onFree: (index: number) => void = () => {}): Interner {
   const indexes = new Map<string, number>()
   const names: (string | undefined)[] = []
   const free: number[] = []
@@ -36,6 +37,7 @@ export function createInterner(): Interner {
       indexes.delete(names[index]!)
       names[index] = undefined
       free.push(index)
+      onFree(index)
       return true
     },
     find: (id) => indexes.get(id) ?? -1,

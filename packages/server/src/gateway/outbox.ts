@@ -4,6 +4,7 @@
 // many watchers is many small turns of the loop instead of one long one.
 import type { Clock } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
+import { HELD_BACK, isInDoubt, isNothingSeen, isWholeSeen, MISSED, sightOf } from './edge-flags.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
 import { createWatchIndex, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
 
@@ -23,11 +24,15 @@ export interface Outbox {
   index: WatchIndex
   /** A target changed: everybody who watches it has something to hear. */
   markTarget(target: number): void
+  /** What somebody may see of a target changed, and only they have something to hear. */
+  markEdge(edge: number): void
   /** The connection's own view changed. */
   markOwn(connection: number): void
   /** The socket can take more again. */
   unblock(connection: number): void
   forget(connection: number): void
+  /** Whether the connection has been told everything. */
+  isCaughtUp(connection: number): boolean
   /** Marked connections, the blocked ones among them: what a slow network owes. */
   blocked(): number
   stop(): void
@@ -44,6 +49,14 @@ export interface OutboxParts {
   onFrame(changes: number, waitedMs: number): void
 }
 
+interface Queue {
+  items: Int32Array
+  length: number
+  /** How many were here before the phase `sealedAt` began. */
+  sealed: number
+  sealedAt: number
+}
+
 const FREE = 0
 const QUEUED = 1
 const BLOCKED = 2
@@ -51,7 +64,15 @@ const BLOCKED = 2
 export function createOutbox(parts: OutboxParts): Outbox {
   const { targets, clock, flushMs, send, ownFrame, onFrame } = parts
   const phases = Math.max(1, Math.min(PHASES_MAX, Math.floor(flushMs / PHASE_MIN_MS)))
-  const queues = Array.from({ length: phases }, () => ({ items: new Int32Array(64), length: 0 }))
+  const queues = Array.from(
+    { length: phases },
+    (): Queue => ({
+      items: new Int32Array(64),
+      length: 0,
+      sealed: 0,
+      sealedAt: 0,
+    }),
+  )
   let heads = new Int32Array(0)
   let own = new Uint8Array(0)
   let states = new Uint8Array(0)
@@ -76,11 +97,16 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (states[connection] !== FREE) return
     states[connection] = QUEUED
     const queue = queues[(connection >> BLOCK_BITS) % phases]!
+    const present = Math.floor(clock.now() / phaseMs)
+    if (queue.sealedAt !== present) {
+      queue.sealed = queue.length
+      queue.sealedAt = present
+    }
     if (queue.length === queue.items.length) queue.items = grown(queue.items, queue.length + 1)
     queue.items[queue.length++] = connection
     // Phases that went by while nobody waited are owed to nobody: the first change after a quiet
     // time is spread like any other.
-    if (queuedTotal++ === 0) turn = Math.floor(clock.now() / phaseMs)
+    if (queuedTotal++ === 0) turn = present
     if (!isTicking) tickLater()
   }
 
@@ -97,13 +123,23 @@ export function createOutbox(parts: OutboxParts): Outbox {
     // After a pause every phase is behind; each needs only one turn. A clock that was set back
     // must not make anybody wait until it is here again.
     for (turn = Math.min(Math.max(turn, present - phases), present); turn < present; ) {
-      const queue = queues[++turn % phases]!
-      // Emptied first: a connection with more to say than fits one frame queues up again meanwhile.
-      const connections = queue.items.slice(0, queue.length)
-      queue.length = 0
+      const connections = takeDue(queues[++turn % phases]!, present)
       if (connections.length > 0) drain(connections, 0)
     }
     if (queuedTotal > 0 && !isTicking) tickLater()
+  }
+
+  /**
+   * Takes out who queued up before the present phase began. Whoever came since waits for the next round,
+   * whether or not somebody else had a turn due in this very moment.
+   */
+  function takeDue(queue: Queue, present: number): Int32Array {
+    const due = queue.sealedAt === present ? queue.sealed : queue.length
+    const connections = queue.items.slice(0, due)
+    queue.items.copyWithin(0, due, queue.length)
+    queue.length -= due
+    queue.sealed = 0
+    return connections
   }
 
   function drain(connections: Int32Array, from: number): void {
@@ -129,32 +165,40 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const frame = ownFrame(connection)
       if (frame !== null && !sendOrBlock(connection, frame)) return
     }
-    let edge = heads[connection]!
+    const edge = heads[connection]!
     if (edge === NIL) return
-    const first = index.targetOf(edge)
-    let oldestAt = targets.changedAt(first)
-    let changes = 1
-    let frame: string
-    let next = index.nextMarked(edge)
-    index.setNextMarked(edge, UNMARKED)
-    if (next === NIL) {
-      frame = targets.frame(first)
-    } else {
-      frame = CHANGE_FRAME_START + targets.json(first)
-      while (next !== NIL && changes < CHANGES_PER_FRAME_MAX) {
-        edge = next
-        const target = index.targetOf(edge)
-        frame += `,${targets.json(target)}`
+    if (index.nextMarked(edge) === NIL && isWholeSeen(index.flags(edge))) {
+      heads[connection] = NIL
+      index.setNextMarked(edge, UNMARKED)
+      const target = index.targetOf(edge)
+      onFrame(1, now - targets.changedAt(target))
+      sendOrBlock(connection, targets.frame(target))
+    } else flushMany(connection, edge, now)
+  }
+
+  function flushMany(connection: number, from: number, now: number): void {
+    const changes: string[] = []
+    let oldestAt = Number.POSITIVE_INFINITY
+    let edge = from
+    while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
+      const target = index.targetOf(edge)
+      const next = index.nextMarked(edge)
+      index.setNextMarked(edge, UNMARKED)
+      const flags = index.flags(edge)
+      // Marked before it came into doubt: it is told when that is settled.
+      if (isInDoubt(flags)) index.setFlags(edge, flags | HELD_BACK)
+      else {
+        changes.push(isWholeSeen(flags) ? targets.json(target) : targets.seen(target, sightOf(flags)))
         oldestAt = Math.min(oldestAt, targets.changedAt(target))
-        changes++
-        next = index.nextMarked(edge)
-        index.setNextMarked(edge, UNMARKED)
       }
-      frame += FRAME_LIST_END
+      edge = next
     }
-    heads[connection] = next
-    onFrame(changes, now - oldestAt)
-    if (sendOrBlock(connection, frame) && next !== NIL) enqueue(connection)
+    heads[connection] = edge
+    if (changes.length === 0) return
+    onFrame(changes.length, now - oldestAt)
+    // By their ids: in which order people were marked depends on others, who may be hidden.
+    const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
+    if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 
   /** False when the connection can take no more for now. */
@@ -179,18 +223,27 @@ export function createOutbox(parts: OutboxParts): Outbox {
     index.setNextMarked(before, next)
   }
 
+  function markEdge(edge: number): void {
+    if (index.nextMarked(edge) !== UNMARKED) return
+    const connection = index.connectionOf(edge)
+    reserve(connection)
+    index.setNextMarked(edge, heads[connection]!)
+    heads[connection] = edge
+    enqueue(connection)
+  }
+
   return {
     index,
     markTarget(target) {
       for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
-        if (index.nextMarked(edge) !== UNMARKED) continue
-        const connection = index.connectionOf(edge)
-        reserve(connection)
-        index.setNextMarked(edge, heads[connection]!)
-        heads[connection] = edge
-        enqueue(connection)
+        const flags = index.flags(edge)
+        if (isWholeSeen(flags)) markEdge(edge)
+        else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)
+        // Whoever sees nothing of somebody hears nothing of them, not even that there was something.
+        else if (!isNothingSeen(flags)) markEdge(edge)
       }
     },
+    markEdge,
     markOwn(connection) {
       reserve(connection)
       own[connection] = 1
@@ -216,6 +269,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
       // the next connection that gets this number.
       states[connection] = FREE
     },
+    isCaughtUp: (connection) =>
+      connection >= states.length || (states[connection] === FREE && heads[connection] === NIL),
     blocked: () => blockedTotal,
     stop() {
       isStopped = true

@@ -26,7 +26,7 @@ function createWorld(clock: FakeClock) {
   const heard = new Map<string, number[]>()
   const ownViews = createOwnViews({ table, interner, outbox: () => outbox })
   const outbox = createOutbox({
-    targets: createTargetTable(),
+    targets: createTargetTable({ mask: (json) => json, now: () => 0 }),
     clock,
     flushMs: FLUSH_MS,
     send(row, frame) {

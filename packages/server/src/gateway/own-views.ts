@@ -11,6 +11,8 @@ export interface OwnViews {
   /** The welcome of a session carried the own view of this revision. */
   welcomed(row: number, revision: number): void
   frameFor(row: number): string | null
+  /** The newest own view, for a session that cannot be told and asks; null when it has that one. */
+  take(row: number): string | null
   /** A session ended. */
   ended(row: number): void
 }
@@ -28,9 +30,18 @@ export function createOwnViews(parts: {
     const view = views.get(user)
     if (view === undefined) return
     for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
-      if (columns.sockets[row] !== null && columns.ownRevision[row]! < view.revision) return
+      if (columns.ownRevision[row]! < view.revision) return
     }
     views.delete(user)
+  }
+
+  function take(row: number): string | null {
+    const user = columns.user[row]!
+    const view = views.get(user)
+    if (view === undefined || view.revision <= columns.ownRevision[row]!) return null
+    columns.ownRevision[row] = view.revision
+    dropIfDelivered(user)
+    return view.json
   }
 
   return {
@@ -58,13 +69,10 @@ export function createOwnViews(parts: {
       if ((views.get(user)?.revision ?? 0) > revision) outbox().markOwn(row)
       else dropIfDelivered(user)
     },
+    take,
     frameFor(row) {
-      const user = columns.user[row]!
-      const view = views.get(user)
-      if (view === undefined || view.revision <= columns.ownRevision[row]!) return null
-      columns.ownRevision[row] = view.revision
-      dropIfDelivered(user)
-      return `{"type":"self","presence":${view.json}}`
+      const json = take(row)
+      return json === null ? null : `{"type":"self","presence":${json}}`
     },
     ended(row) {
       const user = columns.user[row]!

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ERRORS, type ErrorCode, IDS_PER_QUERY_MAX, PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   activity,
   availabilityBody,
@@ -14,8 +14,10 @@ import {
   leaveBody,
   parse,
   platform,
+  queriedIdsInUrl,
   queryBody,
   userId,
+  viewerId,
   watchFrame,
 } from './schemas.ts'
 
@@ -141,6 +143,13 @@ describe('the other bodies and frames', () => {
     ['query without ids', queryBody, {}, 'bad_request'],
     ['query of numbers', queryBody, { user_ids: [1] }, 'invalid_id'],
     ['query of a blank', queryBody, { user_ids: ['a', ''] }, 'invalid_id'],
+    ['ids in a URL', queriedIdsInUrl, 'a,b', 'ok'],
+    ['no ids in a URL', queriedIdsInUrl, undefined, 'bad_request'],
+    ['nothing for ids in a URL', queriedIdsInUrl, '', 'bad_request'],
+    ['a blank among the ids in a URL', queriedIdsInUrl, 'a,,b', 'invalid_id'],
+    ['too many ids in a URL', queriedIdsInUrl, 'a,'.repeat(IDS_PER_QUERY_MAX).concat('a'), 'too_many_ids'],
+    ['no viewer', viewerId, undefined, 'ok'],
+    ['an empty viewer', viewerId, '', 'invalid_id'],
     ['unwatch', idsFrame, { user_ids: ['a'] }, 'ok'],
     ['unwatch of an object', idsFrame, { user_ids: { 0: 'a', length: 1 } }, 'bad_request'],
     ['watch with versions', watchFrame, { user_ids: ['a'], known: { a: 4 } }, 'ok'],
@@ -174,6 +183,13 @@ describe('the other bodies and frames', () => {
     expect(codeFor(idsFrame, { user_ids: ids })).toBe('ok')
   })
 
+  test('[R1] [X8] a list that is checked at once still says what it is', () => {
+    expect(z.toJSONSchema(queryBody, { io: 'input' })).toMatchObject({
+      properties: { user_ids: { type: 'array', maxItems: IDS_PER_QUERY_MAX, items: { type: 'string' } } },
+      required: ['user_ids'],
+    })
+  })
+
   test('a refusal does not repeat what the sender made up', () => {
     const key = 'k'.repeat(10_000)
     const parsed = parse(watchFrame, { user_ids: ['a'], known: { [key]: 'x' } })
@@ -192,8 +208,10 @@ describe('the other bodies and frames', () => {
       idsFrame,
       leaveBody,
       platform,
+      queriedIdsInUrl,
       queryBody,
       userId,
+      viewerId,
       watchFrame,
     ]
     const fields = fc.constantFrom(

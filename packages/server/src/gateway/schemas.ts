@@ -9,6 +9,7 @@ import {
   ERRORS,
   type ErrorCode,
   type Failure,
+  ID_BYTES_MAX,
   IDS_PER_QUERY_MAX,
   isId,
   PLATFORMS,
@@ -18,26 +19,49 @@ import { z } from 'zod'
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 
-const said = (code: ErrorCode, sentence: string) => `${code}: ${sentence}`
+export const said = (code: ErrorCode, sentence: string) => `${code}: ${sentence}`
 
 const NOT_AN_ID = said(
   'invalid_id',
   'an id is 1 to 128 bytes of UTF-8 without control characters, white space or commas',
 )
 
-export const userId = z.string({ error: NOT_AN_ID }).refine(isId, { error: NOT_AN_ID })
+/** What JSON Schema can say of an id; it counts characters, not bytes. */
+const ID_IN_WORDS = {
+  minLength: 1,
+  maxLength: ID_BYTES_MAX,
+  pattern: '^[^\\s,]+$',
+  description: `1 to ${ID_BYTES_MAX} bytes of UTF-8 without control characters, white space or commas`,
+}
+
+export const userId = z
+  .string({ error: NOT_AN_ID })
+  .refine(isId, { error: NOT_AN_ID })
+  .meta({ ...ID_IN_WORDS, examples: ['alice'] })
 
 /**
  * A list of ids as one check instead of one per element: lists are long, and both connecting and
  * querying wait for this.
  */
-function idList(max: number) {
-  return z.unknown().transform((value, context): string[] => {
-    const problem = idListProblem(value, max)
-    if (problem === null) return value as string[]
-    context.addIssue(problem)
-    return z.NEVER
-  })
+export function idList(max: number) {
+  return z
+    .unknown()
+    .transform((value, context) => checkedIds(value, max, context))
+    .meta(idListInWords(max))
+}
+
+function checkedIds(value: unknown, max: number, context: z.RefinementCtx): string[] {
+  const problem = idListProblem(value, max)
+  if (problem === null) return value as string[]
+  context.addIssue(problem)
+  return z.NEVER
+}
+
+/** The same list for whoever reads the description, where one check would say nothing. */
+function idListInWords(max: number): Record<string, unknown> {
+  const items = { type: 'string', ...ID_IN_WORDS }
+  const limit = Number.isFinite(max) ? { maxItems: max } : {}
+  return { type: 'array', items, ...limit, examples: [['alice', 'bob']] }
 }
 
 function idListProblem(value: unknown, max: number): string | null {
@@ -48,6 +72,22 @@ function idListProblem(value: unknown, max: number): string | null {
 
 export const userIds = idList(Number.POSITIVE_INFINITY)
 export const queriedIds = idList(IDS_PER_QUERY_MAX)
+
+const nobodyNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b') }
+
+/** The same in a URL: with commas between them, and at least one. */
+export const queriedIdsInUrl = z
+  .string(nobodyNamed)
+  .refine((text) => text !== '', nobodyNamed)
+  .transform((text, context) => checkedIds(text.split(','), IDS_PER_QUERY_MAX, context))
+  .meta({ ...idListInWords(IDS_PER_QUERY_MAX), minItems: 1, description: 'Ids with commas between them' })
+
+export const explainedUserId = userId.meta({ description: 'Who is seen' })
+
+/** Through whose eyes a backend looks. */
+export const viewerId = userId.optional().meta({
+  description: 'Only with a server key: answers as this user sees it. Without it, the whole truth',
+})
 
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
 const INSTANT_MAX = Date.UTC(9999, 11, 31)
@@ -66,14 +106,20 @@ const expiry = z
   })
   .nullish()
   .transform((at) => at ?? null)
+  .meta({ description: 'Unix milliseconds or ISO 8601, and ahead of now; null or absent for never' })
+
+const CHOICES_EXPIRE_AT = '2099-12-31T17:00:00Z'
 
 export const availabilityBody = z
   .object({
-    status: z.enum(AVAILABILITY_CHOICES, {
-      error: said('invalid_status', `status is one of ${AVAILABILITY_CHOICES.join(', ')}`),
-    }),
+    status: z
+      .enum(AVAILABILITY_CHOICES, {
+        error: said('invalid_status', `status is one of ${AVAILABILITY_CHOICES.join(', ')}`),
+      })
+      .meta({ description: 'online returns to automatic' }),
     expires_at: expiry,
   })
+  .meta({ examples: [{ status: 'busy', expires_at: CHOICES_EXPIRE_AT }, { status: 'online' }] })
   .transform(({ status, expires_at }): { status: Availability; expiresAt: number | null } => ({
     status: status === 'online' ? 'auto' : status,
     expiresAt: expires_at,
@@ -95,6 +141,7 @@ export const customStatusBody = z
       .refine((text) => text.length <= CUSTOM_TEXT_CHARS_MAX || [...text].length <= CUSTOM_TEXT_CHARS_MAX, {
         error: said('text_too_long', `text has at most ${CUSTOM_TEXT_CHARS_MAX} characters`),
       })
+      .meta({ maxLength: CUSTOM_TEXT_CHARS_MAX })
       .nullish()
       .transform(orNothing),
     emoji: z
@@ -103,29 +150,36 @@ export const customStatusBody = z
       .refine((emoji) => utf8Length(emoji) <= CUSTOM_EMOJI_BYTES_MAX, {
         error: said('text_too_long', `emoji has at most ${CUSTOM_EMOJI_BYTES_MAX} bytes`),
       })
+      .meta({ maxLength: CUSTOM_EMOJI_BYTES_MAX, description: `At most ${CUSTOM_EMOJI_BYTES_MAX} bytes` })
       .nullish()
       .transform(orNothing),
     expires_at: expiry,
   })
+  .meta({ examples: [{ text: 'In a meeting', emoji: '📅', expires_at: CHOICES_EXPIRE_AT }] })
   .transform(({ text, emoji, expires_at }) => ({ text, emoji, expiresAt: expires_at }))
 
-export const activity = z.enum(ACTIVITIES, { error: said('bad_request', 'activity is active or idle') })
+export const activity = z
+  .enum(ACTIVITIES, { error: said('bad_request', 'activity is active or idle') })
+  .meta({ id: 'Activity' })
 
-export const platform = z.enum(PLATFORMS, {
-  error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`),
+export const platform = z
+  .enum(PLATFORMS, { error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`) })
+  .meta({ id: 'Platform' })
+
+export const deviceId = userId.meta({
+  description: `The device, the same every time. ${ID_IN_WORDS.description}`,
+  examples: ['phone'],
 })
 
-const deviceId = userId
+export const heartbeatBody = z
+  .object({ device_id: deviceId, platform: platform.default('other'), activity })
+  .meta({ examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }] })
 
-export const heartbeatBody = z.object({
-  device_id: deviceId,
-  platform: platform.default('other'),
-  activity,
-})
+export const leaveBody = z.object({ device_id: deviceId }).meta({ examples: [{ device_id: 'phone' }] })
 
-export const leaveBody = z.object({ device_id: deviceId })
-
-export const queryBody = z.object({ user_ids: queriedIds })
+export const queryBody = z
+  .object({ user_ids: queriedIds })
+  .meta({ examples: [{ user_ids: ['alice', 'bob'] }] })
 
 export const idsFrame = z.object({ user_ids: userIds })
 

@@ -2,6 +2,7 @@
 // HTTP alike. A row costs a few dozen bytes and no timer; liveness is found by walking the columns.
 import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { ServerWebSocket } from 'bun'
+import { createScramble } from '../platform/ids.ts'
 import { grown } from '../platform/typed-arrays.ts'
 import { NIL } from './watch-index.ts'
 
@@ -54,6 +55,7 @@ export function createSessionTable(gatewayId: () => string) {
   const free: number[] = []
   let headOfUser = new Int32Array(0)
   let generations = 0
+  const scramble = createScramble()
 
   function reserve(rows: number): void {
     if (rows <= table.user.length) return
@@ -122,11 +124,23 @@ export function createSessionTable(gatewayId: () => string) {
     *rows(): Generator<number> {
       for (let row = 0; row < table.length; row++) if (table.user[row] !== NIL) yield row
     },
+    /** A row number for something that watches and is no session: nothing here counts it. */
+    lend(): number {
+      const row = free.pop() ?? table.length++
+      reserve(row + 1)
+      table.sockets[row] = null
+      table.user[row] = NIL
+      return row
+    },
+    giveBack: (row: number) => void free.push(row),
     isLive: (row: number) => row < table.length && table.user[row] !== NIL,
     firstOfUser: (user: number) => (user < headOfUser.length ? headOfUser[user]! : NIL),
-    /** Unique as the gateway's name is: rows are reused, generations are not. A new name renames all. */
+    /**
+     * Unique as the gateway's name is: rows are reused, generations are not. A new name renames all.
+     * Scrambled, because people read their own, and it would count everybody's.
+     */
     sessionId: (row: number, ofGateway = gatewayId()) =>
-      `${ofGateway}-${table.generation[row]!.toString(36)}`,
+      `${ofGateway}-${scramble(table.generation[row]!).toString(36)}`,
     platformOf: (row: number): Platform => PLATFORMS[table.platform[row]!]!,
     /** The stamp for the next event of this session. */
     stamp(row: number, now: number): number {

@@ -7,6 +7,7 @@ import type { Tally } from '../platform/tally.ts'
 import type { SessionFacts } from '../presence/event.ts'
 import type { Policy } from '../presence/policy.ts'
 import { IMAGINED_REVISION, type Tracked, type Tracker } from '../presence/tracker.ts'
+import { Unavailable } from '../presence/unavailable.ts'
 import type { Interner } from './interner.ts'
 import { ACTIVITY, type Opening, type SessionTable, type Socket } from './session-table.ts'
 import { NIL } from './watch-index.ts'
@@ -16,7 +17,10 @@ export type Ending = { how: 'left' } | { how: 'closed' } | { how: 'lost'; proven
 export interface Sessions {
   /** Takes a row; null when the user has as many sessions here as one may have. */
   admit(opening: Opening, socket: Socket | null): number | null
-  /** Reports the admitted session; null when it ended before the report was through. */
+  /**
+   * Reports the admitted session; null when it ended before the report was through. Fails when nobody
+   * would ever see it, and then it is the caller's to end.
+   */
   announce(row: number, opening: Opening): Promise<Tracked | null>
   /** Any frame is a sign of life; only `active` is activity. */
   beat(row: number, activity: Activity | null): void
@@ -25,6 +29,8 @@ export interface Sessions {
   end(row: number, ending: Ending): void
   /** Announces every session again, under the gateway's new name; done when that is committed. */
   announceAgain(): Promise<void>
+  /** The user chose after how much inactivity they are away; null for the server's own. */
+  setAwayAfter(userId: string, awayAfterMs: number | null): void
   /** The rows of a user on this gateway, a snapshot that may be changed while it is walked. */
   rowsOf(userId: string): number[]
   userIdOf(row: number): string
@@ -41,13 +47,15 @@ export interface SessionsParts {
   formerGatewayIds: () => readonly string[]
   sessionsPerUser: number
   tally: Tally
+  /** The user of a row is known to the store, and this is what they chose. */
+  onTracked(row: number, tracked: Tracked): void
   /** The row is about to be free: whatever else hangs on it must go. */
   onEnd(row: number): void
 }
 
 export function createSessions(parts: SessionsParts): Sessions {
   const { table, interner, tracker, policy, clock, gatewayId, formerGatewayIds, sessionsPerUser } = parts
-  const { tally, onEnd } = parts
+  const { tally, onTracked, onEnd } = parts
   const { columns } = table
 
   function rowsOf(userId: string): number[] {
@@ -78,6 +86,11 @@ export function createSessions(parts: SessionsParts): Sessions {
     tracker.report(userIdOf(row), { type: activity, activity, at: table.stamp(row, at), ...facts(row) })
   }
 
+  function takeChoices(row: number, tracked: Tracked): void {
+    columns.awayAfterMs[row] = tracked.record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
+    onTracked(row, tracked)
+  }
+
   return {
     admit(opening, socket) {
       if (rowsOf(opening.userId).length >= sessionsPerUser) return null
@@ -99,10 +112,12 @@ export function createSessions(parts: SessionsParts): Sessions {
       const known = tracked.record.sessions.find(({ id }) => id === session.sessionId)
       // A device that came back carries on as it was, and the table must agree with the record.
       const isImagined = tracked.revision === IMAGINED_REVISION
+      // The user was erased in this very moment, and what began before it is history.
+      if (known === undefined && !isImagined) throw new Unavailable('the session began before an erasure')
       if (columns.activity[row] === ACTIVITY.unconfirmed && !isImagined) {
         columns.activity[row] = ACTIVITY[known?.activity ?? activity]
       }
-      columns.awayAfterMs[row] = tracked.record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
+      takeChoices(row, tracked)
       return tracked
     },
 
@@ -115,7 +130,12 @@ export function createSessions(parts: SessionsParts): Sessions {
         const type = columns.activity[row] === ACTIVITY.unconfirmed ? 'connected' : activity
         const again = { since, formerIds: formerIds(row) }
         const event = { type, activity, at: table.stamp(row, since), ...facts(row), again } as const
-        announced.push(tracker.apply(userIdOf(row), event))
+        const generation = columns.generation[row]
+        announced.push(
+          tracker.apply(userIdOf(row), event).then((tracked) => {
+            if (table.isLive(row) && columns.generation[row] === generation) takeChoices(row, tracked)
+          }),
+        )
       }
       await Promise.all(announced)
     },
@@ -154,6 +174,9 @@ export function createSessions(parts: SessionsParts): Sessions {
       }
     },
 
+    setAwayAfter(userId, awayAfterMs) {
+      for (const row of rowsOf(userId)) columns.awayAfterMs[row] = awayAfterMs ?? policy.awayAfterMs
+    },
     rowsOf,
     userIdOf,
   }

@@ -82,7 +82,7 @@ export function createSockets(parts: SocketsParts): Sockets {
     try {
       tracked = await sessions.announce(row, opening)
     } catch (error) {
-      logger.error({ err: error }, 'a session could not be announced')
+      if (!(error instanceof Unavailable)) logger.error({ err: error }, 'a session could not be announced')
       if (socket.data === row) hangUp(row, CLOSE.shuttingDown, 'unavailable', UNAVAILABLE)
       return
     }

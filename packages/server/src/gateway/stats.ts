@@ -1,9 +1,13 @@
-// What the server counts, for Prometheus and for people. Hot paths bump plain numbers; everything
-// here happens only when somebody asks, except one sample every few seconds for rates.
+// What the server counts, for Prometheus and for people. Hot paths bump plain numbers; everything here
+// happens only when somebody asks, except a sample every few seconds. Prometheus reads each process by
+// itself; people get the whole deployment, as far as its processes have put up what they count.
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Clock, Timer } from '../platform/clock.ts'
+import { randomName } from '../platform/ids.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { PresenceStore } from '../store/port.ts'
+import { type ProcessNotice, startBoard } from './board.ts'
+import { type Sample, startHistory } from './history.ts'
 
 const SAMPLE_EVERY_MS = 5_000
 const QUANTILES = [0.5, 0.9, 0.99] as const
@@ -12,6 +16,7 @@ const QUANTILES = [0.5, 0.9, 0.99] as const
 export interface GatewayGauges {
   gatewayId: string
   sessions: number
+  streams: number
   watches: number
   watchedUsers: number
   slowReaders: number
@@ -27,6 +32,8 @@ export interface ProcessGauges {
 
 export interface Stats {
   read(): Promise<object>
+  /** The last hour, oldest first. */
+  history(): readonly Sample[]
   prometheus(): Promise<string>
   prometheusType: string
   stop(): void
@@ -45,7 +52,14 @@ const COUNTERS = {
 }
 type Counts = Record<keyof typeof COUNTERS, number>
 
-const NO_GATEWAY: GatewayGauges = { gatewayId: '', sessions: 0, watches: 0, watchedUsers: 0, slowReaders: 0 }
+const NO_GATEWAY: GatewayGauges = {
+  gatewayId: '',
+  sessions: 0,
+  streams: 0,
+  watches: 0,
+  watchedUsers: 0,
+  slowReaders: 0,
+}
 
 export function createStats(parts: {
   tally: Tally
@@ -54,8 +68,10 @@ export function createStats(parts: {
   process: () => ProcessGauges
   store: PresenceStore
   clock: Clock
+  roles: readonly string[]
 }): Stats {
-  const { tally, gateway, store, clock } = parts
+  const { tally, gateway, store, clock, roles } = parts
+  const processName = randomName('p-')
   const startedAt = clock.now()
   const registry = new Registry()
 
@@ -130,26 +146,82 @@ export function createStats(parts: {
   )
   expose('resident_bytes', 'resident memory of the process', (gauge) => gauge.set(process.memoryUsage().rss))
 
+  function notice(): ProcessNotice {
+    const here = gateway() ?? NO_GATEWAY
+    return {
+      name: gateway() === null ? processName : here.gatewayId,
+      roles,
+      connections: here.sessions,
+      streams: here.streams,
+      watches: here.watches,
+      watched_users: here.watchedUsers,
+      slow_readers: here.slowReaders,
+      changes_per_second: rates.changes,
+      deliveries_per_second: rates.deliveries,
+      frames_in_per_second: rates.frames_in,
+      propagation_p99_ms: tally.waits.quantile(0.99),
+      archive_backlog: parts.process().archiveBacklog,
+      resident_bytes: process.memoryUsage().rss,
+      uptime_ms: clock.now() - startedAt,
+    }
+  }
+  const board = startBoard({ store, clock, notice })
+  const history = startHistory({
+    clock,
+    async sample() {
+      const processes = await board.read()
+      return {
+        at: clock.now(),
+        users: await countUsers(),
+        connections: sum(processes, 'connections'),
+        watches: sum(processes, 'watches'),
+        changes_per_second: sum(processes, 'changes_per_second'),
+        deliveries_per_second: sum(processes, 'deliveries_per_second'),
+        propagation_p99_ms: slowest(processes),
+      }
+    },
+  })
+
   return {
     async read() {
       const [p50, p90, p99] = QUANTILES.map((quantile) => tally.waits.quantile(quantile))
-      const here = gateway()
-      const { sessions, watches, watchedUsers, slowReaders } = here ?? NO_GATEWAY
+      const processes = await board.read()
       return {
         users: await countUsers(),
-        connections: sessions,
-        watches,
-        watched_users: watchedUsers,
-        slow_readers: slowReaders,
-        gateways: here === null ? [] : [{ gateway_id: here.gatewayId, connections: sessions, watches }],
+        connections: sum(processes, 'connections'),
+        streams: sum(processes, 'streams'),
+        watches: sum(processes, 'watches'),
+        watched_users: sum(processes, 'watched_users'),
+        slow_readers: sum(processes, 'slow_readers'),
+        gateways: processes
+          .filter((one) => one.roles.includes('gateway'))
+          .map(({ name, connections, watches }) => ({ gateway_id: name, connections, watches })),
+        processes,
         rates_per_second: rates,
         totals: count(),
         propagation_ms: { p50, p90, p99, count: tally.waits.count() },
         uptime_ms: clock.now() - startedAt,
       }
     },
+    history: history.samples,
     prometheus: () => registry.metrics(),
     prometheusType: registry.contentType,
-    stop: () => timer.stop(),
+    stop() {
+      timer.stop()
+      board.stop()
+      history.stop()
+    },
   }
+}
+
+type Summed = 'connections' | 'streams' | 'watches' | 'watched_users' | 'slow_readers'
+type Rated = 'changes_per_second' | 'deliveries_per_second'
+
+function sum(processes: readonly ProcessNotice[], what: Summed | Rated): number {
+  return processes.reduce((total, one) => total + one[what], 0)
+}
+
+function slowest(processes: readonly ProcessNotice[]): number | null {
+  const known = processes.flatMap(({ propagation_p99_ms: ms }) => (ms === null ? [] : [ms]))
+  return known.length === 0 ? null : Math.max(...known)
 }

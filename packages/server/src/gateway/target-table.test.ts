@@ -8,7 +8,7 @@ const json = (version: number) => `{"version":${version}}`
 
 describe('the target table', () => {
   test('nothing is known of a target before the first update', () => {
-    const targets = createTargetTable()
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     expect(targets.isKnown(0)).toBe(false)
     expect(targets.isKnown(1_000)).toBe(false)
     expect(targets.update(5, 0, json(0), 10)).toBe(true)
@@ -17,7 +17,7 @@ describe('the target table', () => {
   })
 
   test('[W9] an older or equal version changes nothing, not even the instant', () => {
-    const targets = createTargetTable()
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 7, json(7), 100)
     expect(targets.update(1, 6, json(6), 200)).toBe(false)
     expect(targets.update(1, 7, '{"other":7}', 200)).toBe(false)
@@ -25,7 +25,7 @@ describe('the target table', () => {
   })
 
   test('[W9] version 0 replaces whatever was known, and anything replaces it', () => {
-    const targets = createTargetTable()
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 7, json(7), 100)
     expect(targets.update(1, 0, json(0), 200)).toBe(true)
     expect(targets.update(1, 0, json(0), 300)).toBe(false)
@@ -34,7 +34,7 @@ describe('the target table', () => {
   })
 
   test('a frame is made once and again only after a change', () => {
-    const targets = createTargetTable()
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 1, json(1), 0)
     const frame = targets.frame(1)
     expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [{ version: 1 }] })
@@ -44,7 +44,7 @@ describe('the target table', () => {
   })
 
   test('a forgotten target starts again: its number may belong to somebody else', () => {
-    const targets = createTargetTable()
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 9, json(9), 0)
     targets.frame(1)
     targets.forget(1)
@@ -57,7 +57,7 @@ describe('the target table', () => {
     const step = fc.record({ target: fc.nat(40), version: fc.nat(5), forgets: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const targets = createTargetTable()
+        const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
         const known = new Map<number, number>()
         for (const [at, { target, version, forgets }] of steps.entries()) {
           const before = known.get(target)

@@ -2,6 +2,7 @@
 // a change is serialised once, however many people see it. Versions only go up, except that 0
 // ("nothing known") may replace anything.
 import { grown } from '../platform/typed-arrays.ts'
+import type { Sight } from '../presence/visibility.ts'
 
 export interface TargetTable {
   /** False when what is known already is newer or the same. */
@@ -9,6 +10,8 @@ export interface TargetTable {
   isKnown(target: number): boolean
   version(target: number): number
   json(target: number): string
+  /** As much of it as somebody may see. */
+  seen(target: number, sight: Sight): string
   /** A whole `presence_change` frame with this one change, made once and shared by all watchers. */
   frame(target: number): string
   changedAt(target: number): number
@@ -18,7 +21,26 @@ export interface TargetTable {
 export const CHANGE_FRAME_START = '{"type":"presence_change","changes":['
 export const FRAME_LIST_END = ']}'
 
-export function createTargetTable(): TargetTable {
+/** Whether an object is the one of people who are hidden or unknown; its version comes last. */
+export const isNothingKnown = (json: string): boolean => json.endsWith(',"version":0}')
+
+/** How long a masked object is used again; a bucket of last seen is at most so late after midnight. */
+const MASKED_MS = 60_000
+
+export interface TargetTableParts {
+  /** Takes from the object what a sight leaves out. */
+  mask(json: string, sight: Sight): string
+  now(): number
+}
+
+interface Masked {
+  madeAt: number
+  bySight: Partial<Record<Sight, string>>
+}
+
+export function createTargetTable({ mask, now }: TargetTableParts): TargetTable {
+  /** Only of people who show less than everything to somebody here. */
+  const masked = new Map<number, Masked>()
   const jsons: (string | undefined)[] = []
   const frames: (string | undefined)[] = []
   let versions = new Float64Array(0)
@@ -35,11 +57,23 @@ export function createTargetTable(): TargetTable {
       changedAts[target] = at
       jsons[target] = json
       frames[target] = undefined
+      masked.delete(target)
       return true
     },
     isKnown: (target) => jsons[target] !== undefined,
     version: (target) => versions[target]!,
     json: (target) => jsons[target]!,
+    seen(target, sight) {
+      const json = jsons[target]!
+      if (sight === 'everything') return json
+      let made = masked.get(target)
+      if (made === undefined || now() - made.madeAt > MASKED_MS) {
+        made = { madeAt: now(), bySight: {} }
+        masked.set(target, made)
+      }
+      made.bySight[sight] ??= mask(json, sight)
+      return made.bySight[sight]
+    },
     frame(target) {
       let frame = frames[target]
       if (frame === undefined) {
@@ -52,6 +86,7 @@ export function createTargetTable(): TargetTable {
     forget(target) {
       jsons[target] = undefined
       frames[target] = undefined
+      masked.delete(target)
     },
   }
 }

@@ -1,5 +1,5 @@
-// Who watches whom, as a pool of edges in integer arrays: 24 bytes an edge for both directions and
-// the outbox's mark. An edge is on two lists, the watchers of its target (doubly linked, because it
+// Who watches whom, as a pool of edges in integer arrays: 25 bytes an edge for both directions, the
+// outbox's mark and a few flags. An edge is on two lists, the watchers of its target (doubly linked, because it
 // leaves from the middle) and the targets of its connection (singly linked, walked when it closes).
 import { grown } from '../platform/typed-arrays.ts'
 
@@ -27,6 +27,11 @@ export interface WatchIndex {
   /** The outbox's list of changed edges of a connection runs through these. */
   nextMarked(edge: number): number
   setNextMarked(edge: number, next: number): void
+  /** What the viewer may see of the target, and why the edge is there; 0 for a new edge. */
+  flags(edge: number): number
+  setFlags(edge: number, flags: number): void
+  /** The edge between the two, or NIL. */
+  find(connection: number, target: number): number
 }
 
 export function createWatchIndex(onRemoveMarked: (connection: number, edge: number) => void): WatchIndex {
@@ -36,6 +41,7 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
   let previousOfTarget = new Int32Array(0)
   let nextOfConnection = new Int32Array(0)
   let nextMarked = new Int32Array(0)
+  let flags = new Uint8Array(0)
   let headOfTarget = new Int32Array(0)
   let headOfConnection = new Int32Array(0)
   let degrees = new Int32Array(0)
@@ -57,6 +63,7 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
       previousOfTarget = grown(previousOfTarget, used)
       nextOfConnection = grown(nextOfConnection, used)
       nextMarked = grown(nextMarked, used)
+      flags = grown(flags, used)
     }
     return edge
   }
@@ -91,6 +98,7 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
       target[edge] = ofTarget
       connection[edge] = ofConnection
       nextMarked[edge] = UNMARKED
+      flags[edge] = 0
       nextOfTarget[edge] = head
       previousOfTarget[edge] = NIL
       if (head !== NIL) previousOfTarget[head] = edge
@@ -141,5 +149,10 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
     setNextMarked(edge, next) {
       nextMarked[edge] = next
     },
+    flags: (edge) => flags[edge]!,
+    setFlags(edge, next) {
+      flags[edge] = next
+    },
+    find,
   }
 }

@@ -2,6 +2,7 @@
 // answer is in the snapshot. With the real store, tracker and archive; only reading waits for a gate.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
+import { OPEN_RULES } from '../../../../testing/records.ts'
 import type { Archive } from '../archive/port.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
 import { createMemoryBus } from '../bus/memory.ts'
@@ -12,17 +13,23 @@ import { createArchivist } from '../presence/archivist.ts'
 import { POLICIES } from '../presence/policy.ts'
 import { createReader } from '../presence/reader.ts'
 import { createRecall } from '../presence/recall.ts'
+import { createRelations } from '../presence/relations.ts'
 import { createTracker, type Tracker } from '../presence/tracker.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import type { PresenceStore } from '../store/port.ts'
+import { createDiscretions } from './discretions.ts'
+import { NAMED } from './edge-flags.ts'
 import { createInterner } from './interner.ts'
 import { createOutbox } from './outbox.ts'
+import { createSights } from './sights.ts'
 import { createTargetTable } from './target-table.ts'
 import { createWatches, type Watches } from './watches.ts'
 
 const GATEWAY = 'g-1'
 const policy = POLICIES.instant
 const isOpen = () => true
+/** No connection here is anybody's. */
+const NOBODY = -1
 
 let archive: Archive
 let tracker: Tracker
@@ -51,7 +58,7 @@ beforeEach(async () => {
   const bus = createMemoryBus()
   const store = createMemoryStore()
   const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy })
+  const announcer = createAnnouncer({ bus, archivist, policy, rules: OPEN_RULES })
   const shared = { store, announcer, policy, clock, logger }
   // One store for two, as in a cluster: this gateway reads slowly, the other one changes.
   tracker = createTracker({ ...shared, recall: createRecall(archive, clock, logger) })
@@ -72,7 +79,7 @@ beforeEach(async () => {
     tick,
   })
   interner = createInterner()
-  const targets = createTargetTable()
+  const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
   const outbox = createOutbox({
     targets,
     clock,
@@ -84,6 +91,18 @@ beforeEach(async () => {
     ownFrame: () => null,
     onFrame: () => {},
   })
+  const discretions = createDiscretions()
+  const sights = createSights({
+    interner,
+    discretions,
+    outbox,
+    targets,
+    relations: createRelations({ archive, rules: OPEN_RULES, clock, logger }),
+    rules: OPEN_RULES,
+    clock,
+    viewerOf: () => NOBODY,
+    connectionsOf: () => [],
+  })
   watches = createWatches({
     interner,
     targets,
@@ -91,6 +110,9 @@ beforeEach(async () => {
     store,
     reader,
     tracker,
+    discretions,
+    sights,
+    rules: OPEN_RULES,
     gatewayId: () => GATEWAY,
     now: clock.now,
     onTrouble: () => {},
@@ -104,13 +126,19 @@ afterEach(() => archive.close())
 const setText = (text: string | null, userId = 'bob') =>
   tracker.apply(userId, { type: 'set_custom_status', at: clock.now(), text, emoji: null, expiresAt: null })
 
+const knowing = (known: Record<string, number>, open: () => boolean = isOpen) => ({
+  known,
+  why: NAMED,
+  isOpen: open,
+})
+
 const parsed = (states: string[] | null) => (states ?? []).map((state) => JSON.parse(state) as Presence)
 
 describe('watching', () => {
   test('[W1] somebody first heard of while the answer is on its way is in the snapshot', async () => {
     const open = Promise.withResolvers<void>()
     gate = open.promise
-    const watching = watches.watch(0, ['bob'], {}, isOpen)
+    const watching = watches.watch(0, ['bob'], knowing({}))
     // The interest is registered by then, so this is pushed here while the reading still waits.
     await setText('here I am')
     open.resolve()
@@ -133,7 +161,7 @@ describe('watching', () => {
     ])
     const open = Promise.withResolvers<void>()
     gate = open.promise
-    const watching = watches.watch(0, ['bob'], {}, isOpen)
+    const watching = watches.watch(0, ['bob'], knowing({}))
     await setText('newer')
     open.resolve()
     expect(parsed(await watching)[0]?.custom_status?.text).toBe('newer')
@@ -143,7 +171,11 @@ describe('watching', () => {
     const open = Promise.withResolvers<void>()
     gate = open.promise
     let isThere = true
-    const watching = watches.watch(0, ['bob', 'carol'], {}, () => isThere)
+    const watching = watches.watch(
+      0,
+      ['bob', 'carol'],
+      knowing({}, () => isThere),
+    )
     expect(watches.targets()).toBe(2)
     isThere = false
     watches.clear(0)
@@ -156,14 +188,14 @@ describe('watching', () => {
   test('[W1] a reading that fails leaves nothing behind', async () => {
     isStoreAway = true
     gate = Promise.reject(new Error('the database is gone'))
-    await expect(watches.watch(0, ['bob'], {}, isOpen)).rejects.toThrow('the archive does not answer')
+    await expect(watches.watch(0, ['bob'], knowing({}))).rejects.toThrow('the archive does not answer')
     expect(watches.targets()).toBe(0)
     expect(watches.degree(0)).toBe(0)
     expect(interner.size()).toBe(0)
   })
 
   test('[W1] repeats in one question are one watch, and one goodbye ends it', async () => {
-    const states = parsed(await watches.watch(0, ['bob', 'bob', 'carol', 'bob'], {}, isOpen))
+    const states = parsed(await watches.watch(0, ['bob', 'bob', 'carol', 'bob'], knowing({})))
     expect(states.map(({ user_id }) => user_id)).toEqual(['bob', 'carol'])
     expect(watches.degree(0)).toBe(2)
     expect(watches.countNew(0, ['bob', 'dave', 'dave', 'carol'])).toBe(1)
@@ -172,9 +204,9 @@ describe('watching', () => {
   })
 
   test('[W4] once nobody here watches somebody, their changes are not sent here', async () => {
-    await watches.watch(0, ['bob', 'dave'], {}, isOpen)
+    await watches.watch(0, ['bob', 'dave'], knowing({}))
     watches.unwatch(0, ['bob'])
-    await watches.watch(1, ['carol'], {}, isOpen)
+    await watches.watch(1, ['carol'], knowing({}))
     const heard = Promise.withResolvers<string[]>()
     onSend = (connection, changes) => heard.resolve(changes.map(({ user_id }) => `${connection} ${user_id}`))
     await setText('unheard', 'bob')
@@ -184,12 +216,12 @@ describe('watching', () => {
 
   test('[W9] what the client knows already is left out, by its own keys only', async () => {
     await setText('hello')
-    const [bob] = parsed(await watches.watch(0, ['bob'], {}, isOpen))
+    const [bob] = parsed(await watches.watch(0, ['bob'], knowing({})))
     const known = { bob: bob!.version }
-    expect(await watches.watch(1, ['bob'], known, isOpen)).toEqual([])
-    expect(parsed(await watches.watch(2, ['bob'], { bob: known.bob - 1 }, isOpen))).toEqual([bob!])
+    expect(await watches.watch(1, ['bob'], knowing(known))).toEqual([])
+    expect(parsed(await watches.watch(2, ['bob'], knowing({ bob: known.bob - 1 })))).toEqual([bob!])
     // Inherited names are nobody's knowledge.
     const inherited = Object.create({ bob: known.bob }) as Record<string, number>
-    expect(parsed(await watches.watch(3, ['bob'], inherited, isOpen))).toEqual([bob!])
+    expect(parsed(await watches.watch(3, ['bob'], knowing(inherited)))).toEqual([bob!])
   })
 })

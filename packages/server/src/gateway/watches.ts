@@ -2,16 +2,22 @@
 // then, in one turn, the edges are added and the snapshot is made from the newest state known here.
 // A change that arrives in between is already in that state; one that arrives later finds the edges.
 
-import type { ChangeMessage } from '../bus/port.ts'
+import type { ChangeMessage, ErasedMessage } from '../bus/port.ts'
 import { grown } from '../platform/typed-arrays.ts'
+import { type Discretion, type PrivacyRules, UNGUARDED } from '../presence/privacy.ts'
 import type { Reader } from '../presence/reader.ts'
-import type { UserRecord } from '../presence/record.ts'
+import { isBare, type UserRecord } from '../presence/record.ts'
+import { wins } from '../presence/setting-events.ts'
 import type { Tracker } from '../presence/tracker.ts'
 import { toPresence, unknownPresence } from '../presence/view.ts'
 import type { PresenceStore } from '../store/port.ts'
+import type { Discretions } from './discretions.ts'
+import { FOLLOWED, HELD_BACK, isInDoubt, NAMED, sightOf } from './edge-flags.ts'
 import type { Interner } from './interner.ts'
 import type { Outbox } from './outbox.ts'
-import type { TargetTable } from './target-table.ts'
+import type { Decision, Sights } from './sights.ts'
+import { isNothingKnown, type TargetTable } from './target-table.ts'
+import { NIL } from './watch-index.ts'
 
 export interface Watches {
   /** How many users the connection watches. */
@@ -19,26 +25,44 @@ export interface Watches {
   /** How many of these the connection does not watch yet. Ids are taken without repeats. */
   countNew(connection: number, userIds: readonly string[]): number
   /**
-   * Starts watching and returns the state of everybody named, as JSON, without those whose version
-   * the client knows. Null when the connection ended meanwhile.
+   * Starts watching and returns the state of everybody named, as JSON and as far as the viewer may see
+   * it, without those whose version the client knows. Null when the connection ended meanwhile.
    */
-  watch(
-    connection: number,
-    userIds: readonly string[],
-    known: Readonly<Record<string, number>>,
-    isOpen: () => boolean,
-  ): Promise<string[] | null>
+  watch(connection: number, userIds: readonly string[], options: WatchOptions): Promise<string[] | null>
   unwatch(connection: number, userIds: readonly string[]): void
+  /** Whom the connection watches by name. */
+  named(connection: number): string[]
+  /** Whom the connection watches because they are in the list it follows. */
+  followed(connection: number): string[]
+  /** These are not in that list any more; returns those it does not watch any more either. */
+  unfollow(connection: number, userIds: readonly string[]): string[]
+  /** Keeps what is known of a user up to date though nobody watches them; ends with `disregard`. */
+  attend(userId: string): Promise<number>
+  disregard(user: number): void
+  /** Whether it is known of everybody watched what the connection may see. */
+  isSettled(connection: number): boolean
+  /** The versions of these as the connection sees them; 0 where it does not watch. */
+  versionsSeen(connection: number, userIds: readonly string[]): number[]
   /** The connection ended. */
   clear(connection: number): void
   /** A change arrived from the bus. */
   receive(message: ChangeMessage): void
+  /** Nothing is known of this user any more. */
+  erase(message: ErasedMessage): void
   /** Registers the interest in everybody watched here again, under the gateway's present name. */
   registerAgain(): Promise<void>
   /** Reads everybody watched here again, and sends what was missed. */
   refresh(): Promise<void>
   /** Users somebody here watches. */
   targets(): number
+}
+
+export interface WatchOptions {
+  known: Readonly<Record<string, number>>
+  /** Whether the client named them, or they are in the contact list it follows. */
+  why: typeof NAMED | typeof FOLLOWED
+  /** False once the connection has ended. */
+  isOpen(): boolean
 }
 
 export interface WatchesParts {
@@ -48,6 +72,9 @@ export interface WatchesParts {
   store: PresenceStore
   reader: Reader
   tracker: Tracker
+  discretions: Discretions
+  sights: Sights
+  rules: PrivacyRules
   gatewayId: () => string
   /** Interest could not be registered: changes may be missed until it is. */
   onTrouble(): void
@@ -62,6 +89,7 @@ function* inBatches(userIds: readonly string[]): Generator<readonly string[]> {
 
 export function createWatches(parts: WatchesParts): Watches {
   const { interner, targets, outbox, store, reader, tracker, gatewayId, onTrouble, now } = parts
+  const { discretions, sights, rules } = parts
   const { index } = outbox
   /** Per target, the edges that lead to it and the watches still under way. */
   let holders = new Int32Array(0)
@@ -84,14 +112,20 @@ export function createWatches(parts: WatchesParts): Watches {
     interner.release(target)
   }
 
+  const presenceOf = (userId: string, record: UserRecord | null) =>
+    record === null ? unknownPresence(userId, rules.hiddenAs) : toPresence(userId, record, rules.hiddenAs)
+
   async function learn(userIds: readonly string[]): Promise<void> {
     if (userIds.length === 0) return
     await store.addInterest(gatewayId(), userIds).catch(onTrouble)
     const { records } = await reader.read(userIds)
     for (const [position, userId] of userIds.entries()) {
       const record = records[position] ?? null
-      const presence = record === null ? unknownPresence(userId) : toPresence(userId, record)
+      const presence = presenceOf(userId, record)
       const target = interner.find(userId)
+      // Before anything else is said about them: it must not go to those who may not hear it.
+      const { privacy, contactsAt } = record ?? UNGUARDED
+      if (discretions.learn(target, { privacy, contactsAt })) sights.review(target)
       // Nothing was known when we read, and a push has come since: version 0 would win over it.
       if (presence.version === 0 && targets.isKnown(target)) continue
       // Somebody who began to watch meanwhile, and read before us, was told less than this.
@@ -107,17 +141,28 @@ export function createWatches(parts: WatchesParts): Watches {
     return userIds
   }
 
-  function versionOf(userId: string): number | null {
+  function knowledgeOf(userId: string): { version: number | null; discretion: Discretion } {
     const target = interner.find(userId)
-    return target !== -1 && targets.isKnown(target) ? targets.version(target) : null
+    const isKnown = target !== -1 && targets.isKnown(target)
+    return { version: isKnown ? targets.version(target) : null, discretion: discretions.of(target) }
+  }
+
+  /** What the store says of who may see them, unless it has lost what people already went by. */
+  function reconcileDiscretion(userId: string, target: number, record: UserRecord | null): void {
+    const { privacy, contactsAt } = record ?? UNGUARDED
+    const known = discretions.of(target).privacy
+    if (record !== null && !isBare(record) && known !== null && known !== privacy && wins(known, privacy))
+      tracker.report(userId, { type: 'set_privacy', at: known.setAt, change: known })
+    else if (discretions.replace(target, { privacy, contactsAt })) sights.review(target)
   }
 
   /** Brings what is shown here to what the store says, in a version above the one people know. */
   function reconcile(userId: string, record: UserRecord | null): void {
     const target = interner.find(userId)
     if (target === -1 || !targets.isKnown(target)) return
-    const presence = record === null ? unknownPresence(userId) : toPresence(userId, record)
+    const presence = presenceOf(userId, record)
     const json = JSON.stringify(presence)
+    reconcileDiscretion(userId, target, record)
     if (json === targets.json(target)) return
     if (presence.version > 0 && presence.version <= targets.version(target)) {
       // The store lost what people were shown, and clients keep the higher version.
@@ -125,11 +170,30 @@ export function createWatches(parts: WatchesParts): Watches {
     } else if (targets.update(target, presence.version, json, now())) outbox.markTarget(target)
   }
 
-  function isKnown(userId: string, target: number, known: Readonly<Record<string, number>>): boolean {
+  /** Whether a client that knows this version need not be told what it is about to be told. */
+  function isKnown(target: number, json: string, known: Readonly<Record<string, number>>): boolean {
+    const userId = interner.name(target)
     if (!Object.hasOwn(known, userId)) return false
-    if (known[userId] === targets.version(target)) return true
-    // Somebody with nothing left to show is shown as version 0, whatever version they have here.
-    return known[userId] === 0 && targets.json(target) === JSON.stringify(unknownPresence(userId))
+    // Whoever is hidden, or has nothing to show, is told as version 0, whatever version they have here.
+    if (isNothingKnown(json)) return known[userId] === 0
+    // With privacy of their own, what is seen of one version need not be what was seen of it before.
+    return known[userId] === targets.version(target) && discretions.of(target).privacy === null
+  }
+
+  function edgeTo(connection: number, target: number, decision: Decision): number {
+    if (!index.watch(connection, target)) return index.find(connection, target)
+    hold(interner.name(target))
+    const edge = index.firstTarget(connection)
+    sights.place(edge, decision)
+    return edge
+  }
+
+  function watchedFor(connection: number, why: number): string[] {
+    const userIds: string[] = []
+    for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
+      if ((index.flags(edge) & why) !== 0) userIds.push(interner.name(index.targetOf(edge)))
+    }
+    return userIds
   }
 
   return {
@@ -144,23 +208,46 @@ export function createWatches(parts: WatchesParts): Watches {
       return count
     },
 
-    async watch(connection, userIds, known, isOpen) {
+    async watch(connection, userIds, { known, why, isOpen }) {
       const distinct = [...new Set(userIds)]
       const held = distinct.map(hold)
       try {
         // Whoever is watched here already is kept up to date by pushes and need not be read.
         await learn(distinct.filter((_, position) => !targets.isKnown(held[position]!)))
         if (!isOpen()) return null
+        const decisions = await sights.decide(connection, held)
+        if (!isOpen()) return null
         const states: string[] = []
         for (const [position, target] of held.entries()) {
-          if (index.watch(connection, target)) hold(distinct[position]!)
-          const userId = distinct[position]!
-          if (!isKnown(userId, target, known)) states.push(targets.json(target))
+          const edge = edgeTo(connection, target, decisions[position]!)
+          const flags = index.flags(edge) | why
+          // Asked for again while it is in doubt what they may see: told when that is settled.
+          index.setFlags(edge, isInDoubt(flags) ? flags | HELD_BACK : flags)
+          if (isInDoubt(flags)) continue
+          const json = targets.seen(target, sightOf(flags))
+          if (!isKnown(target, json, known)) states.push(json)
         }
         return states
       } finally {
         for (const target of held) letGo(target)
       }
+    },
+
+    named: (connection) => watchedFor(connection, NAMED),
+    followed: (connection) => watchedFor(connection, FOLLOWED),
+
+    unfollow(connection, userIds) {
+      return userIds.filter((userId) => {
+        const target = interner.find(userId)
+        const edge = target === -1 ? NIL : index.find(connection, target)
+        if (edge === NIL) return false
+        const flags = index.flags(edge) & ~FOLLOWED
+        index.setFlags(edge, flags)
+        if ((flags & NAMED) !== 0) return false
+        index.unwatch(connection, target)
+        letGo(target)
+        return true
+      })
     },
 
     unwatch(connection, userIds) {
@@ -170,15 +257,60 @@ export function createWatches(parts: WatchesParts): Watches {
       }
     },
 
+    async attend(userId) {
+      const user = hold(userId)
+      try {
+        if (!targets.isKnown(user)) await learn([userId])
+        return user
+      } catch (error) {
+        letGo(user)
+        throw error
+      }
+    },
+
+    disregard: letGo,
+
+    isSettled(connection) {
+      for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
+        if (isInDoubt(index.flags(edge))) return false
+      }
+      return true
+    },
+
+    versionsSeen(connection, userIds) {
+      const edges = new Map<number, number>()
+      for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge))
+        edges.set(index.targetOf(edge), edge)
+      return userIds.map((userId) => {
+        const target = interner.find(userId)
+        const edge = edges.get(target)
+        if (edge === undefined) return 0
+        const json = targets.seen(target, sightOf(index.flags(edge)))
+        return isNothingKnown(json) ? 0 : targets.version(target)
+      })
+    },
+
     clear(connection) {
       outbox.forget(connection)
       index.clear(connection, letGo)
     },
 
-    receive({ userId, version, json, at }) {
+    receive({ userId, version, json, at, discretion }) {
       const target = interner.find(userId)
       if (target === -1 || target >= holders.length || holders[target] === 0) return
+      // First who may see it, then what there is to see.
+      if (discretion !== null && discretions.learn(target, discretion)) sights.review(target)
       if (targets.update(target, version, json, at)) outbox.markTarget(target)
+    },
+
+    erase({ userId, version, at }) {
+      const target = interner.find(userId)
+      if (target === -1 || !targets.isKnown(target)) return
+      const json = JSON.stringify(unknownPresence(userId, rules.hiddenAs))
+      const wasShown = targets.json(target) !== json
+      // It goes out by the sights of before: whoever saw nothing hears nothing now either.
+      if (targets.update(target, version, json, at) && wasShown) outbox.markTarget(target)
+      if (discretions.replace(target, UNGUARDED)) sights.review(target)
     },
 
     async registerAgain() {
@@ -187,12 +319,14 @@ export function createWatches(parts: WatchesParts): Watches {
 
     async refresh() {
       for (const userIds of inBatches(watchedIds())) {
-        const versions = userIds.map((userId) => versionOf(userId))
+        const before = userIds.map((userId) => knowledgeOf(userId))
         const { records, isDegraded } = await reader.read(userIds)
         if (isDegraded) throw new Error('the store went away while watched users were read again')
         for (const [position, userId] of userIds.entries()) {
           // A push that came while we read is newer than what we read.
-          if (versionOf(userId) === versions[position]) reconcile(userId, records[position] ?? null)
+          const { version, discretion } = knowledgeOf(userId)
+          if (version === before[position]!.version && discretion === before[position]!.discretion)
+            reconcile(userId, records[position] ?? null)
         }
       }
     },

@@ -11,11 +11,6 @@ const SERVER_KEY_CHARS_MIN = 16
 /** Settings that exist already, so that names never change, and wait for their backends. */
 const NOT_YET: readonly { is: (settings: Settings) => boolean; what: string; instead: string }[] = [
   { is: (s) => s.kafka_brokers.length > 0, what: 'kafka_brokers', instead: 'leave it out' },
-  {
-    is: (s) => s.default_visibility !== 'everyone',
-    what: 'default_visibility other than everyone',
-    instead: 'leave it out',
-  },
 ]
 
 const notYet: Rule = (settings) => {

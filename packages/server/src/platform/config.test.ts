@@ -31,6 +31,8 @@ function problemOf(given: Given): string {
   return loaded.problem
 }
 
+const inFile = (text: string): Given => ({ files: { 'greendot.config.json': text } })
+
 /** A value of each setting that differs from the default and is allowed together with `dev`. */
 const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; value: unknown }>> = {
   host: { text: 'localhost', json: 'localhost', value: 'localhost' },
@@ -55,23 +57,21 @@ const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; v
   flush_ms: { text: '1000', json: 1000, value: 1000 },
   watch_limit: { text: '100000', json: 100_000, value: 100_000 },
   hidden_as: { text: 'null', json: null, value: null },
+  default_visibility: { text: 'contacts', json: 'contacts', value: 'contacts' },
   frames_per_second: { text: '3', json: 3, value: 3 },
   sessions_per_user: { text: '4', json: 4, value: 4 },
+  poll_burst: { text: '1', json: 1, value: 1 },
+  poll_every_ms: { text: '1000', json: 1000, value: 1000 },
+  metrics_open: { text: 'on', json: true, value: true },
   drain_ms: { text: '0', json: 0, value: 0 },
   log_level: { text: 'debug', json: 'debug', value: 'debug' },
 }
 
 // These have no other value that goes by itself; what they refuse is tested below.
-const WITHOUT_OTHER_VALUE: SettingName[] = [
-  'roles',
-  'workers',
-  'reuse_port',
-  'kafka_brokers',
-  'default_visibility',
-]
+const WITHOUT_OTHER_VALUE: SettingName[] = ['roles', 'workers', 'reuse_port', 'kafka_brokers']
 
 function fieldIn(config: Config, name: SettingName): unknown {
-  return ({ ...config, ...config.policy } as Record<string, unknown>)[fieldOf(name)]
+  return ({ ...config, ...config.policy, ...config.rules } as Record<string, unknown>)[fieldOf(name)]
 }
 
 describe('three spellings', () => {
@@ -153,10 +153,12 @@ describe('defaults', () => {
       gatewayLeaseMs: 10_000,
       flushMs: 50,
       watchLimit: 500,
-      hiddenAs: 'offline',
-      defaultVisibility: 'everyone',
+      rules: { hiddenAs: 'offline', defaultVisibility: 'everyone' },
       framesPerSecond: 100,
       sessionsPerUser: 32,
+      pollBurst: 5,
+      pollEveryMs: 30_000,
+      metricsOpen: false,
       drainMs: 5000,
       logLevel: 'info',
     })
@@ -199,37 +201,13 @@ describe('one clear line', () => {
     ],
     ['a variable in lower case', { env: { GREENDOT_port: '1' } }, 'GREENDOT_port: no such setting'],
     ['what Kubernetes adds', { env: { GREENDOT_SERVICE_HOST: '10.0.0.1' } }, 'enableServiceLinks: false'],
-    [
-      'an unknown key',
-      { files: { 'greendot.config.json': '{"prot": 1}' } },
-      'prot: no such setting; did you mean port?',
-    ],
-    [
-      'a key of all objects',
-      { files: { 'greendot.config.json': '{"toString": 1}' } },
-      'toString: no such setting',
-    ],
-    [
-      'a file that is not JSON',
-      { files: { 'greendot.config.json': '{port: 1}' } },
-      'greendot.config.json: is not JSON',
-    ],
-    ['a file that is a list', { files: { 'greendot.config.json': '[]' } }, 'is not a JSON object'],
-    [
-      'an object as a value',
-      { files: { 'greendot.config.json': '{"port": {}}' } },
-      'port: the value given is not a whole',
-    ],
-    [
-      'a list of numbers',
-      { files: { 'greendot.config.json': '{"server_keys": [1]}' } },
-      'is not a comma-separated list',
-    ],
-    [
-      'null where it means nothing',
-      { files: { 'greendot.config.json': '{"port": null}' } },
-      'port: "null" is not a whole',
-    ],
+    ['an unknown key', inFile('{"prot": 1}'), 'prot: no such setting; did you mean port?'],
+    ['a key of all objects', inFile('{"toString": 1}'), 'toString: no such setting'],
+    ['a file that is not JSON', inFile('{port: 1}'), 'greendot.config.json: is not JSON'],
+    ['a file that is a list', inFile('[]'), 'is not a JSON object'],
+    ['an object as a value', inFile('{"port": {}}'), 'port: the value given is not a whole'],
+    ['a list of numbers', inFile('{"server_keys": [1]}'), 'is not a comma-separated list'],
+    ['null where it means nothing', inFile('{"port": null}'), 'port: "null" is not a whole'],
     [
       'text for a number',
       { argv: ['--port', 'http'] },
@@ -280,10 +258,7 @@ describe('one clear line', () => {
 })
 
 describe('not in this version', () => {
-  const early = [
-    ['--kafka-brokers', '127.0.0.1:9092'],
-    ['--default-visibility', 'contacts'],
-  ]
+  const early = [['--kafka-brokers', '127.0.0.1:9092']]
   for (const argv of early) {
     test(`[C2] ${argv.join(' ')}`, () => {
       expect(problemOf({ argv: ['--dev', ...argv] })).toContain('is not in this version yet; ')

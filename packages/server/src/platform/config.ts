@@ -2,10 +2,10 @@
 // line, the environment and the way to read a file. Whatever is wrong comes back as one line that
 // says where it was said and how to mend it, without any secret.
 import { POLICIES, type Policy, type PolicyName } from '../presence/policy.ts'
+import type { PrivacyRules } from '../presence/privacy.ts'
 import { brokenRule } from './config-rules.ts'
 import { type ConfigSources, collectSettings, type Said, type SaidSettings } from './config-sources.ts'
 import {
-  type Audience,
   DEFAULT_POLICY,
   fieldOf,
   type LogLevel,
@@ -37,10 +37,12 @@ export interface Config {
   readonly gatewayLeaseMs: number
   readonly flushMs: number
   readonly watchLimit: number
-  readonly hiddenAs: 'offline' | null
-  readonly defaultVisibility: Audience
+  readonly rules: Readonly<PrivacyRules>
   readonly framesPerSecond: number
   readonly sessionsPerUser: number
+  readonly pollBurst: number
+  readonly pollEveryMs: number
+  readonly metricsOpen: boolean
   readonly drainMs: number
   readonly logLevel: LogLevel
 }
@@ -112,10 +114,12 @@ function toConfig(settings: Settings): Config {
     gatewayLeaseMs: settings.gateway_lease_ms,
     flushMs: settings.flush_ms,
     watchLimit: settings.watch_limit,
-    hiddenAs: settings.hidden_as,
-    defaultVisibility: settings.default_visibility,
+    rules: Object.freeze({ hiddenAs: settings.hidden_as, defaultVisibility: settings.default_visibility }),
     framesPerSecond: settings.frames_per_second,
     sessionsPerUser: settings.sessions_per_user,
+    pollBurst: settings.poll_burst,
+    pollEveryMs: settings.poll_every_ms,
+    metricsOpen: settings.metrics_open,
     drainMs: settings.drain_ms,
     logLevel: settings.log_level,
   })
@@ -123,7 +127,12 @@ function toConfig(settings: Settings): Config {
 
 /** Every setting as text, safe to print: secrets are "(set)" and URLs lose their credentials. */
 export function describeConfig(config: Config): Record<string, string> {
-  const fields: Record<string, unknown> = { ...config, ...config.policy, policy: config.policyName }
+  const fields: Record<string, unknown> = {
+    ...config,
+    ...config.policy,
+    ...config.rules,
+    policy: config.policyName,
+  }
   return Object.fromEntries(
     SETTING_NAMES.map((name) => {
       const setting: Setting<unknown> = SETTINGS[name]

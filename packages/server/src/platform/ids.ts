@@ -10,6 +10,25 @@ export function randomName(prefix: string): string {
   return prefix + name
 }
 
+/** Somewhere between nothing and all of a wait. */
+export function randomUpTo(waitMs: number): number {
+  return Math.round(waitMs * Math.random())
+}
+
+/**
+ * A way to name numbers by other numbers of 32 bits, each by its own, so that names that were counted
+ * up do not tell how many came between them. For names, not for secrets.
+ */
+export function createScramble(): (number: number) => number {
+  const [before, after] = [randomBytes(4).readUInt32LE(), randomBytes(4).readUInt32LE()]
+  return (number) => {
+    let bits = (number ^ before) >>> 0
+    bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+    bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+    return (bits ^ (bits >>> 16) ^ after) >>> 0
+  }
+}
+
 /** Between half and all of a wait, so that many who wait do not end together. */
 export function jittered(waitMs: number): number {
   return waitMs * (0.5 + Math.random() / 2)

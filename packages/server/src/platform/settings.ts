@@ -1,5 +1,6 @@
 // The one table of settings. Flags, environment variables, the keys of the configuration file and
 // the help are all derived from it, so that a setting has one name in three spellings.
+import { AUDIENCES } from '@greendot/protocol'
 import { POLICY_NAMES, type Policy, type PolicyName } from '../presence/policy.ts'
 import {
   type Kind,
@@ -23,9 +24,6 @@ export interface Setting<T> {
 
 export const ROLES = ['gateway', 'presence', 'fanout'] as const
 export type Role = (typeof ROLES)[number]
-
-export const AUDIENCES = ['everyone', 'contacts', 'nobody'] as const
-export type Audience = (typeof AUDIENCES)[number]
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -94,6 +92,9 @@ export const SETTINGS = {
   default_visibility: setting(oneOf(AUDIENCES), 'everyone', 'audience of people who chose none'),
   frames_per_second: setting(wholeNumber(1, 100_000), 100, 'frames a second before a connection is closed'),
   sessions_per_user: setting(wholeNumber(1, 1000), 32, 'sessions one user can have at a time'),
+  poll_burst: setting(wholeNumber(1, 100_000), 5, 'reads over HTTP one user can make at once'),
+  poll_every_ms: setting(milliseconds(1), 30_000, 'time in which one more read is allowed'),
+  metrics_open: setting(onOff, false, 'give /metrics to anyone who reaches the port; for private networks'),
   drain_ms: setting(milliseconds(0, 600_000), 5000, 'time to let connections go when stopping'),
   log_level: setting(oneOf(LOG_LEVELS), 'info', 'least severity that is logged'),
 }

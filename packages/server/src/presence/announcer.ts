@@ -6,7 +6,8 @@ import type { Bus, BusMessage } from '../bus/port.ts'
 import type { Archivist } from './archivist.ts'
 import { toLastSeenRow, toSettingsRow } from './hydrate.ts'
 import type { Policy } from './policy.ts'
-import type { UserRecord } from './record.ts'
+import { discretionOf, type PrivacyRules, UNGUARDED } from './privacy.ts'
+import { isBare, type UserRecord } from './record.ts'
 import { toOwnPresence, toPresence } from './view.ts'
 
 export interface Transition {
@@ -28,17 +29,21 @@ export function createAnnouncer(parts: {
   bus: Bus
   archivist: Archivist
   policy: Policy
+  rules: PrivacyRules
   onChange?: ((userId: string, record: UserRecord) => void) | undefined
 }): Announcer {
-  const { bus, archivist, policy, onChange } = parts
+  const { bus, archivist, policy, rules, onChange } = parts
 
   /** Starts the writes a transition needs; null when nobody has to wait for them. */
   function persist(transition: Transition, now: number): Promise<unknown> | null {
     const { userId, before, after, isRepeated } = transition
+    // Somebody who was erased has no rows, whoever says again what is left of them.
+    if (isBare(after)) return null
     const isChosen =
       before.availability !== after.availability ||
       before.customStatus !== after.customStatus ||
-      before.awayAfter !== after.awayAfter
+      before.awayAfter !== after.awayAfter ||
+      before.privacy !== after.privacy
     const isGone = after.shown.status === 'offline'
     let durable: Promise<unknown> | null = null
     // What somebody here chose to show is in their row too, should we crash.
@@ -48,7 +53,8 @@ export function createAnnouncer(parts: {
       // That somebody came only matters should we crash; nobody waits for it.
       if (isGone || isChosen) durable = written
     }
-    const hasSettings = after.availability !== null || after.customStatus !== null || after.awayAfter !== null
+    const { availability, customStatus, awayAfter, privacy } = after
+    const hasSettings = [availability, customStatus, awayAfter, privacy].some((setting) => setting !== null)
     if (!isChosen && !(isRepeated && hasSettings)) return durable
     return Promise.all([durable, archivist.settings(toSettingsRow(userId, after))])
   }
@@ -56,7 +62,7 @@ export function createAnnouncer(parts: {
   function send<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
     const byGateway = new Map<string, BusMessage[]>()
     for (const transition of transitions) {
-      for (const [gatewayId, message] of messagesOf(transition, now, policy)) {
+      for (const [gatewayId, message] of messagesOf(transition, now, policy, rules)) {
         const messages = byGateway.get(gatewayId)
         if (messages === undefined) byGateway.set(gatewayId, [message])
         else messages.push(message)
@@ -72,7 +78,7 @@ export function createAnnouncer(parts: {
       const waiting: T[] = []
       const writes: Promise<unknown>[] = []
       for (const transition of transitions) {
-        if (transition.after.version !== transition.before.version)
+        if (transition.after.version !== transition.before.version || isGuardedAnew(transition))
           onChange?.(transition.userId, transition.after)
         const durable = persist(transition, now)
         if (durable === null) ready.push(transition)
@@ -87,12 +93,25 @@ export function createAnnouncer(parts: {
   }
 }
 
-function messagesOf(transition: Transition, now: number, policy: Policy): [string, BusMessage][] {
+/** Who may see the person changed, which some viewers notice though the person did not change. */
+function isGuardedAnew({ before, after }: Transition): boolean {
+  return before.privacy !== after.privacy || before.contactsAt !== after.contactsAt
+}
+
+function messagesOf(
+  transition: Transition,
+  now: number,
+  policy: Policy,
+  rules: PrivacyRules,
+): [string, BusMessage][] {
   const { userId, before, after, revision, interested, isRepeated } = transition
   const messages: [string, BusMessage][] = []
-  if ((isRepeated || after.version !== before.version) && interested.length > 0) {
-    const json = JSON.stringify(toPresence(userId, after))
-    const change: BusMessage = { kind: 'change', userId, version: after.version, at: now, json }
+  const hasNews = isRepeated || isGuardedAnew(transition)
+  if ((hasNews || after.version !== before.version) && interested.length > 0) {
+    const json = JSON.stringify(toPresence(userId, after, rules.hiddenAs))
+    const { version } = after
+    const discretion = discretionOf(after)
+    const change: BusMessage = { kind: 'change', userId, version, at: now, json, discretion }
     for (const gatewayId of interested) messages.push([gatewayId, change])
   }
   // A session that is new here gets its own view with the welcome; the others hear of it now.
@@ -102,6 +121,12 @@ function messagesOf(transition: Transition, now: number, policy: Policy): [strin
     if (session.end.state === 'live' && !isNew) own.add(session.gatewayId)
   }
   if (own.size === 0) return messages
+  if (hasNews || before.awayAfter !== after.awayAfter) {
+    const { awayAfter } = after
+    const discretion = discretionOf(after) ?? UNGUARDED
+    for (const gatewayId of own)
+      messages.push([gatewayId, { kind: 'choices', userId, awayAfter, discretion }])
+  }
   const json = JSON.stringify(toOwnPresence(userId, after, now, policy))
   // The former own view is taken at the instant it was settled, so that an expiry shows as a change.
   if (isRepeated || json !== JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))) {

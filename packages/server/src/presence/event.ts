@@ -2,6 +2,7 @@
 // sweeper sends `tick`. The events of one session carry strictly increasing `at` (SPEC P2), and
 // every report of a live session carries the whole session, so that a store which forgot it heals.
 import type { Activity, Availability, Platform } from '@greendot/protocol'
+import type { Privacy } from './privacy.ts'
 
 export interface SessionFacts {
   sessionId: string
@@ -34,4 +35,10 @@ export type PresenceEvent =
       expiresAt: number | null
     }
   | { type: 'set_away_after'; at: number; awayAfterMs: number | null }
+  /** Merges into what the person chose before. */
+  | { type: 'set_privacy'; at: number; change: Partial<Privacy> }
+  /** Somebody else was erased, and is on nobody's lists any more. */
+  | { type: 'unlist'; at: number; userId: string }
+  /** The contact list, which is kept elsewhere, was edited. */
+  | { type: 'contacts_changed'; at: number }
   | { type: 'tick' }

@@ -22,6 +22,7 @@ export function fromArchive(user: ArchivedUser, now: number): UserRecord {
     availability: settings?.availability ?? null,
     customStatus: settings?.customStatus ?? null,
     awayAfter: settings?.awayAfter ?? null,
+    privacy: settings?.privacy ?? null,
     shown:
       lastSeen === null
         ? record.shown
@@ -71,6 +72,6 @@ const toHereDevice = ({ deviceId, platform, activity }: Session): HereDevice => 
 })
 
 export function toSettingsRow(userId: string, record: UserRecord): SettingsRow {
-  const { availability, customStatus, awayAfter } = record
-  return { userId, availability, customStatus, awayAfter }
+  const { availability, customStatus, awayAfter, privacy } = record
+  return { userId, availability, customStatus, awayAfter, privacy }
 }

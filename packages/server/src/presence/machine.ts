@@ -66,7 +66,12 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'set_availability':
     case 'set_custom_status':
     case 'set_away_after':
+    case 'set_privacy':
+    case 'unlist':
       return applyChoice(record, event)
+    case 'contacts_changed':
+      // Every edit is an edition of its own, whatever the clock says of whoever made it.
+      return { ...record, contactsAt: Math.max(event.at, record.contactsAt + 1) }
     case 'tick':
       return record
   }

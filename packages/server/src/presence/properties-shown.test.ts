@@ -237,7 +237,9 @@ test('[P22] the own view is what others see, until the mask is on', () => {
       for (const { record, at } of everyRecord(history)) {
         const own = toOwnPresence('alice', record, at, history.policy)
         const live = record.sessions.filter(isLive).map((session) => session.id)
-        expect(own.sessions.map((session) => session.session_id)).toEqual(live)
+        expect(own.sessions.map((session) => session.session_id).sort()).toEqual([...live].sort())
+        const arrivals = own.sessions.map((session) => session.connected_at)
+        expect(arrivals).toEqual([...arrivals].sort((a, b) => a - b))
         if (own.availability === 'invisible') continue
         expect(own).toMatchObject(toPresence('alice', record))
       }

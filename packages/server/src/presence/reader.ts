@@ -8,7 +8,7 @@ import type { Commit, PresenceStore, Stored } from '../store/port.ts'
 import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
 import type { Recall, Recalled } from './recall.ts'
-import type { UserRecord } from './record.ts'
+import { hasSettings, type UserRecord } from './record.ts'
 
 const BACKFILL_MS = 60_000
 /** Users in the local memory; past it the oldest go. */
@@ -86,7 +86,7 @@ export function createReader(parts: ReaderParts): Reader {
       // An expiry that passed meanwhile is a change, and changes are the tracker's to announce.
       if (record.version !== before.version) tick(userId)
       else {
-        const retainUntil = dueAt === null ? now + BACKFILL_MS : null
+        const retainUntil = dueAt === null && !hasSettings(record) ? now + BACKFILL_MS : null
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
       }
     }
@@ -106,6 +106,8 @@ export function createReader(parts: ReaderParts): Reader {
   }
 
   function remember(userId: string, record: UserRecord | null, now: number): void {
+    // Of people with privacy of their own nothing is shown that may be different by now.
+    if (record !== null && record.privacy !== null) return
     cache.delete(userId)
     cache.set(userId, { record, until: now + cacheMs })
     if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!)

@@ -14,6 +14,8 @@ export interface Recalled {
   record: UserRecord
   /** False for somebody the archive has never heard of, or could not be asked about. */
   isKnown: boolean
+  /** The archive could not be asked: what they chose before is not in the record. */
+  isAfresh: boolean
   /** Whether they were here when their row was written. */
   wasHere: boolean
   /** The version in their row, however old; 0 without one. */
@@ -30,8 +32,9 @@ export interface Recall {
 export function createRecall(archive: Archive, clock: Clock, logger: Logger): Recall {
   let isFailing = false
 
-  function toRecalled(user: ArchivedUser, now: number): Recalled {
+  function toRecalled(user: ArchivedUser, now: number, isAfresh = false): Recalled {
     return {
+      isAfresh,
       record: fromArchive(user, now),
       isKnown: user.lastSeen !== null || user.settings !== null,
       wasHere: user.lastSeen?.status === 'here',
@@ -58,7 +61,7 @@ export function createRecall(archive: Archive, clock: Clock, logger: Logger): Re
           logger.error({ err: error }, 'archive cannot be read; people start afresh until it can')
         isFailing = true
         const now = clock.now()
-        return userIds.map(() => toRecalled(NOBODY, now))
+        return userIds.map(() => toRecalled(NOBODY, now, true))
       }
     },
   }

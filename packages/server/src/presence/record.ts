@@ -2,6 +2,7 @@
 // Records are never mutated; the machine returns a new one. What others may see of a user is
 // `shown`, and it is frozen between visible changes: one version, one object.
 import type { Activity, Availability, Platform, Status } from '@greendot/protocol'
+import type { PrivacySetting } from './privacy.ts'
 
 /** Whether and how a session ended; each cause has its own delay. */
 export type SessionEnd =
@@ -81,6 +82,9 @@ export interface UserRecord {
   availability: AvailabilitySetting | null
   customStatus: CustomStatusSetting | null
   awayAfter: AwayAfterSetting | null
+  privacy: PrivacySetting | null
+  /** When the contact list was last edited, as far as the hot store remembers. */
+  contactsAt: number
   here: Here
   shown: Shown
   /** The last proof that the person was here; true even while they are invisible. */
@@ -103,10 +107,26 @@ export function emptyRecord(version = 0): UserRecord {
     availability: null,
     customStatus: null,
     awayAfter: null,
+    privacy: null,
+    contactsAt: 0,
     here: ABSENT,
     shown: NOTHING_SHOWN,
     lastSeen: null,
     version,
     settledAt: 0,
   }
+}
+
+/** Nothing is in it, as an erasure leaves it for a while: somebody nobody has heard of. */
+export function isBare(record: UserRecord): boolean {
+  const { sessions, lastSeen, availability, customStatus, awayAfter, privacy, shown } = record
+  if (sessions.length > 0 || lastSeen !== null) return false
+  return [availability, customStatus, awayAfter, privacy, shown.customStatus].every((part) => part === null)
+}
+
+/** Kept hot, so that somebody hidden or invisible stays so even while the archive cannot be asked. */
+export function hasSettings({ availability, customStatus, privacy }: UserRecord): boolean {
+  if (privacy !== null) return true
+  const isChosen = availability !== null && availability.status !== 'auto'
+  return isChosen || (customStatus !== null && (customStatus.text !== null || customStatus.emoji !== null))
 }

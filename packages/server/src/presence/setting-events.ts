@@ -1,9 +1,11 @@
 // What people choose, as last-writer-wins registers. The newest choice wins; two choices of the
 // same instant are ordered by their value, so that the order of arrival cannot matter.
 import type { PresenceEvent } from './event.ts'
+import { NO_PRIVACY_CHOSEN, type Privacy } from './privacy.ts'
 import type { UserRecord } from './record.ts'
 
-type Choice = Extract<PresenceEvent, { type: 'set_availability' | 'set_custom_status' | 'set_away_after' }>
+type ChoiceType = 'set_availability' | 'set_custom_status' | 'set_away_after' | 'set_privacy' | 'unlist'
+type Choice = Extract<PresenceEvent, { type: ChoiceType }>
 
 export function applyChoice(record: UserRecord, event: Choice): UserRecord {
   switch (event.type) {
@@ -23,10 +25,30 @@ export function applyChoice(record: UserRecord, event: Choice): UserRecord {
       const next = { awayAfterMs: event.awayAfterMs, setAt: event.at }
       return wins(next, record.awayAfter) ? { ...record, awayAfter: next } : record
     }
+    case 'set_privacy':
+      return choosePrivacy(record, event.change, event.at)
+    case 'unlist': {
+      const { allow, deny } = record.privacy ?? NO_PRIVACY_CHOSEN
+      const others = (ids: readonly string[]) => ids.filter((id) => id !== event.userId)
+      return choosePrivacy(record, { allow: others(allow), deny: others(deny) }, event.at)
+    }
   }
 }
 
-function wins<T extends { setAt: number }>(next: T, current: T | null): boolean {
+/**
+ * A change of privacy merges into what there is, so none may be lost to one that was dated later by
+ * another clock: they take effect in the order in which they are committed. Saying it again changes nothing.
+ */
+function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number): UserRecord {
+  const before = record.privacy
+  const setAt = before?.setAt ?? 0
+  const merged = { ...NO_PRIVACY_CHOSEN, ...before, ...change, setAt }
+  if (JSON.stringify(merged) === JSON.stringify({ ...NO_PRIVACY_CHOSEN, setAt, ...before })) return record
+  return { ...record, privacy: { ...merged, setAt: Math.max(at, setAt + 1) } }
+}
+
+/** Whether a choice takes the place of the one there is, by instant and then by value. */
+export function wins<T extends { setAt: number }>(next: T, current: T | null): boolean {
   if (current === null || next.setAt > current.setAt) return true
   return next.setAt === current.setAt && JSON.stringify(next) > JSON.stringify(current)
 }

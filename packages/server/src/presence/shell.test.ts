@@ -1,6 +1,7 @@
 // The shell around the machine when the store misbehaves: commits whose answers are lost, steady load,
 // and readers that are overtaken.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { OPEN_RULES } from '../../../../testing/records.ts'
 import type { Archive } from '../archive/port.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
 import { createMemoryBus } from '../bus/memory.ts'
@@ -47,10 +48,11 @@ async function pipeline(around: (store: PresenceStore) => Partial<PresenceStore>
   })
   await store.addInterest('watching', ['bob'])
   const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy })
+  const announcer = createAnnouncer({ bus, archivist, policy, rules: OPEN_RULES })
   const recall = createRecall(archive, clock, logger)
   const tracker = createTracker({ store, recall, announcer, policy, clock, logger })
-  const statuses = () => heard.map((message) => JSON.parse(message.json).status as string)
+  const statuses = () =>
+    heard.flatMap((message) => (message.kind === 'change' ? [JSON.parse(message.json).status as string] : []))
   const hears = (status: string) =>
     new Promise<void>((resolve) => {
       const look = () => {

@@ -10,7 +10,7 @@ import type { PresenceEvent } from './event.ts'
 import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
 import type { Recall } from './recall.ts'
-import type { UserRecord } from './record.ts'
+import { hasSettings, type UserRecord } from './record.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** Users per batch; bounds how long one turn works. */
@@ -33,8 +33,8 @@ export interface Tracked {
 export interface Tracker {
   /** Applies an event soon; nobody waits for it. */
   report(userId: string, event: PresenceEvent): void
-  /** Applies an event and resolves with the committed state, once what must be durable is. */
-  apply(userId: string, event: PresenceEvent): Promise<Tracked>
+  /** Applies events as one and resolves with the committed state, once what must be durable is. */
+  apply(userId: string, ...events: PresenceEvent[]): Promise<Tracked>
   /** What an event would come to by the archive alone, for when the store cannot be asked. */
   imagine(userId: string, event: PresenceEvent): Promise<Tracked>
   /** Resolves when everything reported so far is committed, or could not be. */
@@ -77,13 +77,13 @@ export function createTracker(parts: TrackerParts): Tracker {
   const doubtful = new Set<string>()
   let willRepeat = false
 
-  function enqueue(userId: string, event: PresenceEvent): Work {
+  function enqueue(userId: string, ...events: PresenceEvent[]): Work {
     let work = queue.get(userId)
     if (work === undefined) {
       work = { events: [], isRepeated: false, waiters: [] }
       queue.set(userId, work)
     }
-    work.events.push(event)
+    work.events.push(...events)
     running ??= new Promise((resolve) => clock.soon(() => void run().then(resolve)))
     return work
   }
@@ -100,7 +100,7 @@ export function createTracker(parts: TrackerParts): Tracker {
         isFailing = true
         onTrouble?.()
         const failure = new Unavailable('the store does not answer', { cause: error })
-        for (const work of batch.values()) for (const waiter of work.waiters) waiter.reject(failure)
+        for (const work of batch.values()) reject(work, failure)
         repeatLater(batch.keys())
       }
       batchesDone++
@@ -166,22 +166,31 @@ export function createTracker(parts: TrackerParts): Tracker {
   async function stepAll(works: Map<string, Work>, now: number): Promise<Stepped[]> {
     const userIds = [...works.keys()]
     const stored = await loadOrRecall(userIds)
-    return userIds.map((userId, index) => {
-      const { record, revision } = stored[index] as Stored
+    return userIds.flatMap((userId, index): Stepped[] => {
+      const { record, revision, isAfresh } = stored[index]!
       const work = works.get(userId) as Work
+      if (isAfresh && work.events.some(({ type }) => type === 'set_privacy')) {
+        // It would merge with nothing, and take the place of what was chosen before.
+        reject(work, new Unavailable('what was chosen before cannot be read'))
+        return []
+      }
       const { record: after, dueAt } = step(record, work.events, now, policy)
       const isRepeated = work.isRepeated || work.events.some((event) => event.type === 'gateway_lost')
-      return { userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated }
+      return [{ userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated }]
     })
   }
 
-  async function loadOrRecall(userIds: readonly string[]): Promise<Stored[]> {
+  async function loadOrRecall(userIds: readonly string[]): Promise<(Stored & { isAfresh?: boolean })[]> {
     const loaded = await store.load(userIds)
     const missing = userIds.filter((_, index) => loaded[index] === null)
     if (missing.length === 0) return loaded as Stored[]
     const recalled = await recall.orAfresh(missing)
     let next = 0
-    return loaded.map((stored) => stored ?? { record: recalled[next++]!.record, revision: 0 })
+    return loaded.map((stored) => stored ?? { ...recalled[next++]!, revision: 0 })
+  }
+
+  function reject(work: Work, failure: Unavailable): void {
+    for (const waiter of work.waiters) waiter.reject(failure)
   }
 
   function toCommit(one: Stepped, now: number) {
@@ -201,9 +210,9 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   return {
     report,
-    apply(userId, event) {
+    apply(userId, ...events) {
       return new Promise((resolve, reject) => {
-        enqueue(userId, event).waiters.push({ resolve, reject })
+        enqueue(userId, ...events).waiters.push({ resolve, reject })
       })
     },
     async imagine(userId, event) {
@@ -222,10 +231,4 @@ export function createTracker(parts: TrackerParts): Tracker {
     },
     depth: () => queue.size,
   }
-}
-
-// Kept hot, so that somebody invisible stays so even while the archive cannot be asked.
-function hasSettings({ availability, customStatus }: UserRecord): boolean {
-  const isChosen = availability !== null && availability.status !== 'auto'
-  return isChosen || (customStatus !== null && (customStatus.text !== null || customStatus.emoji !== null))
 }

@@ -3,16 +3,19 @@
 import type { CustomStatus, OwnPresence, Presence, Source } from '@greendot/protocol'
 import { effectiveAvailability, effectiveCustomStatus, isInvisible, openView } from './machine.ts'
 import type { Policy } from './policy.ts'
-import type { Shown, ShownCustomStatus, UserRecord } from './record.ts'
+import type { PrivacyRules } from './privacy.ts'
+import type { Session, Shown, ShownCustomStatus, UserRecord } from './record.ts'
 
-/** What everybody sees of somebody nobody has ever heard of. */
-export function unknownPresence(userId: string): Presence {
-  return { user_id: userId, status: 'offline', last_seen: null, custom_status: null, devices: [], version: 0 }
+type HiddenAs = PrivacyRules['hiddenAs']
+
+/** What everybody sees of somebody nobody has ever heard of, and of somebody hidden from them. */
+export function unknownPresence(userId: string, hiddenAs: HiddenAs = 'offline'): Presence {
+  return { user_id: userId, status: hiddenAs, last_seen: null, custom_status: null, devices: [], version: 0 }
 }
 
-export function toPresence(userId: string, record: UserRecord): Presence {
+export function toPresence(userId: string, record: UserRecord, hiddenAs: HiddenAs = 'offline'): Presence {
   const { shown } = record
-  if (isBlank(shown)) return unknownPresence(userId)
+  if (isBlank(shown)) return unknownPresence(userId, hiddenAs)
   return {
     user_id: userId,
     status: shown.status,
@@ -47,6 +50,7 @@ export function toOwnPresence(userId: string, record: UserRecord, now: number, p
     availability_expires_at: availability?.expiresAt ?? null,
     sessions: record.sessions
       .filter((session) => session.end.state === 'live')
+      .sort(byArrival)
       .map((session) => ({
         session_id: session.id,
         device_id: session.deviceId,
@@ -56,6 +60,9 @@ export function toOwnPresence(userId: string, record: UserRecord, now: number, p
       })),
   }
 }
+
+const byArrival = (a: Session, b: Session): number =>
+  a.connectedAt - b.connectedAt || (a.deviceId < b.deviceId ? -1 : a.deviceId > b.deviceId ? 1 : 0)
 
 function toCustomStatus(shown: ShownCustomStatus | null): CustomStatus | null {
   return shown === null ? null : { text: shown.text, emoji: shown.emoji, expires_at: shown.expiresAt }

@@ -1,6 +1,6 @@
 // A failing property prints `{ seed, path }`; to replay it, pass both to its `fc.assert`.
 import { describe, expect, test } from 'bun:test'
-import { PLATFORMS, STATUSES } from '@greendot/protocol'
+import { AUDIENCES, PLATFORMS, STATUSES } from '@greendot/protocol'
 import fc from 'fast-check'
 import { aFullRecord, aRecord, aRecordOn, aSession } from '../../../../testing/records.ts'
 import { emptyRecord, type UserRecord } from '../presence/record.ts'
@@ -40,6 +40,18 @@ const anyRecord: fc.Arbitrary<UserRecord> = fc.record({
       setAt: instant,
     }),
   ),
+  privacy: fc.option(
+    fc.record({
+      statusVisibility: fc.option(fc.constantFrom(...AUDIENCES)),
+      lastSeenVisibility: fc.option(fc.constantFrom(...AUDIENCES)),
+      reciprocal: fc.boolean(),
+      lastSeenPrecision: fc.constantFrom('exact' as const, 'approximate' as const),
+      allow: fc.array(text, { maxLength: 2 }),
+      deny: fc.array(text, { maxLength: 2 }),
+      setAt: instant,
+    }),
+  ),
+  contactsAt: instant,
   customStatus: fc.option(
     fc.record({
       text: fc.option(text),

@@ -11,6 +11,8 @@ const USUAL = {
   availability: null,
   customStatus: null,
   awayAfter: null,
+  privacy: null,
+  contactsAt: 0,
 } as const satisfies Partial<UserRecord>
 
 export function encodeRecord(record: UserRecord): string {
@@ -22,6 +24,8 @@ export function encodeRecord(record: UserRecord): string {
     availability: record.availability ?? undefined,
     customStatus: record.customStatus ?? undefined,
     awayAfter: record.awayAfter ?? undefined,
+    privacy: record.privacy ?? undefined,
+    contactsAt: record.contactsAt === 0 ? undefined : record.contactsAt,
   })
 }
 

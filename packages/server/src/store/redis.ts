@@ -9,6 +9,7 @@ import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'
 import { createRedisLoads } from './redis-loads.ts'
+import { createRedisNotices } from './redis-notices.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
 import { groupByShard } from './shards.ts'
@@ -71,6 +72,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
 
   return {
     ...leases,
+    ...createRedisNotices(client, prefix),
     shardCount,
     load: createRedisLoads({ client, clock, shardCount, shardKey }),
     commit,

@@ -1,23 +1,39 @@
 // The HTTP side of a process, whatever roles it has: queries and settings everywhere, connections where
 // there is a gateway, and the routes for whoever runs it.
+import type { BunRequest } from 'bun'
 import type { Archive } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Tally } from '../../platform/tally.ts'
 import { VERSION } from '../../platform/version.ts'
+import type { Contacts } from '../../presence/contacts.ts'
+import type { Eraser } from '../../presence/eraser.ts'
+import type { PersonExport } from '../../presence/person-export.ts'
 import type { Reader } from '../../presence/reader.ts'
+import type { SeenBy } from '../../presence/seen-by.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { Actions } from '../actions.ts'
 import { createAuthenticator } from '../auth.ts'
+import type { Feed } from '../feed.ts'
 import type { Gateway } from '../gateway.ts'
+import { createPollLimit } from '../poll-limit.ts'
 import { createStats, type ProcessGauges } from '../stats.ts'
+import { contactRoutes } from './contact-routes.ts'
+import { docsRoutes } from './docs-routes.ts'
+import { explainRoutes } from './explain-routes.ts'
+import { feedRoutes } from './feed-routes.ts'
 import { createGuard } from './guard.ts'
+import { openapi } from './openapi.ts'
 import { opsRoutes } from './ops-routes.ts'
-import { page } from './page.ts'
+import { createPages } from './page.ts'
+import { personRoutes } from './person-routes.ts'
 import { presenceRoutes } from './presence-routes.ts'
+import { publicRoutes } from './public-routes.ts'
+import type { Routes } from './route.ts'
 import { selfRoutes } from './self-routes.ts'
 import { serveHttp } from './server.ts'
+import { streamRoutes } from './stream-routes.ts'
 
 export interface Front {
   url: string
@@ -31,6 +47,11 @@ export interface FrontParts {
   store: PresenceStore
   archive: Archive
   reader: Reader
+  seenBy: SeenBy
+  contacts: Contacts
+  exportPerson: PersonExport
+  eraser: Eraser
+  feed: Feed
   actions: Actions
   /** Null in a process that holds no connections. */
   gateway: Gateway | null
@@ -42,31 +63,51 @@ export interface FrontParts {
 
 export function startFront(parts: FrontParts): Front {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
-  const { host, dev, policy } = config
+  const { seenBy, contacts, exportPerson, eraser, feed } = parts
+  const { host, dev, policy, rules } = config
   let isDraining = false
   const gauges = () => gateway?.gauges() ?? null
-  const stats = createStats({ tally, store, clock, gateway: gauges, process: parts.processGauges })
+  const stats = createStats({
+    tally,
+    store,
+    clock,
+    roles: config.roles,
+    gateway: gauges,
+    process: parts.processGauges,
+  })
   const authenticator = createAuthenticator(config, clock)
+  const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
+  const keepOpen = (request: BunRequest) => server.timeout(request, 0)
+  const routes: Routes = {
+    ...presenceRoutes({ seenBy }),
+    ...publicRoutes({ seenBy }),
+    ...selfRoutes({ actions, reader, policy, rules, clock }),
+    ...contactRoutes({ contacts }),
+    ...personRoutes({ exportPerson, eraser }),
+    ...explainRoutes({ seenBy, policy, rules, clock }),
+    ...gateway?.routes,
+    ...(gateway === null ? {} : streamRoutes({ streams: gateway.streams, keepOpen })),
+    ...opsRoutes({
+      stats,
+      store,
+      archive,
+      isHealthy: () => gateway?.isHealthy() ?? true,
+      isDraining: () => isDraining,
+      areMetricsOpen: config.metricsOpen || dev,
+      version: VERSION,
+    }),
+    ...feedRoutes({ feed, keepOpen }),
+    ...docsRoutes(() => document),
+  }
+  const document = JSON.stringify(openapi(routes, VERSION))
   const server = serveHttp({
     host,
     port: config.port,
     reusePort: config.reusePort,
     dev,
-    guard: createGuard({ authenticator, logger, dev }),
-    routes: {
-      ...presenceRoutes(reader),
-      ...selfRoutes({ actions, policy, clock }),
-      ...gateway?.routes,
-      ...opsRoutes({
-        stats,
-        store,
-        archive,
-        isHealthy: () => gateway?.isHealthy() ?? true,
-        isDraining: () => isDraining,
-        version: VERSION,
-      }),
-    },
-    page,
+    guard: createGuard({ authenticator, pollLimit, clock, logger, dev }),
+    routes,
+    pages: createPages({ dev }),
     authenticator,
     gateway,
     isDraining: () => isDraining,

@@ -1,34 +1,29 @@
-// Between the socket and the routes: who calls, which method, which origin. A handler runs only for
-// the callers it is made for, and an error nobody expected becomes one answer and one log line.
-import { ERRORS, type ErrorCode } from '@greendot/protocol'
+// Between the socket and the routes: which origin, which method, who calls, how often, and whether what
+// they send is what the route declares. A handler runs only when all of that holds, and an error nobody
+// expected becomes one answer and one log line.
+import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
+import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
 import { type Authenticator, bearerToken, type Caller } from '../auth.ts'
+import type { PollLimit } from '../poll-limit.ts'
+import { createInputReader } from './input.ts'
 import { refuse } from './reply.ts'
-
-export type Request<Path extends string = string> = BunRequest<Path>
-type User = Extract<Caller, { kind: 'user' }>
-type Answer = Response | Promise<Response>
-
-/** Who a route is for, and what it does for them. */
-export type Route =
-  | { for: 'anyone'; run(request: Request): Answer }
-  | { for: 'user'; run(request: Request, user: User): Answer }
-  | { for: 'server'; run(request: Request): Answer }
-  | { for: 'caller'; run(request: Request, caller: Caller): Answer }
-
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
-export type Routes = Record<string, Partial<Record<Method, Route>>>
+import { queryOf } from './request-url.ts'
+import type { Methods, Route } from './route.ts'
 
 export interface GuardParts {
   authenticator: Authenticator
+  pollLimit: PollLimit
+  clock: Pick<Clock, 'now'>
   logger: Logger
   /** In dev mode only pages from this machine may call: its tokens are no secret. */
   dev: boolean
 }
 
-export type Guard = (methods: Partial<Record<Method, Route>>) => (request: Request) => Promise<Response>
+type Handler = (request: BunRequest) => Promise<Response>
+export type Guard = (methods: Methods) => Handler
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 const CORS_METHODS = 'GET, PUT, POST, DELETE'
@@ -42,59 +37,79 @@ export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): bo
   return origin === null || (URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).hostname))
 }
 
-export function createGuard({ authenticator, logger, dev }: GuardParts): Guard {
-  const say = (code: ErrorCode, message: string = ERRORS[code].title) => refuse({ code, message })
+export function createGuard({ authenticator, pollLimit, clock, logger, dev }: GuardParts): Guard {
+  const say = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+    refuse({ code, message }, headers)
 
-  async function run(route: Route, request: Request): Promise<Response> {
-    if (route.for === 'anyone') return route.run(request)
-    const caller = await authenticator.authenticate(bearerToken(request.headers))
-    if (caller.kind === 'refused') return refuse(caller)
-    switch (route.for) {
-      case 'user':
-        if (caller.kind === 'user') return route.run(request, caller)
-        return say('forbidden', 'this route acts for the user of the token; a server key has none')
-      case 'server':
-        return caller.kind === 'server'
-          ? route.run(request)
-          : say('forbidden', 'this route needs a server key')
-      case 'caller':
-        return route.run(request, caller)
+  /** Null when this caller may call this route now. */
+  function refusalFor(caller: Caller, route: Route): Response | null {
+    if (route.for === 'user' && caller.kind !== 'user')
+      return say('forbidden', 'this route acts for the user of the token; a server key has none')
+    if (route.for === 'server' && caller.kind !== 'server')
+      return say('forbidden', 'this route needs a server key')
+    if (!route.isPoll || caller.kind !== 'user') return null
+    // Before anything is parsed: asking what an id may look like is polling too.
+    const waitMs = pollLimit.take(caller.userId, clock.now())
+    if (waitMs === 0) return null
+    const seconds = Math.ceil(waitMs / 1000)
+    const message = `too many reads; wait ${seconds} s, or watch by WebSocket and be told`
+    return say('rate_limited', message, { 'retry-after': `${seconds}` })
+  }
+
+  function handlerOf(route: Route): Handler {
+    const readInput = createInputReader(route)
+
+    async function run(request: BunRequest, caller: Caller | null): Promise<Response> {
+      const input = await readInput(request)
+      return input.ok ? route.run({ ...input.value, caller, request }) : refuse(input.failure)
+    }
+
+    return async (request) => {
+      if (route.for === 'anyone') return run(request, null)
+      const caller = await authenticator.authenticate(
+        bearerToken(request.headers, route.takesTokenInUrl ? queryOf(request) : undefined),
+      )
+      if (caller.kind === 'refused') return refuse(caller)
+      return refusalFor(caller, route) ?? run(request, caller)
     }
   }
 
-  return (methods) => async (request) => {
-    if (!isAllowedOrigin(request, dev))
-      return say('forbidden', 'in dev mode only pages from this machine may call')
-    const origin = request.headers.get('origin')
-    if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin)
-    const route = methods[(request.method === 'HEAD' ? 'GET' : request.method) as Method]
-    if (route === undefined) {
-      const allow = Object.keys(methods).join(', ')
-      const failure = { code: 'method_not_allowed', message: `only ${allow} here` } as const
-      return withCors(refuse(failure, { allow }), origin)
-    }
+  async function answer(handler: Handler, request: BunRequest): Promise<Response> {
     try {
-      return withCors(await run(route, request), origin)
+      return await handler(request)
     } catch (error) {
-      if (error instanceof Unavailable) {
-        const failure = {
-          code: 'unavailable',
-          message: 'presence cannot be reached; try again soon',
-        } as const
-        return withCors(refuse(failure, { 'retry-after': '1' }), origin)
-      }
+      if (error instanceof Unavailable)
+        return say('unavailable', 'presence cannot be reached; try again soon', { 'retry-after': '1' })
       logger.error({ err: error, method: request.method, url: request.url }, 'a request failed')
-      return withCors(say('internal', 'the request failed; the log has the reason'), origin)
+      return say('internal', 'the request failed; the log has the reason')
+    }
+  }
+
+  return (methods) => {
+    const handlers = new Map(Object.entries(methods).map(([method, route]) => [method, handlerOf(route)]))
+    const allow = [...handlers.keys()].join(', ')
+    return async (request) => {
+      if (!isAllowedOrigin(request, dev))
+        return say('forbidden', 'in dev mode only pages from this machine may call')
+      const origin = request.headers.get('origin')
+      if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin)
+      const handler = handlers.get(request.method === 'HEAD' ? 'GET' : request.method)
+      return withCors(
+        handler === undefined
+          ? say('method_not_allowed', `only ${allow} here`, { allow })
+          : await answer(handler, request),
+        origin,
+      )
     }
   }
 }
 
 // Tokens travel in headers, never in cookies, so any origin may ask: without a token it gets nothing.
 function withCors(response: Response, origin: string | null): Response {
-  if (origin === null) return response
+  if (origin === null || response.headers.has('access-control-allow-origin')) return response
   response.headers.set('access-control-allow-origin', origin)
   response.headers.set('access-control-allow-methods', CORS_METHODS)
-  response.headers.set('access-control-allow-headers', 'authorization, content-type')
+  response.headers.set('access-control-allow-headers', 'authorization, content-type, last-event-id')
   response.headers.set('access-control-expose-headers', 'greendot-degraded, retry-after')
   response.headers.set('access-control-max-age', '600')
   response.headers.append('vary', 'origin')

@@ -1,88 +1,92 @@
 // Reading presence over HTTP: one, many, or only the status of many.
-import type { Failure, QueriedPresence } from '@greendot/protocol'
-import type { Reader } from '../../presence/reader.ts'
-import { sourceOf, toPresence, unknownPresence } from '../../presence/view.ts'
-import { type Parsed, parse, queriedIds, queryBody, userId } from '../schemas.ts'
-import { readBody } from './body.ts'
-import type { Route, Routes } from './guard.ts'
+import type { QueriedPresence } from '@greendot/protocol'
+import type { Eyes, SeenBy } from '../../presence/seen-by.ts'
+import type { Caller } from '../auth.ts'
+import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../schemas.ts'
+import { onePresence, presences, statuses } from './answers.ts'
 import { refuse, replyJson } from './reply.ts'
-import { queryOf } from './request-url.ts'
+import { type Routes, route } from './route.ts'
 
 const DEGRADED = { 'greendot-degraded': 'true' }
 
-export function presenceRoutes(reader: Reader): Routes {
+/** Who asks, and what may be said in the query of every reading. */
+interface Asking {
+  caller: Caller
+  query: { viewer_id: string | undefined }
+}
+
+type Shaped = (found: QueriedPresence[]) => unknown
+
+export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
   /** Answers with the people asked for, in the shape `shape` gives them. */
-  async function answer(
-    userIds: readonly string[],
-    shape: (found: QueriedPresence[]) => unknown,
-  ): Promise<Response> {
-    const { records, isDegraded } = await reader.query(userIds)
-    const found = userIds.map((id, index): QueriedPresence => {
-      const record = records[index] ?? null
-      if (record === null) return { ...unknownPresence(id), source: 'db' }
-      return { ...toPresence(id, record), source: isDegraded ? 'db' : sourceOf(record) }
-    })
+  async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
+    const eyes = eyesOf(asking)
+    if (!eyes.ok) return refuse(eyes.failure)
+    const { found, isDegraded } = await seenBy.look(eyes.value, userIds)
     return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
   }
 
-  const asList = (found: QueriedPresence[]) => found
-  const asStatuses = (found: QueriedPresence[]) =>
+  const asList: Shaped = (found) => found
+  const asStatuses: Shaped = (found) =>
     Object.fromEntries(found.map((presence) => [presence.user_id, presence.status]))
-
-  /** A route for users and servers that reads; `viewer_id` is checked on every one of them. */
-  function reading(
-    run: (request: Parameters<Route['run']>[0], query: URLSearchParams) => Promise<Response>,
-  ): Route {
-    return {
-      for: 'caller',
-      run: (request) => {
-        const query = queryOf(request)
-        const failure = viewerFailure(query)
-        return failure === null ? run(request, query) : refuse(failure)
-      },
-    }
-  }
 
   return {
     '/api/v1/presence': {
-      GET: reading(async (_, query) => {
-        const ids = idsOf(query)
-        return ids.ok ? answer(ids.value, asList) : refuse(ids.failure)
+      GET: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Presence of many people',
+        description: 'A URL has room for about 16 KB; longer lists go to the query below.',
+        query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
+        answers: { 200: presences },
+        refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
+        run: (call) => answer(call, call.query.user_ids, asList),
       }),
     },
     '/api/v1/presence/query': {
-      POST: reading(async (request) => {
-        const body = await readBody(request, queryBody)
-        return body.ok ? answer(body.value.user_ids, asList) : refuse(body.failure)
+      POST: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Presence of many people, by body',
+        query: { viewer_id: viewerId },
+        body: queryBody,
+        answers: { 200: presences },
+        refusals: ['invalid_id', 'too_many_ids'],
+        run: (call) => answer(call, call.body.user_ids, asList),
       }),
     },
     '/api/v1/presence/:user_id': {
-      GET: reading(async (request) => {
-        const id = parse(userId, request.params['user_id' as never])
-        return id.ok ? answer([id.value], ([one]) => one) : refuse(id.failure)
+      GET: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Presence of one person',
+        description: 'As others see them, even when you ask for yourself.',
+        params: { user_id: userId },
+        query: { viewer_id: viewerId },
+        answers: { 200: onePresence },
+        refusals: ['invalid_id'],
+        run: (call) => answer(call, [call.params.user_id], ([one]) => one),
       }),
     },
     '/presence/batch': {
-      GET: reading(async (_, query) => {
-        const ids = idsOf(query)
-        return ids.ok ? answer(ids.value, asStatuses) : refuse(ids.failure)
+      GET: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Only the status of many people',
+        query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
+        answers: { 200: statuses },
+        refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
+        run: (call) => answer(call, call.query.user_ids, asStatuses),
       }),
     },
   }
 }
 
-function idsOf(query: URLSearchParams): Parsed<string[]> {
-  const given = query.get('user_ids')
-  if (given === null || given === '') {
-    const message = 'name the users: ?user_ids=a,b'
-    return { ok: false, failure: { code: 'bad_request', message } }
-  }
-  return parse(queriedIds, given.split(','))
-}
-
-function viewerFailure(query: URLSearchParams): Failure | null {
-  const viewerId = query.get('viewer_id')
-  if (viewerId === null) return null
-  const parsed = parse(userId, viewerId)
-  return parsed.ok ? null : parsed.failure
+/** From a backend nobody is hidden, unless it looks through the eyes of a user. */
+function eyesOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<Eyes> {
+  if (caller.kind === 'server')
+    return { ok: true, value: viewerId === undefined ? { of: 'app' } : { of: 'user', userId: viewerId } }
+  if (viewerId === undefined) return { ok: true, value: { of: 'user', userId: caller.userId } }
+  const message = 'viewer_id is for server keys; a user sees with their own eyes'
+  return { ok: false, failure: { code: 'forbidden', message } }
 }

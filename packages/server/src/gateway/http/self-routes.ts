@@ -1,51 +1,114 @@
-// What people say about themselves by HTTP.
+// What people say about themselves by HTTP, and what the app says for them: each route exists twice,
+// for the user of the token and for a backend that names the user.
+import type { z } from 'zod'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/policy.ts'
+import type { PrivacyRules } from '../../presence/privacy.ts'
+import type { Reader } from '../../presence/reader.ts'
+import { toSettings } from '../../presence/settings-view.ts'
 import { toOwnPresence } from '../../presence/view.ts'
 import type { Actions, Outcome } from '../actions.ts'
-import { availabilityBody, customStatusBody } from '../schemas.ts'
-import { readBody } from './body.ts'
-import type { Routes } from './guard.ts'
+import { settingsBody } from '../person-schemas.ts'
+import { availabilityBody, customStatusBody, userId } from '../schemas.ts'
+import { ownPresence, settings } from './answers.ts'
 import { refuse, reply } from './reply.ts'
+import { type Route, type RouteSpec, type Routes, route } from './route.ts'
 
 export interface SelfRoutesParts {
   actions: Actions
+  reader: Reader
   policy: Policy
+  rules: PrivacyRules
   clock: Clock
 }
 
-export function selfRoutes({ actions, policy, clock }: SelfRoutesParts): Routes {
+type Declared = Pick<RouteSpec<'user', never, never, never>, 'description' | 'answers' | 'refusals'>
+
+interface Twofold<Body extends z.ZodType> extends Declared {
+  /** What it does to "…": your, or their. */
+  summary: (whose: string) => string
+  body?: Body
+  run(userId: string, body: z.output<Body>): Promise<Response>
+}
+
+/** The same for the user of the token and for a user that a backend names. */
+function twofold<Body extends z.ZodType = z.ZodUndefined>(spec: Twofold<Body>): { own: Route; named: Route } {
+  const { summary, run, ...shared } = spec
+  const own = route({
+    ...shared,
+    for: 'user',
+    summary: summary('your'),
+    run: ({ caller, body }) => run(caller.userId, body as z.output<Body>),
+  })
+  const named = route({
+    ...shared,
+    for: 'server',
+    summary: summary('their'),
+    params: { user_id: userId },
+    refusals: ['invalid_id', ...(shared.refusals ?? [])],
+    run: ({ params, body }) => run(params.user_id, body as z.output<Body>),
+  })
+  return { own, named }
+}
+
+export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutesParts): Routes {
   const cleared = { text: null, emoji: null, expiresAt: null }
 
-  function answer(userId: string, outcome: Outcome): Response {
+  function answer(user: string, outcome: Outcome): Response {
     if (!outcome.ok) return refuse(outcome.failure)
-    return reply(toOwnPresence(userId, outcome.tracked.record, clock.now(), policy))
+    return reply(toOwnPresence(user, outcome.tracked.record, clock.now(), policy))
   }
 
+  const setStatus = twofold({
+    summary: (whose) => `Set ${whose} custom status`,
+    description: 'Without text and emoji it is cleared.',
+    body: customStatusBody,
+    answers: { 200: ownPresence },
+    refusals: ['text_too_long', 'invalid_expiry'],
+    run: async (user, body) => answer(user, await actions.setCustomStatus(user, body)),
+  })
+  const clearStatus = twofold({
+    summary: (whose) => `Clear ${whose} custom status`,
+    answers: { 200: ownPresence },
+    run: async (user) => answer(user, await actions.setCustomStatus(user, cleared)),
+  })
+  const setAvailability = twofold({
+    summary: (whose) => `Set ${whose} availability by hand`,
+    description:
+      'away, busy or invisible stand until they expire or are taken back; online returns to automatic.',
+    body: availabilityBody,
+    answers: { 200: ownPresence },
+    refusals: ['invalid_status', 'invalid_expiry'],
+    run: async (user, body) => answer(user, await actions.setAvailability(user, body)),
+  })
+  const readSettings = twofold({
+    summary: (whose) => `Read ${whose} settings`,
+    answers: { 200: settings },
+    async run(user) {
+      const { records } = await reader.read([user])
+      return reply(toSettings(records[0] ?? null, policy, rules))
+    },
+  })
+  const changeSettings = twofold({
+    summary: (whose) => `Change ${whose} settings`,
+    description:
+      'Merges: what is not named stays as it is. It takes effect on open connections at once; whoever may ' +
+      'not see the person any more sees one change to offline.',
+    body: settingsBody,
+    answers: { 200: settings },
+    refusals: ['invalid_id', 'too_many_ids'],
+    async run(user, body) {
+      const { record } = await actions.changeSettings(user, body)
+      return reply(toSettings(record, policy, rules))
+    },
+  })
+
   return {
-    '/api/v1/presence/status': {
-      PUT: {
-        for: 'user',
-        async run(request, { userId }) {
-          const body = await readBody(request, customStatusBody)
-          if (!body.ok) return refuse(body.failure)
-          return answer(userId, await actions.setCustomStatus(userId, body.value))
-        },
-      },
-      DELETE: {
-        for: 'user',
-        run: async (_, { userId }) => answer(userId, await actions.setCustomStatus(userId, cleared)),
-      },
-    },
-    '/api/v1/presence/availability': {
-      PUT: {
-        for: 'user',
-        async run(request, { userId }) {
-          const body = await readBody(request, availabilityBody)
-          if (!body.ok) return refuse(body.failure)
-          return answer(userId, await actions.setAvailability(userId, body.value))
-        },
-      },
-    },
+    '/api/v1/presence/status': { PUT: setStatus.own, DELETE: clearStatus.own },
+    '/api/v1/presence/availability': { PUT: setAvailability.own },
+    '/api/v1/presence/settings': { GET: readSettings.own, PUT: changeSettings.own },
+    '/api/v1/users/:user_id/status': { PUT: setStatus.named, DELETE: clearStatus.named },
+    '/api/v1/users/:user_id/availability': { PUT: setAvailability.named },
+    '/api/v1/users/:user_id/settings': { GET: readSettings.named, PUT: changeSettings.named },
   }
 }

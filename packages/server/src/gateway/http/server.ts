@@ -8,9 +8,11 @@ import type { Gateway } from '../gateway.ts'
 import { activity, parse, platform as platformSchema } from '../schemas.ts'
 import type { Opening, SocketData } from '../session-table.ts'
 import { NIL } from '../watch-index.ts'
-import { type Guard, isAllowedOrigin, type Routes } from './guard.ts'
+import { type Guard, isAllowedOrigin } from './guard.ts'
+import type { Pages } from './page.ts'
 import { refuse } from './reply.ts'
 import { queryOf } from './request-url.ts'
+import type { Routes } from './route.ts'
 
 const URL_CHARS_MAX = 16 * 1024
 /** Our own limit answers with a problem document; this one only guards the parser. */
@@ -30,7 +32,8 @@ export interface HttpServerParts {
   dev: boolean
   guard: Guard
   routes: Routes
-  page: Response | ((request: Request) => Response)
+  /** Served as they are, to anybody. */
+  pages: Pages
   authenticator: Authenticator
   /** Null in a process that holds no connections. */
   gateway: Pick<Gateway, 'sockets' | 'unblock'> | null
@@ -67,7 +70,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     development: false,
     // Said either way: left out, a second server would quietly share the port with this one.
     reusePort,
-    routes: { ...guarded, ...(gateway === null ? {} : { '/api/v1/ws': upgrade }), '/': parts.page },
+    routes: { ...guarded, ...(gateway === null ? {} : { '/api/v1/ws': upgrade }), ...parts.pages },
     fetch: (request) => refuse(request.url.length > URL_CHARS_MAX ? TOO_LONG : NOTHING_HERE),
     error: () => refuse({ code: 'internal', message: 'the request failed' }),
     websocket: {

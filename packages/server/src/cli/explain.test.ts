@@ -1,0 +1,77 @@
+// `greendot explain` against a real server, as an operator would type it.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { startServer, type TestServer } from '../../../../testing/server.ts'
+
+const CLI = resolve(import.meta.dir, '../cli.ts')
+const KEY = 'a-server-key-of-the-tests'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ dev: false, jwt_secret: 'x'.repeat(32), server_keys: KEY })
+  const put = (path: string, body: object) =>
+    fetch(`${server.url}/api/v1/users/bob/${path}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${KEY}` },
+      body: JSON.stringify(body),
+    })
+  await put('status', { text: 'there is something to hide' })
+  await put('settings', { status_visibility: 'contacts' })
+})
+afterAll(() => server.stop())
+
+async function run(args: string[], env: Record<string, string> = { GREENDOT_SERVER_KEYS: KEY }) {
+  const child = Bun.spawn([process.execPath, CLI, 'explain', ...args], {
+    cwd: server.folder,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [code, out, err] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code, out, err }
+}
+
+const port = () => new URL(server.url).port
+
+describe('greendot explain', () => {
+  test('[S7] prints why, in sentences', async () => {
+    const { code, out, err } = await run(['--user', 'bob', '--viewer', 'alice', '--port', port()])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain("alice is not in bob's contact list")
+    expect(out.trimEnd().split('\n').length).toBeGreaterThan(1)
+  })
+
+  test('[S7] prints the whole explanation as JSON', async () => {
+    const { out } = await run(['--user', 'bob', '--viewer', 'alice', '--url', `${server.url}/`, '--json'])
+    const { answer, details } = JSON.parse(out)
+    expect(answer).toMatchObject({ user_id: 'bob', status: 'offline', version: 0 })
+    expect(details.rulings.status).toEqual({ visible: false, rule: 'not_a_contact' })
+  })
+
+  test('[S7] says what to do when it cannot ask', async () => {
+    const stranger = await run(['--user', 'bob', '--url', server.url], {})
+    expect({ ...stranger, out: '' }).toMatchObject({ code: 1, out: '' })
+    expect(stranger.err).toContain('set server_keys')
+    const nobody = await run(['--user', 'bob', '--url', 'http://127.0.0.1:9'])
+    expect(nobody.code).toBe(1)
+    expect(nobody.err).toContain('is a server running there?')
+  })
+
+  for (const args of [
+    [],
+    ['--user', 'a b'],
+    ['--user', 'bob', '--viewer', 'a,b'],
+    ['--user', 'bob', '--url', 'x'],
+  ]) {
+    test(`[S7] refuses "${args.join(' ')}" with one line`, async () => {
+      const { code, out, err } = await run(args)
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toMatch(/^greendot: [^\n]+\n$/)
+    })
+  }
+})

@@ -1,0 +1,39 @@
+// The last hour in numbers, one sample every ten seconds, for whoever opens the page and wants to see
+// what came before. Kept in memory, bounded, and gone with the process.
+import type { Status } from '@greendot/protocol'
+import type { Clock, Timer } from '../platform/clock.ts'
+
+const SAMPLE_EVERY_MS = 10_000
+const SAMPLES_MAX = 360
+
+export interface Sample {
+  at: number
+  /** Null while the store was away. */
+  users: Record<Status, number> | null
+  connections: number
+  watches: number
+  changes_per_second: number
+  deliveries_per_second: number
+  propagation_p99_ms: number | null
+}
+
+export interface History {
+  /** Oldest first. */
+  samples(): readonly Sample[]
+  stop(): void
+}
+
+export function startHistory(parts: { clock: Clock; sample: () => Promise<Sample> }): History {
+  const { clock, sample } = parts
+  const samples: Sample[] = []
+
+  async function take(): Promise<void> {
+    samples.push(await sample())
+    if (samples.length > SAMPLES_MAX) samples.shift()
+  }
+  const tryTake = () => void take().catch(() => 'the next one will do')
+  const timer: Timer = clock.every(SAMPLE_EVERY_MS, tryTake)
+  clock.soon(tryTake)
+
+  return { samples: () => samples, stop: () => timer.stop() }
+}

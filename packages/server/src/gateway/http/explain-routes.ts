@@ -1,0 +1,53 @@
+// Why does somebody see somebody as they do (S7): for operators, and for whoever answers their users.
+import type { Clock } from '../../platform/clock.ts'
+import { explain } from '../../presence/explain.ts'
+import type { Policy } from '../../presence/policy.ts'
+import type { PrivacyRules } from '../../presence/privacy.ts'
+import type { SeenBy } from '../../presence/seen-by.ts'
+import { explainedUserId, viewerId } from '../schemas.ts'
+import { explanation } from './explain-answer.ts'
+import { reply } from './reply.ts'
+import { type Routes, route } from './route.ts'
+
+const GUESSED = 'Contact lists cannot be read right now, so nobody counts as a contact until they can.'
+
+export interface ExplainRoutesParts {
+  seenBy: SeenBy
+  policy: Policy
+  rules: PrivacyRules
+  clock: Clock
+}
+
+export function explainRoutes({ seenBy, policy, rules, clock }: ExplainRoutesParts): Routes {
+  return {
+    '/api/v1/explain': {
+      GET: route({
+        for: 'server',
+        summary: 'Why does a viewer see a user as they do',
+        description:
+          'Device votes, what the user chose, the privacy rule that decided, running delays and the next ' +
+          'deadline, in sentences and as data. Without viewer_id it explains the truth.',
+        query: { user_id: explainedUserId, viewer_id: viewerId },
+        answers: { 200: explanation },
+        refusals: ['bad_request', 'invalid_id'],
+        async run({ query }) {
+          const { user_id: user, viewer_id: viewing } = query
+          const eyes =
+            viewing === undefined ? ({ of: 'app' } as const) : ({ of: 'user', userId: viewing } as const)
+          const { record, viewer, relation, isGuess } = await seenBy.scene(eyes, user)
+          const now = clock.now()
+          const told = explain({
+            userId: user,
+            record,
+            viewer: viewer ?? 'app',
+            relation,
+            rules,
+            policy,
+            now,
+          })
+          return reply(isGuess ? { ...told, because: [...told.because, GUESSED] } : told)
+        },
+      }),
+    },
+  }
+}

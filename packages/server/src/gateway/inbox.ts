@@ -1,0 +1,78 @@
+// What other processes tell this gateway, each kind to the part it concerns.
+import { CLOSE, type Failure } from '@greendot/protocol'
+import type { BusMessage } from '../bus/port.ts'
+import type { Discretion } from '../presence/privacy.ts'
+import type { Reader } from '../presence/reader.ts'
+import type { Following } from './contact-following.ts'
+import type { Discretions } from './discretions.ts'
+import type { Interner } from './interner.ts'
+import type { OwnViews } from './own-views.ts'
+import type { Sessions } from './sessions.ts'
+import type { Sights } from './sights.ts'
+import type { Sockets } from './sockets.ts'
+import type { Streams } from './streams.ts'
+import type { Watches } from './watches.ts'
+
+const ERASED: Failure = { code: 'unauthorized', message: 'everything about this user was erased' }
+
+export interface Inbox {
+  receive(messages: readonly BusMessage[]): void
+  /** A user who is here chose who may see them, or their contact list was edited. */
+  takeDiscretion(user: number, discretion: Discretion): void
+}
+
+export interface InboxParts {
+  interner: Interner
+  discretions: Discretions
+  sights: Sights
+  watches: Watches
+  following: Following
+  ownViews: OwnViews
+  sessions: Sessions
+  sockets: () => Sockets
+  streams: Streams
+  reader: Reader
+}
+
+export function createInbox(parts: InboxParts): Inbox {
+  const { interner, discretions, sights, watches, following, ownViews, sessions, sockets, streams } = parts
+
+  function takeDiscretion(user: number, discretion: Discretion): void {
+    if (discretions.learn(user, discretion)) sights.review(user)
+    const { contactsAt } = discretion
+    if (contactsAt > 0) following.edited(sessions.rowsOf(interner.name(user)), contactsAt)
+  }
+
+  function receive(message: BusMessage): void {
+    switch (message.kind) {
+      case 'change':
+        watches.receive(message)
+        break
+      case 'self':
+        ownViews.receive(message)
+        break
+      case 'choices': {
+        const user = interner.find(message.userId)
+        if (user === -1) break
+        sessions.setAwayAfter(message.userId, message.awayAfter?.awayAfterMs ?? null)
+        takeDiscretion(user, message.discretion)
+        break
+      }
+      case 'erased':
+        for (const row of sessions.rowsOf(message.userId))
+          sockets().hangUp(row, CLOSE.badToken, 'erased', ERASED)
+        streams.end(message.userId)
+        watches.erase(message)
+    }
+  }
+
+  return {
+    takeDiscretion,
+    receive(messages) {
+      for (const message of messages) {
+        parts.reader.forget(message.userId)
+        receive(message)
+      }
+    },
+  }
+}

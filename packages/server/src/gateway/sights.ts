@@ -1,0 +1,216 @@
+// What every viewer here may see of everybody they watch, kept on the watch edges. Decided when an edge
+// is made and again when a privacy or a contact list changes, by the one evaluator. While an answer has
+// to be fetched the edge is in doubt and its viewer is told nothing; when it is settled they are told
+// once, and only if what they see is different.
+import type { Clock } from '../platform/clock.ts'
+import { type Discretion, type PrivacyRules, UNGUARDED } from '../presence/privacy.ts'
+import type { Party, Relations } from '../presence/relations.ts'
+import {
+  isOpenToAll,
+  type Relation,
+  relevantRelation,
+  type Sight,
+  visibleTo,
+} from '../presence/visibility.ts'
+import type { Discretions } from './discretions.ts'
+import { HELD_BACK, IN_DOUBT, isInDoubt, KNEW_NOTHING, MISSED, sightOf, withSight } from './edge-flags.ts'
+import type { Interner } from './interner.ts'
+import type { Outbox } from './outbox.ts'
+import { isNothingKnown, type TargetTable } from './target-table.ts'
+import { NIL, UNMARKED } from './watch-index.ts'
+
+/** When the archive does not answer, how soon we ask again. */
+const ASK_AGAIN_MS = 1_000
+/** Watchers of one person that are looked at in one turn of the loop. */
+const REVIEWED_PER_TURN = 1_000
+
+/** What one viewer may see of one target, by what was known when it was decided. */
+export interface Decision {
+  sight: Sight
+  of: Discretion
+  by: Discretion
+  /** Contacts could not be asked for: it is taken for a no until they can. */
+  isGuess: boolean
+}
+
+export interface Sights {
+  /** Decides for a connection that is about to watch these; in their order. At once where it can. */
+  decide(connection: number, targets: readonly number[]): Decision[] | Promise<Decision[]>
+  /** Puts a decision on an edge, now that there is one. */
+  place(edge: number, decision: Decision): void
+  /** Who may see this user, or what this user shows in return, has changed. */
+  review(user: number): void
+}
+
+export interface SightsParts {
+  interner: Interner
+  discretions: Discretions
+  outbox: Outbox
+  targets: TargetTable
+  relations: Relations
+  rules: PrivacyRules
+  clock: Clock
+  /** The interned user behind a connection. */
+  viewerOf(connection: number): number
+  /** Every connection of a user that is here. */
+  connectionsOf(user: number): Iterable<number>
+}
+
+/** The usual case, shared by all. */
+const OPEN: Decision = { sight: 'everything', of: UNGUARDED, by: UNGUARDED, isGuess: false }
+
+/** An edge on its way to a decision. Its number may belong to another edge by then. */
+interface Pending {
+  edge: number
+  connection: number
+  viewerId: string
+  targetId: string
+}
+
+export function createSights(parts: SightsParts): Sights {
+  const { interner, discretions, outbox, targets, relations, rules, clock, viewerOf, connectionsOf } = parts
+  const { index } = outbox
+  let guesses: Pending[] = []
+
+  const partyOf = (user: number): Party => ({ userId: interner.name(user), ...discretions.of(user) })
+
+  /** The decision, when nothing has to be looked up for it. */
+  function decideAtOnce(viewer: number, target: number): Decision | null {
+    const of = discretions.of(target)
+    const by = discretions.of(viewer)
+    if (of === UNGUARDED && by === UNGUARDED && isOpenToAll(null, rules)) return OPEN
+    if (isOpenToAll(of.privacy, rules)) return { sight: 'everything', of, by, isGuess: false }
+    const [seen, seer] = [partyOf(target), partyOf(viewer)]
+    const needed = relevantRelation(seen, seer, rules)
+    if (needed.viewerIsContact || needed.targetIsContact) return null
+    const nobody: Relation = { viewerIsContact: false, targetIsContact: false }
+    return { sight: visibleTo(seen, seer, nobody, rules).sight, of, by, isGuess: false }
+  }
+
+  async function decide(viewer: number, target: number): Promise<Decision> {
+    const of = discretions.of(target)
+    const by = discretions.of(viewer)
+    const [seen, seer] = [partyOf(target), partyOf(viewer)]
+    const { relation, isGuess } = await relations.between(seen, seer)
+    return { sight: visibleTo(seen, seer, relation, rules).sight, of, by, isGuess }
+  }
+
+  function settle(edge: number, sight: Sight): void {
+    const flags = index.flags(edge)
+    const before = sightOf(flags)
+    const target = index.targetOf(edge)
+    index.setFlags(edge, withSight(flags, sight))
+    const wasHeldBack = (flags & HELD_BACK) !== 0
+    const hasMissed = (flags & MISSED) !== 0 && sight !== 'nothing'
+    // Of somebody who arrived while it was in doubt there is nothing to take back.
+    const isStillNothing = (flags & KNEW_NOTHING) !== 0 && sight === 'nothing'
+    const isDifferent = !isStillNothing && targets.seen(target, before) !== targets.seen(target, sight)
+    if (wasHeldBack || hasMissed || isDifferent) outbox.markEdge(edge)
+  }
+
+  function isStill({ edge, connection, viewerId, targetId }: Pending): boolean {
+    const isSame =
+      index.connectionOf(edge) === connection && index.find(connection, index.targetOf(edge)) === edge
+    if (!isSame) return false
+    return (
+      interner.name(viewerOf(connection)) === viewerId && interner.name(index.targetOf(edge)) === targetId
+    )
+  }
+
+  function pendingOf(edge: number): Pending {
+    const connection = index.connectionOf(edge)
+    const viewerId = interner.name(viewerOf(connection))
+    return { edge, connection, viewerId, targetId: interner.name(index.targetOf(edge)) }
+  }
+
+  function comeIntoDoubt(edge: number): void {
+    const flags = index.flags(edge)
+    const shown = targets.seen(index.targetOf(edge), sightOf(flags))
+    const knewNothing = !isInDoubt(flags) && index.nextMarked(edge) === UNMARKED && isNothingKnown(shown)
+    index.setFlags(edge, flags | IN_DOUBT | (knewNothing ? KNEW_NOTHING : 0))
+  }
+
+  function reviewEdge(edge: number): void {
+    const viewer = viewerOf(index.connectionOf(edge))
+    const target = index.targetOf(edge)
+    const decision = decideAtOnce(viewer, target)
+    if (decision !== null) settle(edge, decision.sight)
+    else {
+      comeIntoDoubt(edge)
+      void decideLater(pendingOf(edge), viewer, target)
+    }
+  }
+
+  function reviewWatchers(target: number): void {
+    const edges: number[] = []
+    for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) edges.push(edge)
+    // All at once, so that nothing goes out by the old right while the others wait for their turn.
+    if (edges.length > REVIEWED_PER_TURN) for (const edge of edges) comeIntoDoubt(edge)
+    reviewFrom(edges, 0, target)
+  }
+
+  function reviewFrom(edges: readonly number[], from: number, target: number): void {
+    const until = Math.min(edges.length, from + REVIEWED_PER_TURN)
+    for (let at = from; at < until; at++) {
+      const edge = edges[at]!
+      const isThere = index.targetOf(edge) === target && index.find(index.connectionOf(edge), target) === edge
+      if (isThere) reviewEdge(edge)
+    }
+    if (until < edges.length) clock.soon(() => reviewFrom(edges, until, target))
+  }
+
+  async function decideLater(pending: Pending, viewer: number, target: number): Promise<void> {
+    const decision = await decide(viewer, target)
+    if (!isStill(pending) || !isInDoubt(index.flags(pending.edge))) return
+    // What changed meanwhile has its own review under way.
+    if (isOutdated(decision, viewer, target)) return
+    settle(pending.edge, decision.sight)
+    if (decision.isGuess) askAgain(pending)
+  }
+
+  const isOutdated = ({ of, by }: Decision, viewer: number, target: number) =>
+    discretions.of(target) !== of || discretions.of(viewer) !== by
+
+  function askAgain(pending: Pending): void {
+    guesses.push(pending)
+    if (guesses.length > 1) return
+    clock.after(ASK_AGAIN_MS, () => {
+      const asked = guesses
+      guesses = []
+      for (const guess of asked) if (isStill(guess)) reviewEdge(guess.edge)
+    })
+  }
+
+  return {
+    decide(connection, userTargets) {
+      const viewer = viewerOf(connection)
+      const decisions = userTargets.map((target) => decideAtOnce(viewer, target))
+      if (decisions.every((decision) => decision !== null)) return decisions
+      return Promise.all(decisions.map((decision, at) => decision ?? decide(viewer, userTargets[at]!)))
+    },
+    place(edge, decision) {
+      index.setFlags(edge, withSight(index.flags(edge), decision.sight))
+      const target = index.targetOf(edge)
+      if (isOutdated(decision, viewerOf(index.connectionOf(edge)), target)) {
+        // The snapshot must not show what may be hidden by now; the review tells what is missing.
+        index.setFlags(edge, withSight(index.flags(edge), 'nothing'))
+        clock.soon(reviewLater(pendingOf(edge)))
+      } else if (decision.isGuess) askAgain(pendingOf(edge))
+    },
+    review(user) {
+      reviewWatchers(user)
+      for (const connection of connectionsOf(user)) {
+        for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
+          // Only these go by what their viewer shows.
+          if (discretions.of(index.targetOf(edge)).privacy?.reciprocal === true) reviewEdge(edge)
+        }
+      }
+    },
+  }
+
+  function reviewLater(pending: Pending): () => void {
+    return () => {
+      if (isStill(pending)) reviewEdge(pending.edge)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// The answer to a watch, as frames, and its limit: the same for people named by the client and for
+// those of a contact list.
+import type { Failure } from '@greendot/protocol'
+
+const STATES_PER_FRAME_MAX = 500
+
+/** One frame even when there is nothing to say: it is an answer. */
+export function* stateFrames(states: readonly string[]): Generator<string> {
+  for (let from = 0; from === 0 || from < states.length; from += STATES_PER_FRAME_MAX) {
+    const slice = states.slice(from, from + STATES_PER_FRAME_MAX)
+    yield `{"type":"presence_state","states":[${slice.join(',')}]}`
+  }
+}
+
+export function watchLimitFailure(total: number, watchLimit: number): Failure {
+  const message = `at most ${watchLimit} watched users per connection; this would make ${total}`
+  return { code: 'watch_limit', message }
+}

@@ -1,0 +1,55 @@
+// Everything that is kept about one person, hot and cold, for the person to have. Whose allow and deny
+// lists they are on is not among it: that is what others decided, and being denied is not to be noticed.
+import type { Archive } from '../archive/port.ts'
+import type { Clock } from '../platform/clock.ts'
+import { inPages } from './in-pages.ts'
+import type { Policy } from './policy.ts'
+import type { PrivacyRules } from './privacy.ts'
+import type { Reader } from './reader.ts'
+import { emptyRecord } from './record.ts'
+import { toSettings } from './settings-view.ts'
+import { Unavailable } from './unavailable.ts'
+import { toOwnPresence } from './view.ts'
+
+export interface PersonExportParts {
+  archive: Archive
+  reader: Reader
+  policy: Policy
+  rules: PrivacyRules
+  clock: Clock
+}
+
+/** The text of a JSON object. Somebody nobody has heard of has one too, with nothing in it. */
+export type PersonExport = (userId: string) => Promise<string>
+
+export function createPersonExport({
+  archive,
+  reader,
+  policy,
+  rules,
+  clock,
+}: PersonExportParts): PersonExport {
+  async function collect(userId: string): Promise<string> {
+    const { records } = await reader.read([userId])
+    const record = records[0] ?? emptyRecord()
+    const contactOf: string[] = []
+    for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))
+      contactOf.push(...ids)
+    const contacts = await archive.contactsJson(userId)
+    const now = clock.now()
+    const said = JSON.stringify({
+      user_id: userId,
+      exported_at: now,
+      presence: toOwnPresence(userId, record, now, policy),
+      settings: toSettings(record, policy, rules),
+    })
+    // The lists may be very long, and one of them is JSON already.
+    const lists = [`"contacts":${contacts}`, `"contact_of":${JSON.stringify(contactOf)}`]
+    return `${said.slice(0, -1)},${lists.join(',')}}`
+  }
+
+  return (userId) =>
+    collect(userId).catch((error: unknown) => {
+      throw new Unavailable('the archive does not answer', { cause: error })
+    })
+}

@@ -1,0 +1,242 @@
+// Who is in whose list, asked of a real archive: many questions of one turn are one, an answer is
+// remembered for its edition of the list and a minute, and silence is a guess that is asked again.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { SOME_INSTANT as NOW, OPEN_RULES } from '../../../../testing/records.ts'
+import type { Archive, ContactPair } from '../archive/port.ts'
+import { createSqliteArchive } from '../archive/sqlite.ts'
+import { createLogger } from '../platform/logger.ts'
+import { NO_PRIVACY_CHOSEN, type Privacy } from './privacy.ts'
+import { type Between, createRelations, type Party, type Relations } from './relations.ts'
+
+const REMEMBERED_MS = 60_000
+const REMEMBERED_MAX = 200_000
+const STRANGERS = { viewerIsContact: false, targetIsContact: false }
+
+let archive: Archive
+let clock: FakeClock
+let relations: Relations
+/** What the archive was asked, question by question. */
+let asked: ContactPair[][]
+let isAway: boolean
+let gate: Promise<void> | null
+let complaints: number
+
+beforeEach(async () => {
+  ;[asked, isAway, gate, complaints] = [[], false, null, 0]
+  archive = await createSqliteArchive({ path: ':memory:' })
+  await archive.migrate()
+  clock = createFakeClock(NOW)
+  const destination = { write: () => void complaints++ }
+  relations = createRelations({
+    archive: {
+      ...archive,
+      async areContacts(pairs) {
+        asked.push(pairs.map(({ ownerId, contactId }) => ({ ownerId, contactId })))
+        const answers = await archive.areContacts(pairs)
+        await gate
+        if (isAway) throw new Error('the database is gone')
+        return answers
+      },
+    },
+    rules: OPEN_RULES,
+    clock,
+    logger: createLogger({ level: 'error', destination }),
+  })
+})
+afterEach(() => archive.close())
+
+function party(userId: string, privacy: Partial<Privacy> | null = null, contactsAt = 0): Party {
+  return {
+    userId,
+    privacy: privacy === null ? null : { ...NO_PRIVACY_CHOSEN, ...privacy },
+    contactsAt,
+  }
+}
+
+/** Shows themselves to their contacts only. */
+const guarded = (userId: string, contactsAt = 0) =>
+  party(userId, { statusVisibility: 'contacts', lastSeenVisibility: 'contacts' }, contactsAt)
+
+/** Lets the clock run, which stands still, until this is answered. */
+async function answered<T>(answer: Promise<T>): Promise<T> {
+  let isDone = false
+  void answer.finally(() => {
+    isDone = true
+  })
+  while (!isDone) await clock.advance(0)
+  return answer
+}
+
+const between = (target: Party, viewer: Party): Promise<Between> =>
+  answered(relations.between(target, viewer))
+
+describe('asking', () => {
+  test('[S5] the viewer is in the list of the target, or is not', async () => {
+    await archive.addContacts('bob', ['alice'], NOW)
+    const seen = await between(guarded('bob'), party('alice'))
+    expect(seen).toEqual({ relation: { ...STRANGERS, viewerIsContact: true }, isGuess: false })
+    expect(await between(guarded('alice'), party('bob'))).toEqual({ relation: STRANGERS, isGuess: false })
+  })
+
+  test('[S5] what makes no difference is not asked', async () => {
+    await between(party('bob'), guarded('alice'))
+    await between(party('bob', { statusVisibility: 'nobody' }), party('alice'))
+    await between(party('bob', { statusVisibility: 'contacts', deny: ['alice'] }), party('alice'))
+    await between(
+      party('bob', { statusVisibility: 'contacts', lastSeenVisibility: 'contacts', allow: ['alice'] }),
+      party('alice'),
+    )
+    await between(guarded('bob'), guarded('bob'))
+    expect(asked).toEqual([])
+  })
+
+  test('[S5] somebody reciprocal is asked about both ways, in one question', async () => {
+    await archive.addContacts('alice', ['bob'], NOW)
+    const bob = party('bob', { statusVisibility: 'contacts', reciprocal: true })
+    expect((await between(bob, guarded('alice'))).relation).toEqual({
+      viewerIsContact: false,
+      targetIsContact: true,
+    })
+    expect(asked).toEqual([
+      [
+        { ownerId: 'bob', contactId: 'alice' },
+        { ownerId: 'alice', contactId: 'bob' },
+      ],
+    ])
+  })
+
+  test('[S5] everything that comes up in one turn is one question, each with its own answer', async () => {
+    const owners = Array.from({ length: 1_500 }, (_, n) => `owner-${n}`)
+    await Promise.all(
+      owners.filter((_, n) => n % 3 === 0).map((owner) => archive.addContacts(owner, ['alice'], NOW)),
+    )
+    const answers = await answered(
+      Promise.all(owners.map((owner) => relations.between(guarded(owner), party('alice')))),
+    )
+    expect(answers.map(({ relation }) => relation.viewerIsContact)).toEqual(owners.map((_, n) => n % 3 === 0))
+    expect(asked.map((pairs) => pairs.length)).toEqual([1_500])
+  })
+
+  test('[S5] what comes up while a question is under way goes into the next one', async () => {
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    const first = relations.between(guarded('bob'), party('alice'))
+    await clock.advance(0)
+    const others = ['carol', 'dave'].map((owner) => relations.between(guarded(owner), party('alice')))
+    await clock.advance(0)
+    open.resolve()
+    await answered(Promise.all([first, ...others]))
+    expect(asked.map((pairs) => pairs.map(({ ownerId }) => ownerId))).toEqual([['bob'], ['carol', 'dave']])
+  })
+})
+
+describe('remembering', () => {
+  test('[S5] an answer holds for a minute, then it is asked again', async () => {
+    await between(guarded('bob'), party('alice'))
+    await archive.addContacts('bob', ['alice'], NOW)
+    await clock.advance(REMEMBERED_MS - 1)
+    expect((await between(guarded('bob'), party('alice'))).relation.viewerIsContact).toBe(false)
+    expect(asked).toHaveLength(1)
+    await clock.advance(1)
+    expect((await between(guarded('bob'), party('alice'))).relation.viewerIsContact).toBe(true)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('[S5] an edit of the list makes it void at once, an edit of another list does not', async () => {
+    await between(guarded('bob', 1), party('alice', null, 1))
+    await archive.addContacts('bob', ['alice'], NOW)
+    await between(guarded('bob', 1), party('alice', null, 2))
+    expect(asked).toHaveLength(1)
+    expect((await between(guarded('bob', 2), party('alice', null, 2))).relation.viewerIsContact).toBe(true)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('[S5] an answer to a question about the old edition does not serve for the new one', async () => {
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    const old = relations.between(guarded('bob', 1), party('alice'))
+    await clock.advance(0)
+    await archive.addContacts('bob', ['alice'], NOW)
+    const present = relations.between(guarded('bob', 2), party('alice'))
+    open.resolve()
+    const answers = await answered(Promise.all([old, present]))
+    expect(answers.map(({ relation }) => relation.viewerIsContact)).toEqual([false, true])
+    expect((await between(guarded('bob', 2), party('alice'))).relation.viewerIsContact).toBe(true)
+  })
+
+  test('[S5] it is directed, and names that run into each other are different people', async () => {
+    await archive.addContacts('a', ['bc'], NOW)
+    for (const [owner, contact] of [
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['bc', 'a'],
+    ] as const) {
+      const { relation } = await between(guarded(owner), party(contact))
+      expect([owner, relation.viewerIsContact]).toEqual([owner, owner === 'a'])
+    }
+  })
+
+  test('[S5] the memory is bounded: the oldest answers go first', async () => {
+    await between(guarded('first'), party('alice'))
+    await between(guarded('second'), party('alice'))
+    const crowd = Array.from({ length: REMEMBERED_MAX - 1 }, (_, n) =>
+      relations.between(guarded(`owner-${n}`), party('alice')),
+    )
+    await answered(Promise.all(crowd))
+    const before = asked.length
+    await between(guarded('second'), party('alice'))
+    expect(asked).toHaveLength(before)
+    await between(guarded('first'), party('alice'))
+    expect(asked).toHaveLength(before + 1)
+  })
+})
+
+describe('an archive that does not answer', () => {
+  test('[S5] is a no that says it is a guess, for everybody who asked', async () => {
+    await archive.addContacts('bob', ['alice'], NOW)
+    isAway = true
+    const answers = await answered(
+      Promise.all(['bob', 'carol'].map((owner) => relations.between(guarded(owner), party('alice')))),
+    )
+    expect(answers).toEqual([
+      { relation: STRANGERS, isGuess: true },
+      { relation: STRANGERS, isGuess: true },
+    ])
+  })
+
+  test('[S5] is asked again the next time, and guesses are not remembered', async () => {
+    await archive.addContacts('bob', ['alice'], NOW)
+    isAway = true
+    await between(guarded('bob'), party('alice'))
+    isAway = false
+    expect(await between(guarded('bob'), party('alice'))).toEqual({
+      relation: { ...STRANGERS, viewerIsContact: true },
+      isGuess: false,
+    })
+    expect(asked).toHaveLength(2)
+  })
+
+  test('[S5] takes nothing from what is remembered, and half a guess is a guess', async () => {
+    await archive.addContacts('bob', ['alice'], NOW)
+    await between(guarded('bob'), party('alice'))
+    isAway = true
+    expect((await between(guarded('bob'), party('alice'))).isGuess).toBe(false)
+    const bob = party('bob', { statusVisibility: 'contacts', reciprocal: true })
+    expect(await between(bob, guarded('alice'))).toEqual({
+      relation: { viewerIsContact: true, targetIsContact: false },
+      isGuess: true,
+    })
+  })
+
+  test('[S5] is complained of once, not for every question, and again after it was back', async () => {
+    isAway = true
+    for (const owner of ['bob', 'carol', 'dave']) await between(guarded(owner), party('alice'))
+    expect(complaints).toBe(1)
+    isAway = false
+    await between(guarded('bob'), party('alice'))
+    isAway = true
+    await between(guarded('erin'), party('alice'))
+    expect(complaints).toBe(2)
+  })
+})

@@ -1,0 +1,113 @@
+// Who is in whose contact list, asked many at a time and remembered for a moment. An answer holds for
+// one edition of the list (`contactsAt` of its owner), so an edit makes it void at once, wherever it is
+// remembered. What cannot be found out is null: whoever asked must take it for a no and ask again.
+import type { Archive } from '../archive/port.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { PrivacyRules } from './privacy.ts'
+import { type Person, type Relation, relevantRelation } from './visibility.ts'
+
+/** Shorter than the hot store remembers when a list was edited. */
+const REMEMBERED_MS = 60_000
+const REMEMBERED_MAX = 200_000
+
+/** Somebody with a contact list, and the edition of it that is asked about. */
+export interface Party extends Person {
+  contactsAt: number
+}
+
+export interface Between {
+  relation: Relation
+  /** The archive does not answer: it is taken for a no. */
+  isGuess: boolean
+}
+
+export interface Relations {
+  /** What lies between the two, as far as it makes a difference. */
+  between(target: Party, viewer: Party): Promise<Between>
+}
+
+interface Question {
+  ownerId: string
+  contactId: string
+  contactsAt: number
+}
+
+interface Waiting {
+  question: Question
+  resolve(isContact: boolean | null): void
+}
+
+export interface RelationsParts {
+  archive: Archive
+  rules: PrivacyRules
+  clock: Clock
+  logger: Logger
+}
+
+export function createRelations({ archive, rules, clock, logger }: RelationsParts): Relations {
+  const remembered = new Map<string, { isContact: boolean; contactsAt: number; until: number }>()
+  let waiting: Waiting[] = []
+  let isFailing = false
+
+  // Ids hold no white space, so two of them never run into each other.
+  const keyOf = ({ ownerId, contactId }: Question) => `${ownerId} ${contactId}`
+
+  function recall(question: Question, now: number): boolean | null {
+    const known = remembered.get(keyOf(question))
+    const holds = known !== undefined && known.contactsAt === question.contactsAt && known.until > now
+    return holds ? known.isContact : null
+  }
+
+  function remember(question: Question, isContact: boolean, now: number): void {
+    const key = keyOf(question)
+    remembered.delete(key)
+    remembered.set(key, { isContact, contactsAt: question.contactsAt, until: now + REMEMBERED_MS })
+    if (remembered.size > REMEMBERED_MAX) remembered.delete(remembered.keys().next().value!)
+  }
+
+  /** Asks for everything that came up in this turn of the loop at once: a crowd connects together. */
+  async function ask(): Promise<void> {
+    const asked = waiting
+    waiting = []
+    try {
+      const answers = await archive.areContacts(asked.map(({ question }) => question))
+      isFailing = false
+      const now = clock.now()
+      for (const [index, { question, resolve }] of asked.entries()) {
+        remember(question, answers[index]!, now)
+        resolve(answers[index]!)
+      }
+    } catch (error) {
+      if (!isFailing) logger.error({ err: error }, 'contacts cannot be read; people who show only those hide')
+      isFailing = true
+      for (const { resolve } of asked) resolve(null)
+    }
+  }
+
+  function enqueue(question: Question): Promise<boolean | null> {
+    return new Promise((resolve) => {
+      if (waiting.length === 0) clock.soon(() => void ask())
+      waiting.push({ question, resolve })
+    })
+  }
+
+  async function isContact(owner: Party, contact: Person): Promise<boolean | null> {
+    const question = { ownerId: owner.userId, contactId: contact.userId, contactsAt: owner.contactsAt }
+    return recall(question, clock.now()) ?? enqueue(question)
+  }
+
+  return {
+    async between(target, viewer) {
+      const needed = relevantRelation(target, viewer, rules)
+      const [viewerIsContact, targetIsContact] = await Promise.all([
+        needed.viewerIsContact && isContact(target, viewer),
+        needed.targetIsContact && isContact(viewer, target),
+      ])
+      return {
+        relation: { viewerIsContact: viewerIsContact ?? false, targetIsContact: targetIsContact ?? false },
+        isGuess: viewerIsContact === null || targetIsContact === null,
+      }
+    },
+  }
+}

@@ -1,0 +1,129 @@
+// Every way to look at somebody by asking, each as one adapter: through whose eyes it looks, how it is
+// asked, and how its answer is shaped from what those eyes see. What they see is not decided here.
+import type { Presence, QueriedPresence } from '@greendot/protocol'
+import { SERVER_KEY } from './audience.ts'
+import { call } from './scene.ts'
+
+export interface Door {
+  name: string
+  /** The viewer's, those of somebody without a name, or the app's, from which nothing is hidden. */
+  eyes: 'viewer' | 'anyone' | 'app'
+  look(url: string, viewerId: string, targetId: string): Promise<unknown>
+  /** The whole answer about somebody who is seen like this. */
+  shape(seen: Presence): unknown
+}
+
+const LIST = '/api/v1/presence?user_ids='
+const BATCH = '/presence/batch?user_ids='
+
+async function get(url: string, token: string, path: string): Promise<unknown> {
+  return (await call(url, token, 'GET', path)).body
+}
+
+async function query(url: string, token: string, path: string, targetId: string): Promise<unknown> {
+  return (await call(url, token, 'POST', path, { user_ids: [targetId] })).body
+}
+
+/** People who are here are live; whoever is not, or is hidden, comes from the database. */
+function withSource(seen: Presence): QueriedPresence {
+  return { ...seen, source: seen.status === null || seen.status === 'offline' ? 'db' : 'live' }
+}
+const asList = (seen: Presence) => [withSource(seen)]
+const asStatuses = ({ user_id, status }: Presence) => ({ [user_id]: status })
+
+export const DOORS: readonly Door[] = [
+  {
+    name: 'GET one',
+    eyes: 'viewer',
+    look: (url, viewer, target) => get(url, `dev:${viewer}`, `/api/v1/presence/${target}`),
+    shape: withSource,
+  },
+  {
+    name: 'GET list',
+    eyes: 'viewer',
+    look: (url, viewer, target) => get(url, `dev:${viewer}`, LIST + target),
+    shape: asList,
+  },
+  {
+    name: 'POST query',
+    eyes: 'viewer',
+    look: (url, viewer, target) => query(url, `dev:${viewer}`, '/api/v1/presence/query', target),
+    shape: asList,
+  },
+  {
+    name: 'GET batch',
+    eyes: 'viewer',
+    look: (url, viewer, target) => get(url, `dev:${viewer}`, BATCH + target),
+    shape: asStatuses,
+  },
+  {
+    name: 'public page',
+    eyes: 'anyone',
+    look: async (url, _, target) => (await fetch(`${url}/api/v1/public/presence/${target}`)).json(),
+    shape: (seen) => seen,
+  },
+  {
+    name: 'backend for the viewer, one',
+    eyes: 'viewer',
+    look: (url, viewer, target) => get(url, SERVER_KEY, `/api/v1/presence/${target}?viewer_id=${viewer}`),
+    shape: withSource,
+  },
+  {
+    name: 'backend for the viewer, list',
+    eyes: 'viewer',
+    look: (url, viewer, target) => get(url, SERVER_KEY, `${LIST}${target}&viewer_id=${viewer}`),
+    shape: asList,
+  },
+  {
+    name: 'backend for the viewer, query',
+    eyes: 'viewer',
+    look: (url, viewer, target) =>
+      query(url, SERVER_KEY, `/api/v1/presence/query?viewer_id=${viewer}`, target),
+    shape: asList,
+  },
+  {
+    name: 'backend for the viewer, batch',
+    eyes: 'viewer',
+    look: (url, viewer, target) => get(url, SERVER_KEY, `${BATCH}${target}&viewer_id=${viewer}`),
+    shape: asStatuses,
+  },
+  {
+    name: 'backend, one',
+    eyes: 'app',
+    look: (url, _, target) => get(url, SERVER_KEY, `/api/v1/presence/${target}`),
+    shape: withSource,
+  },
+  {
+    name: 'backend, list',
+    eyes: 'app',
+    look: (url, _, target) => get(url, SERVER_KEY, LIST + target),
+    shape: asList,
+  },
+  {
+    name: 'backend, query',
+    eyes: 'app',
+    look: (url, _, target) => query(url, SERVER_KEY, '/api/v1/presence/query', target),
+    shape: asList,
+  },
+  {
+    name: 'backend, batch',
+    eyes: 'app',
+    look: (url, _, target) => get(url, SERVER_KEY, BATCH + target),
+    shape: asStatuses,
+  },
+]
+
+/** What every door answers, by its name. */
+export async function throughEveryDoor(
+  url: string,
+  viewerId: string,
+  targetId: string,
+): Promise<Record<string, unknown>> {
+  const answers = DOORS.map(async ({ name, look }) => [name, await look(url, viewerId, targetId)])
+  return Object.fromEntries(await Promise.all(answers))
+}
+
+/** What every door must answer, when each pair of eyes sees this. */
+export function behindEveryDoor(seenBy: Record<Door['eyes'], Presence>): Record<string, unknown> {
+  return Object.fromEntries(DOORS.map(({ name, eyes, shape }) => [name, shape(seenBy[eyes])]))
+}

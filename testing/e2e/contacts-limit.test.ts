@@ -1,0 +1,140 @@
+// A contact list longer than a connection may watch: the client is told so and keeps what it had, nothing
+// else changes, and once the list fits it is followed again. However long it is, nobody else waits.
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { isHidden, say, says } from './audience.ts'
+import { add, aliceFollows, follow, heardSince, ids, remove, replace } from './audience-following.ts'
+import { ask, useScene, watch } from './scene.ts'
+
+const scene = useScene()
+const LIMIT = 4
+
+describe('the limit', () => {
+  test('[W1][W2] a list that is too long is refused whole, and can be asked for again', async () => {
+    const { url } = await scene.server({ watch_limit: LIMIT })
+    await replace(url, 'a', 'b', 'c', 'd', 'e')
+    const alice = await scene.person(url, 'alice')
+    alice.send({ type: 'watch_contacts', ref: 'too long' })
+    expect(await alice.next('error')).toMatchObject({ code: 'watch_limit', ref: 'too long' })
+    const since = alice.heard.length
+    await say(url, 'a', 'unheard')
+    expect(ids(await watch(alice, ['w', 'x', 'y', 'z']))).toEqual(['w', 'x', 'y', 'z'])
+    expect(alice.sightings('a')).toEqual([])
+    await ask(alice, { type: 'unwatch', user_ids: ['w', 'x', 'y', 'z'] })
+    await remove(url, 'e')
+    expect(ids(await follow(alice))).toEqual(['a', 'b', 'c', 'd'])
+    expect(heardSince(alice, since).changes).toEqual([])
+  })
+
+  test('[W1][W2] people watched by name count, once', async () => {
+    const { url } = await scene.server({ watch_limit: LIMIT })
+    await replace(url, 'a', 'b', 'c')
+    const alice = await scene.person(url, 'alice')
+    await watch(alice, ['a', 'named'])
+    await follow(alice)
+    alice.send({ type: 'watch', user_ids: ['one-more'], ref: 1 })
+    expect(await alice.next('error')).toMatchObject({ code: 'watch_limit', ref: 1 })
+  })
+
+  /** Alice follows two, and then the list becomes too long. */
+  async function overTheLimit(url: string, edit: () => Promise<void>) {
+    const { alice } = await aliceFollows(scene, url, 'bob', 'zoe')
+    const since = alice.heard.length
+    await edit()
+    const error = await alice.next('error')
+    expect(error).toMatchObject({ code: 'watch_limit' })
+    expect(error).not.toHaveProperty('ref')
+    return { alice, since }
+  }
+
+  test('[W1][W2] a list that grows past it is an error, and nothing changes', async () => {
+    const { url } = await scene.server({ watch_limit: LIMIT })
+    // Whoever comes last by name is as much a contact as before.
+    const { alice, since } = await overTheLimit(url, () => add(url, 'c', 'd', 'e', 'f'))
+    await say(url, 'c', 'not watched')
+    for (const userId of ['bob', 'zoe']) await say(url, userId, 'still heard')
+    for (const userId of ['bob', 'zoe']) await alice.sees(userId, says('still heard'), { since })
+    expect(heardSince(alice, since)).toEqual({ states: [], changes: ['bob', 'zoe'] })
+  })
+
+  test('[W1][W2] a list that is replaced by one past it is an error, and nothing changes', async () => {
+    const { url } = await scene.server({ watch_limit: LIMIT })
+    const { alice, since } = await overTheLimit(url, () => replace(url, 'a', 'b', 'c', 'd', 'e'))
+    await say(url, 'bob', 'still heard')
+    await alice.sees('bob', says('still heard'), { since })
+    expect(heardSince(alice, since)).toEqual({ states: [], changes: ['bob'] })
+  })
+
+  test('[W1][W2] asking again while it is too long is an error, and it is still followed', async () => {
+    const { url } = await scene.server({ watch_limit: LIMIT })
+    const { alice } = await overTheLimit(url, () => add(url, 'c', 'd', 'e', 'f'))
+    const since = alice.heard.length
+    alice.send({ type: 'watch_contacts', ref: 'again' })
+    expect(await alice.next('error')).toMatchObject({ code: 'watch_limit', ref: 'again' })
+    await remove(url, 'c', 'd')
+    await alice.sees('f', isHidden, { since })
+  })
+
+  test('[W1][W2] once an edit makes it fit, it is followed again', async () => {
+    const { url } = await scene.server({ watch_limit: LIMIT })
+    const { alice } = await overTheLimit(url, () => add(url, 'c', 'd', 'e', 'f'))
+    const since = alice.heard.length
+    await remove(url, 'c', 'd', 'bob')
+    await alice.sees('f', isHidden, { since })
+    await alice.sees('bob', isHidden, { since })
+    for (const userId of ['e', 'f', 'zoe', 'bob']) await say(url, userId, 'hello')
+    for (const userId of ['e', 'f', 'zoe']) await alice.sees(userId, says('hello'), { since })
+    expect(alice.sightings('bob', since)).toHaveLength(1)
+    expect(alice.heard.slice(since).filter(({ frame }) => frame.type === 'error')).toEqual([])
+  })
+})
+
+describe('a list of 100,000', () => {
+  const MANY = 100_000
+  const PER_CALL = 50_000
+  /** A person feels nothing below this, and other connections are people too. */
+  const GAP_MAX_MS = 50
+  const ANSWER_MAX_MS = 500
+
+  /** How long the system has kept this thread waiting for a processor; 0 where it does not say. */
+  function starvedMs(): number {
+    try {
+      return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[1]) / 1e6
+    } catch {
+      return 0
+    }
+  }
+
+  /** The longest time the loop, which the server shares with this test, had no turn of its own. */
+  async function largestGapMs(work: Promise<unknown>): Promise<number> {
+    let isDone = false
+    void work.finally(() => {
+      isDone = true
+    })
+    let largest = 0
+    while (!isDone) {
+      const [at, starvedBefore] = [performance.now(), starvedMs()]
+      await new Promise((resolve) => setImmediate(resolve))
+      largest = Math.max(largest, performance.now() - at - (starvedMs() - starvedBefore))
+    }
+    await work
+    return largest
+  }
+
+  test('[W1][W2] is refused quickly, and holds up nobody', async () => {
+    const { url } = await scene.server()
+    const userIds = Array.from({ length: MANY }, (_, n) => `contact-${n}`)
+    for (let from = 0; from < MANY; from += PER_CALL) {
+      await add(url, ...userIds.slice(from, from + PER_CALL))
+    }
+    const alice = await scene.person(url, 'alice')
+    const askedAt = performance.now()
+    alice.send({ type: 'watch_contacts', ref: 1 })
+    const gapMs = await largestGapMs(alice.next('error'))
+    const tookMs = performance.now() - askedAt
+    console.log(`refused after ${tookMs.toFixed(1)} ms, largest gap in the loop ${gapMs.toFixed(1)} ms`)
+    expect(gapMs).toBeLessThan(GAP_MAX_MS)
+    expect(tookMs).toBeLessThan(ANSWER_MAX_MS)
+    expect(ids(await watch(alice, ['contact-7']))).toEqual(['contact-7'])
+  })
+})

@@ -1,0 +1,181 @@
+// Whoever comes back after an erasure, or never stopped coming, is somebody new: nothing of before is
+// seen again, by anybody, and versions still only grow.
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { QueriedPresence } from '@greendot/protocol'
+import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts'
+import { openClient, type TestClient } from '../client.ts'
+import { call, unknown } from '../http/calls.ts'
+import { erase, liveFully, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
+import { isOffline, isOnline, useScene } from './scene.ts'
+
+const scene = useScene()
+const ANNA = 'anna-q7x'
+
+const read = async (url: string, userId: string, token = 'dev') =>
+  (await call<QueriedPresence>(url, 'GET', `/api/v1/presence/${userId}`, { token })).body
+
+describe('coming back', () => {
+  test('[X6] works, as somebody new, with versions above all that were seen', async () => {
+    const { url } = await scene.server({ offline_delay_ms: 0 })
+    const { socket } = await liveFully(scene, url, ANNA)
+    await putAs(url, ANNA, 'settings', { status_visibility: 'everyone', last_seen_visibility: 'everyone' })
+    const eve = await watcherOf(scene, url, 'eve', [ANNA])
+    const seenBefore = eve.sightings(ANNA)[0]!.presence.version
+    await erase(url, ANNA)
+    await socket.closed
+    const erasedAt = Date.now()
+    const since = eve.heard.length
+    const back = await scene.person(url, ANNA, { deviceId: `laptop-of-${ANNA}`, platform: 'desktop' })
+    expect(back.welcome.self).toMatchObject({ status: 'online', custom_status: null, availability: 'auto' })
+    expect(back.welcome.self.sessions).toHaveLength(1)
+    const { presence } = await eve.sees(ANNA, isOnline, { since })
+    expect(presence.version).toBeGreaterThan(seenBefore)
+    expect(presence.last_seen).toBeGreaterThanOrEqual(erasedAt - 1)
+    expect(presence).toMatchObject({ custom_status: null, devices: ['desktop'] })
+    const { body } = await call(url, 'GET', `/api/v1/users/${ANNA}/export`, { token: 'dev' })
+    expect(body).toMatchObject({ contacts: [], contact_of: [] })
+    back.send({ type: 'leave' })
+    await eve.sees(ANNA, isOffline, { since: eve.heard.length })
+    expect((await read(url, ANNA)).last_seen).toBeGreaterThanOrEqual(erasedAt - 1)
+  })
+
+  test('[X6, W9] versions go on above all that were seen, however busy the person was', async () => {
+    const { url } = await scene.server({ frames_per_second: 1_000 })
+    const busy = await scene.person(url, ANNA)
+    // More changes than milliseconds.
+    for (let n = 0; n < 190; n++) busy.send({ type: 'set_custom_status', text: `text ${n}`, ref: n })
+    await busy.next('ok', ({ ref }) => ref === 189)
+    const { version } = await read(url, ANNA)
+    await erase(url, ANNA)
+    await busy.closed
+    const back = await scene.person(url, ANNA)
+    expect(back.welcome.self.version).toBeGreaterThan(version)
+  })
+
+  test('[X6, S6] who was on their list before is a stranger to whoever comes back', async () => {
+    // A list that nobody edited since the server started.
+    const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
+    scene.onEnd(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'greendot.db')
+    const archive = await createSqliteArchive({ path })
+    await archive.migrate()
+    await archive.addContacts(ANNA, ['bob'], Date.now())
+    await archive.close()
+    const database_url = `sqlite://${path}`
+    const { url } = await scene.server({ database_url, default_visibility: 'contacts' })
+    const first = await scene.person(url, ANNA)
+    expect((await read(url, ANNA, 'dev:bob')).status).toBe('online')
+    await erase(url, ANNA)
+    await first.closed
+    await scene.person(url, ANNA)
+    expect((await read(url, ANNA)).status).toBe('online')
+    expect(await read(url, ANNA, 'dev:bob')).toEqual(unknown(ANNA) as never)
+  })
+})
+
+describe('at the very moment', () => {
+  test('[X6] somebody who connects again and again is erased all the same', async () => {
+    const server = await scene.server({ offline_delay_ms: 0, frames_per_second: 100_000 })
+    const { url } = server
+    await putAs(url, ANNA, 'contacts', { user_ids: ['bob'] })
+    let isOver = false
+    let connections = 0
+    let current: TestClient | null = null
+    async function comeAgain(): Promise<void> {
+      while (!isOver) {
+        connections++
+        current = openClient(url, ANNA, { deviceId: 'stubborn' })
+        const { closed, socket } = current
+        socket.onopen = () => setImmediate(() => socket.close())
+        await closed
+      }
+    }
+    const coming = Promise.all([comeAgain(), comeAgain(), comeAgain()])
+    for (let round = 0; round < 20; round++) {
+      await putAs(url, ANNA, 'status', { text: `words of before ${round}` })
+      const erasedAt = Date.now()
+      expect((await erase(url, ANNA)).status).toBe(204)
+      const after = await read(url, ANNA)
+      expect(after.custom_status).toBeNull()
+      if (after.last_seen !== null) expect(after.last_seen).toBeGreaterThanOrEqual(erasedAt)
+      expect(rowsThatMention(server, 'words of before')).toEqual([])
+    }
+    isOver = true
+    await coming
+    expect(connections).toBeGreaterThan(20)
+    expect((await read(url, ANNA)).custom_status).toBeNull()
+  })
+
+  test('[X6] whoever connects in that instant is either sent away or here, and never neither', async () => {
+    const { url } = await scene.server()
+    const names = Array.from({ length: 40 }, (_, n) => `person-${n}`)
+    const clients: TestClient[] = []
+    for (const name of names) {
+      const client = openClient(url, name)
+      scene.onEnd(client.close)
+      clients.push(client)
+      const erasures: Promise<unknown>[] = []
+      for (let turn = 0; turn < 4; turn++) {
+        erasures.push(erase(url, name))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      await Promise.all(erasures)
+      // Either the welcome or the end comes; after the welcome the end may still be on its way.
+      await Promise.race([client.closed, client.next('welcome').catch(() => {})])
+    }
+    const marker = await scene.person(url, 'marker')
+    expect((await read(url, 'marker')).version).toBe(marker.welcome.self.version)
+    const ghosts = await Promise.all(
+      names.map(async (name, n) => {
+        const isOpen = clients[n]!.socket.readyState === WebSocket.OPEN
+        return isOpen && !isOnline(await read(url, name)) ? [name] : []
+      }),
+    )
+    expect(ghosts.flat()).toEqual([])
+  })
+
+  test('[X6, D8] the same holds for whoever beats over HTTP in that instant', async () => {
+    const { url } = await scene.server()
+    const names = Array.from({ length: 40 }, (_, n) => `person-${n}`)
+    const beat = { device_id: 'phone', platform: 'mobile', activity: 'active' }
+    for (const name of names) {
+      const beating = call(url, 'POST', '/api/v1/heartbeat', { token: `dev:${name}`, body: beat })
+      await Promise.all([erase(url, name), erase(url, name), beating, erase(url, name)])
+    }
+    type Stats = { connections: number; users: { online: number } }
+    const { body } = await call<Stats>(url, 'GET', '/api/v1/stats', { token: 'dev' })
+    expect(body.connections).toBe(body.users.online)
+  })
+
+  test('[X6] what was being written then is not shown after it', async () => {
+    const server = await scene.server()
+    const { url } = server
+    const bob = await watcherOf(scene, url, 'bob', [ANNA, 'marker'])
+    await scene.person(url, ANNA)
+    await bob.sees(ANNA, isOnline)
+    // The database is busy with somebody else for a moment.
+    using database = new Database(join(server.folder, 'greendot.db'))
+    database.run('BEGIN IMMEDIATE')
+    // One row is on its way to it, and that of the person waits behind it.
+    const saying = [
+      putAs(url, 'somebody', 'status', { text: 'hello' }),
+      putAs(url, ANNA, 'status', { text: 'last words' }),
+    ]
+    await scene.person(url, 'marker')
+    await bob.sees('marker', isOnline)
+    const since = bob.heard.length
+    const erasing = erase(url, ANNA)
+    await bob.sees(ANNA, ({ version }) => version === 0, { since })
+    database.run('ROLLBACK')
+    await Promise.all([...saying, erasing])
+    expect(rowsThatMention(server, ANNA)).toEqual([])
+    expect(await read(url, ANNA)).toEqual(unknown(ANNA) as never)
+    await putAs(url, 'marker', 'status', { text: 'done' })
+    await bob.sees('marker', ({ custom_status }) => custom_status?.text === 'done')
+    expect(bob.sightings(ANNA, since).map(({ presence }) => presence)).toMatchObject([{ version: 0 }])
+  })
+})

@@ -1,0 +1,255 @@
+// Watching by server-sent events: the same as by WebSocket (a snapshot, then every change, newest only,
+// never backwards, as far as the viewer may see), and nobody is online for it.
+import { describe, expect, test } from 'bun:test'
+import type { Presence, QueriedPresence } from '@greendot/protocol'
+import { call, expectProblem } from '../http/calls.ts'
+import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
+import { until } from '../services/within.ts'
+import { isAway, isOffline, isOnline, useScene, watch } from './scene.ts'
+import { openStream, type StreamOptions, streamPath, type TestStream } from './stream-client.ts'
+
+const scene = useScene()
+
+async function stream(url: string, viewerId: string, userIds: string[], options?: StreamOptions) {
+  const opened = await openStream(url, viewerId, userIds, options)
+  scene.onEnd(opened.close)
+  return opened
+}
+
+const put = (url: string, path: string, body: object) => call(url, 'PUT', path, { token: 'dev', body })
+const setText = (url: string, userId: string, text: string) =>
+  put(url, `/api/v1/users/${userId}/status`, { text })
+const ids = (presences: readonly Presence[]) => presences.map(({ user_id }) => user_id)
+
+function expectGrowing(versions: readonly number[]): void {
+  for (const [index, version] of versions.entries()) {
+    if (index > 0) expect(version).toBeGreaterThan(versions[index - 1]!)
+  }
+}
+
+async function gauges(url: string) {
+  const { body } = await call<Record<string, number>>(url, 'GET', '/api/v1/stats', { token: 'dev' })
+  const { streams, watches, watched_users, connections } = body
+  return { streams, watches, watched_users, connections }
+}
+
+describe('what comes', () => {
+  test('[W1] the present state in the order asked, then the changes', async () => {
+    const { url } = await scene.server()
+    const bob = await scene.person(url, 'bob', { platform: 'web' })
+    const alice = await stream(url, 'alice', ['nobody', 'bob'])
+    expect(alice.told[0]!.frame).toEqual({
+      type: 'presence_state',
+      states: [
+        {
+          user_id: 'nobody',
+          status: 'offline',
+          last_seen: null,
+          custom_status: null,
+          devices: [],
+          version: 0,
+        },
+        {
+          user_id: 'bob',
+          status: 'online',
+          last_seen: expect.any(Number),
+          custom_status: null,
+          devices: ['web'],
+          version: bob.welcome.self.version,
+        },
+      ],
+    })
+    bob.be('idle')
+    await alice.sees('bob', isAway)
+    expect(alice.told.map(({ frame }) => frame.type)).toEqual(['presence_state', 'presence_change'])
+    expect(alice.sightings('bob')[1]!.version).toBe(bob.welcome.self.version + 1)
+  })
+
+  test('[W1] nothing on the way may keep it, hold it back or cut it short', async () => {
+    const { url } = await scene.server()
+    const { headers, retryMs } = await stream(url, 'alice', ['bob'])
+    expect(headers.get('content-type')).toBe('text/event-stream')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-accel-buffering')).toBe('no')
+    expect(headers.get('content-length')).toBeNull()
+    expect(headers.get('content-encoding')).toBeNull()
+    expect(retryMs).toBeGreaterThan(0)
+  })
+
+  test('[W1] there is no gap between the two, however busy the watched people', async () => {
+    const { url } = await scene.server({ frames_per_second: 100_000, flush_ms: 5 })
+    const names = ['bob', 'carol', 'dave']
+    const people = await Promise.all(names.map((name) => scene.person(url, name)))
+    const opening: Promise<TestStream>[] = []
+    for (let round = 0; round < 300; round++) {
+      for (const person of people) person.be(round % 2 === 0 ? 'idle' : 'active')
+      // Somebody nobody has heard of appears as well.
+      if (round === 150) void setText(url, 'erin', 'first')
+      if (round % 10 === 5) opening.push(stream(url, `alice-${round}`, [...names, 'erin']))
+      // Each round is a turn of its own for the server, which shares this event loop.
+      if (round % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    for (const name of [...names, 'erin']) await setText(url, name, 'the end')
+    for (const watcher of await Promise.all(opening)) {
+      for (const name of [...names, 'erin']) {
+        const last = await watcher.sees(name, ({ custom_status }) => custom_status?.text === 'the end')
+        expectGrowing(watcher.sightings(name).map(({ version }) => version))
+        const { body } = await call<QueriedPresence>(url, 'GET', `/api/v1/presence/${name}`, { token: 'dev' })
+        expect({ ...last, source: body.source }).toEqual(body)
+      }
+    }
+  })
+
+  test('[W1] only those asked for, each once, and never the viewer themselves', async () => {
+    const { url } = await scene.server()
+    const watcher = await stream(url, 'alice', ['bob', 'bob', 'carol', 'bob'])
+    expect(ids(watcher.sightings('bob').concat(watcher.sightings('carol')))).toEqual(['bob', 'carol'])
+    for (const name of ['dave', 'alice', 'bob', 'dave', 'carol']) await setText(url, name, `of ${name}`)
+    await watcher.sees('carol', ({ custom_status }) => custom_status !== null)
+    const changed = watcher.told.flatMap(({ frame }) =>
+      frame.type === 'presence_change' ? frame.changes : [],
+    )
+    expect(ids(changed).sort()).toEqual(['bob', 'carol'])
+  })
+
+  test('[S6] the very same that a WebSocket of the viewer is told, whatever people show of themselves', async () => {
+    const { url } = await scene.server({ flush_ms: 10 })
+    const names = ['bob', 'marker']
+    const viewers = await Promise.all(
+      ['alice', 'mallory'].map(async (name) => {
+        const socket = await scene.person(url, name)
+        await watch(socket, names)
+        return { socket, streamed: await stream(url, name, names) }
+      }),
+    )
+    const settings = (body: object) => () => put(url, '/api/v1/users/bob/settings', body)
+    const contacts =
+      (...user_ids: string[]) =>
+      () =>
+        put(url, '/api/v1/users/bob/contacts', { user_ids })
+    const bob = await scene.person(url, 'bob')
+    const steps = [
+      () => setText(url, 'bob', 'for all'),
+      settings({ status_visibility: 'contacts' }),
+      () => setText(url, 'bob', 'for friends'),
+      contacts('alice'),
+      settings({ last_seen_precision: 'approximate' }),
+      async () => bob.be('idle'),
+      settings({ deny: ['alice'], allow: ['mallory'] }),
+      () => setText(url, 'bob', 'for mallory'),
+      settings({ deny: [], allow: [], status_visibility: 'nobody' }),
+      () => setText(url, 'bob', 'for nobody'),
+      settings({ status_visibility: 'everyone', last_seen_visibility: 'everyone' }),
+      () => put(url, '/api/v1/users/bob/availability', { status: 'invisible' }),
+    ]
+    for (const [round, step] of steps.entries()) {
+      await step()
+      // When the mark of this step has come, so has the step.
+      await setText(url, 'marker', `step ${round}`)
+      const isMark = ({ custom_status }: Presence) => custom_status?.text === `step ${round}`
+      for (const { socket, streamed } of viewers) {
+        await Promise.all([socket.sees('marker', isMark), streamed.sees('marker', isMark)])
+      }
+    }
+    for (const { socket, streamed } of viewers) {
+      expect(streamed.sightings('bob')).toEqual(socket.sightings('bob').map(({ presence }) => presence))
+      expect(streamed.sightings('bob').length).toBeGreaterThan(5)
+    }
+  })
+})
+
+describe('who may ask', () => {
+  test('[C6] a user token, in the header or in the address', async () => {
+    const { url } = await scene.server(securedSettings)
+    const token = userToken('alice')
+    for (const tokenIn of ['header', 'url'] as const) {
+      const opened = await stream(url, 'alice', ['bob'], { token, tokenIn })
+      expect(ids(opened.sightings('bob'))).toEqual(['bob'])
+    }
+  })
+
+  test('[C6] bad, expired and missing tokens and server keys are refused, wherever they are', async () => {
+    const { url } = await scene.server(securedSettings)
+    const expired = sign({ sub: 'alice', exp: secondsFromNow(-10) })
+    const refused = [
+      [userToken('alice').slice(0, -3), 'unauthorized'],
+      ['dev:alice', 'unauthorized'],
+      [expired, 'token_expired'],
+      [SERVER_KEY, 'forbidden'],
+    ] as const
+    for (const [token, code] of refused) {
+      expectProblem(await call(url, 'GET', streamPath(['bob']), { token }), code)
+      const inUrl = `${streamPath(['bob'])}&token=${encodeURIComponent(token)}`
+      expectProblem(await call(url, 'GET', inUrl), code)
+    }
+    const without = await call(url, 'GET', streamPath(['bob']))
+    expectProblem(without, 'unauthorized')
+    expect(without.headers.get('www-authenticate')).toBe('Bearer')
+    const { body } = await call<{ streams: number }>(url, 'GET', '/api/v1/stats', { token: SERVER_KEY })
+    expect(body.streams).toBe(0)
+  })
+
+  test('[W1] nobody, too many people, and what is no id are refused', async () => {
+    const { url } = await scene.server({ watch_limit: 3 })
+    const ask = (path: string) => call(url, 'GET', path, { token: 'dev:alice' })
+    expectProblem(await ask('/api/v1/stream'), 'bad_request')
+    expectProblem(await ask('/api/v1/stream?user_ids='), 'bad_request')
+    expectProblem(await ask('/api/v1/stream?user_ids=a,,b'), 'invalid_id')
+    expectProblem(await ask(streamPath(['a b'])), 'invalid_id')
+    expectProblem(await ask(streamPath(['x'.repeat(129)])), 'invalid_id')
+    expectProblem(await ask(streamPath(['a', 'b', 'c', 'd'])), 'watch_limit')
+    expectProblem(await ask(streamPath(Array.from({ length: 1_001 }, (_, n) => `${n}`))), 'too_many_ids')
+    // People count, not how often they are named.
+    await stream(url, 'alice', ['a', 'b', 'c', 'a', 'b', 'c'])
+    expect(await gauges(url)).toMatchObject({ streams: 1, watches: 3 })
+  })
+
+  test('[W1] a person has so many streams at once, and places are free again when some end', async () => {
+    const { url } = await scene.server({ sessions_per_user: 3 })
+    const open = await Promise.all(Array.from({ length: 3 }, () => stream(url, 'alice', ['bob'])))
+    expectProblem(await call(url, 'GET', streamPath(['bob']), { token: 'dev:alice' }), 'rate_limited')
+    await stream(url, 'carol', ['bob'])
+    open[1]!.close()
+    await untilGauges(url, { streams: 3 })
+    await stream(url, 'alice', ['bob'])
+    expectProblem(await call(url, 'GET', streamPath(['bob']), { token: 'dev:alice' }), 'rate_limited')
+  })
+
+  test('[W1] to ask only for the head leaves nothing open', async () => {
+    const { url } = await scene.server()
+    const answer = await call(url, 'HEAD', streamPath(['bob']), { token: 'dev:alice' })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    await untilGauges(url, { streams: 0, watches: 0, watched_users: 0 })
+  })
+})
+
+describe('who is online for it', () => {
+  test('[D8] nobody: a stream is no session, whether it opens, stays or ends', async () => {
+    const { url } = await scene.server({ offline_delay_ms: 0 })
+    const watcher = await scene.person(url, 'watcher')
+    await watch(watcher, ['alice', 'marker'])
+    const alice = await stream(url, 'alice', ['bob'])
+    expect(await gauges(url)).toMatchObject({ streams: 1, connections: 1 })
+    const { body } = await call<QueriedPresence>(url, 'GET', '/api/v1/presence/alice', { token: 'dev' })
+    expect(body).toMatchObject({ status: 'offline', version: 0, last_seen: null })
+    alice.close()
+    await untilGauges(url, { streams: 0 })
+    await scene.mark(watcher, url)
+    expect(watcher.sightings('alice')).toHaveLength(1)
+  })
+
+  test('[D8] heartbeats over HTTP beside it make the person present', async () => {
+    const { url } = await scene.server({ offline_delay_ms: 0 })
+    await stream(url, 'alice', ['bob'])
+    const bob = await stream(url, 'bob', ['alice'])
+    const beat = { device_id: 'phone', platform: 'mobile', activity: 'active' }
+    await call(url, 'POST', '/api/v1/heartbeat', { token: 'dev:alice', body: beat })
+    await bob.sees('alice', isOnline)
+    await call(url, 'POST', '/api/v1/leave', { token: 'dev:alice', body: { device_id: 'phone' } })
+    await bob.sees('alice', isOffline, 2)
+  })
+})
+
+function untilGauges(url: string, expected: Partial<Awaited<ReturnType<typeof gauges>>>): Promise<void> {
+  return until(3_000, JSON.stringify(expected), async () => Bun.deepMatch(expected, await gauges(url)))
+}

@@ -1,0 +1,267 @@
+// The public page: presence for anybody, made to be kept by a CDN. The answer depends on the person alone,
+// and only on what they show to everyone; everybody else looks like somebody who never came.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Presence } from '@greendot/protocol'
+import { connect, type TestClient } from '../client.ts'
+import { startServer, type TestServer } from '../server.ts'
+import { call, expectProblem } from './calls.ts'
+import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from './tokens.ts'
+
+let server: TestServer
+/** A person of their own for each test, who is online. */
+let userId: string
+let person: TestClient
+let people = 0
+
+beforeAll(async () => {
+  server = await startServer({ offline_delay_ms: 0 })
+})
+afterAll(() => server.stop())
+beforeEach(async () => {
+  person?.close()
+  userId = `person-${++people}`
+  person = await connect(server.url, userId, { platform: 'web' })
+})
+afterAll(() => person.close())
+
+const pathOf = (id: string) => `/api/v1/public/presence/${encodeURIComponent(id)}`
+const look = (headers: Record<string, string> = {}, id = userId) =>
+  call<Presence>(server.url, 'GET', pathOf(id), { headers })
+const put = (what: string, body: object, id = userId) =>
+  call(server.url, 'PUT', `/api/v1/users/${id}/${what}`, { token: 'dev', body })
+
+const nobody = (id: string): Presence => ({
+  user_id: id,
+  status: 'offline',
+  last_seen: null,
+  custom_status: null,
+  devices: [],
+  version: 0,
+})
+
+describe('what is shown', () => {
+  test('[R4] the presence object of somebody who hides nothing, and no more than that', async () => {
+    await put('status', { text: 'at work', emoji: '🏢' })
+    const { status, body, headers } = await look()
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    expect(body).toStrictEqual({
+      user_id: userId,
+      status: 'online',
+      last_seen: expect.any(Number),
+      custom_status: { text: 'at work', emoji: '🏢', expires_at: null },
+      devices: ['web'],
+      version: person.welcome.self.version + 1,
+    })
+  })
+
+  test('[R4] somebody nobody has ever heard of', async () => {
+    expect((await look({}, 'never-came')).body).toStrictEqual(nobody('never-came'))
+  })
+
+  const hidden: [string, object][] = [
+    ['to contacts only', { status_visibility: 'contacts' }],
+    ['to nobody', { status_visibility: 'nobody' }],
+    ['to all but those denied: anybody may be one of them', { deny: ['mallory'] }],
+    ['to those who show themselves in return: anybody might not', { reciprocal: true }],
+    ['to a few who are named', { status_visibility: 'nobody', allow: ['bob'] }],
+  ]
+  test.each(hidden)(
+    '[R4, S6] who shows themselves %s looks like somebody who never came',
+    async (_, settings) => {
+      await put('status', { text: 'a secret' })
+      const before = await look()
+      expect(before.body.status).toBe('online')
+      await put('settings', settings)
+      const [theirs, never] = [await look(), await look({}, 'nobody-at-all')]
+      expect(theirs.body).toStrictEqual(nobody(userId))
+      expect(theirs.text).toBe(never.text.replace('nobody-at-all', userId))
+      expect(namesOf(theirs.headers)).toEqual(namesOf(never.headers))
+      // Nor do they look different once something happens behind it.
+      await put('status', { text: 'another secret' })
+      expect((await look()).headers.get('etag')).toBe(theirs.headers.get('etag'))
+    },
+  )
+
+  test('[R4, S5] the last seen as everybody may see it', async () => {
+    await put('settings', { last_seen_visibility: 'contacts' })
+    expect((await look()).body).toMatchObject({ status: 'online', last_seen: null })
+    await put('settings', { last_seen_visibility: 'everyone', last_seen_precision: 'approximate' })
+    expect((await look()).body).toMatchObject({ last_seen: null, last_seen_bucket: 'recently' })
+  })
+
+  test('[R4, S2] the invisible look offline, as they did when they went, and then nothing moves', async () => {
+    await put('availability', { status: 'invisible' })
+    const gone = await look()
+    expect(gone.body).toMatchObject({ status: 'offline', devices: [], last_seen: expect.any(Number) })
+    await put('status', { text: 'behind the mask' })
+    const second = await connect(server.url, userId, { platform: 'mobile' })
+    const later = await look()
+    expect([later.text, later.headers.get('etag')]).toEqual([gone.text, gone.headers.get('etag')])
+    second.close()
+  })
+
+  test('[R4, S6] a server that hides people as null does so here too', async () => {
+    const other = await startServer({ hidden_as: 'null' })
+    const { body } = await call<Presence>(other.url, 'GET', pathOf('nobody'))
+    expect(body).toStrictEqual({ ...nobody('nobody'), status: null })
+    await other.stop()
+  })
+
+  test('[R4, S5] where people show themselves to contacts unless they say otherwise, so they do here', async () => {
+    const other = await startServer({ default_visibility: 'contacts' })
+    const settings = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
+    for (const id of ['shy', 'open']) {
+      await call(other.url, 'PUT', `/api/v1/users/${id}/status`, { token: 'dev', body: { text: 'hi' } })
+    }
+    await call(other.url, 'PUT', '/api/v1/users/open/settings', { token: 'dev', body: settings })
+    expect((await call(other.url, 'GET', pathOf('shy'))).body).toEqual(nobody('shy'))
+    expect((await call(other.url, 'GET', pathOf('open'))).body).toMatchObject({
+      custom_status: { text: 'hi' },
+    })
+    await other.stop()
+  })
+
+  test('[R4] what is no id is refused, and not for keeping', async () => {
+    for (const id of ['a b', 'a,b', 'x'.repeat(129), '\u0000'])
+      expectProblem(await look({}, id), 'invalid_id')
+  })
+})
+
+/** Everything but when and how long. */
+const namesOf = (headers: Headers) =>
+  [...headers]
+    .filter(([name]) => !['date', 'etag', 'content-length'].includes(name))
+    .map(([name, value]) => `${name}: ${value}`)
+    .sort()
+
+describe('who asks', () => {
+  test('[R4] makes no difference, with good, bad, expired or no tokens', async () => {
+    const secured = await startServer(securedSettings)
+    const body = { text: 'for all' }
+    await call(secured.url, 'PUT', '/api/v1/presence/status', { token: userToken('alice'), body })
+    const settings = { deny: ['mallory'] }
+    await call(secured.url, 'PUT', '/api/v1/users/bob/settings', { token: SERVER_KEY, body: settings })
+    await call(secured.url, 'PUT', '/api/v1/users/bob/status', { token: SERVER_KEY, body })
+    const expired = sign({ sub: 'alice', exp: secondsFromNow(-10) })
+    const tokens = ['garbage', expired, userToken('alice'), userToken('bob'), SERVER_KEY]
+    for (const id of ['alice', 'bob']) {
+      const plain = await call(secured.url, 'GET', pathOf(id))
+      expect(plain.status).toBe(200)
+      for (const token of tokens) {
+        const answers = [
+          await call(secured.url, 'GET', pathOf(id), { token }),
+          await call(secured.url, 'GET', `${pathOf(id)}?token=${token}`),
+          await call(secured.url, 'GET', `${pathOf(id)}?viewer_id=alice`, { token }),
+        ]
+        for (const answer of answers) {
+          expect([answer.status, answer.text]).toEqual([200, plain.text])
+          expect(namesOf(answer.headers)).toEqual(namesOf(plain.headers))
+        }
+      }
+    }
+    expect((await call(secured.url, 'GET', pathOf('bob'))).body).toEqual(nobody('bob'))
+    await secured.stop()
+  })
+
+  test('[R4] a page of another origin may read it, whoever asked before it of the cache', async () => {
+    const origin = 'http://localhost:9'
+    const asked = await look({ origin })
+    expect(['*', origin]).toContain(asked.headers.get('access-control-allow-origin')!)
+    // A cache gives what it got for one origin, or for none, to all others, unless it is told not to.
+    const plain = await look()
+    const isForAll = plain.headers.get('access-control-allow-origin') === '*'
+    const isKeptApart = /\borigin\b/i.test(plain.headers.get('vary') ?? '')
+    expect(isForAll || isKeptApart).toBe(true)
+  })
+})
+
+describe('for caches', () => {
+  test('[R4] it may be kept for half a minute by anybody, and says by what it can be known again', async () => {
+    for (const id of [userId, 'never-came']) {
+      const { headers } = await look({}, id)
+      expect(headers.get('cache-control')).toBe('public, max-age=30')
+      expect(headers.get('etag')).toMatch(/^"[^"]+"$/)
+    }
+  })
+
+  test('[R4] the tag stays as long as the answer and changes with it', async () => {
+    const tag = async () => (await look()).headers.get('etag')
+    const first = await tag()
+    expect(await tag()).toBe(first)
+    await put('status', { text: 'one' })
+    const second = await tag()
+    expect(second).not.toBe(first)
+    await put('status', { text: 'two' })
+    expect([first, second]).not.toContain(await tag())
+    expect((await look({}, 'never-came')).headers.get('etag')).not.toBe(
+      (await look({}, 'nor-they')).headers.get('etag'),
+    )
+  })
+
+  test('[R4] who has it already is told so, without a body', async () => {
+    const { headers } = await look()
+    const etag = headers.get('etag')!
+    const same = [
+      etag,
+      `W/${etag}`,
+      '*',
+      `"other", ${etag}`,
+      `${etag},"other"`,
+      `"a" , W/${etag} , "b"`,
+      ` ${etag} `,
+    ]
+    for (const tags of same) {
+      const again = await look({ 'if-none-match': tags })
+      expect([tags, again.status, again.text]).toEqual([tags, 304, ''])
+      expect(again.headers.get('etag')).toBe(etag)
+      expect(again.headers.get('cache-control')).toBe('public, max-age=30')
+      expect(again.headers.get('content-type')).toBeNull()
+    }
+  })
+
+  test('[R4] who has something else gets all of it', async () => {
+    const etag = (await look()).headers.get('etag')!
+    const others = [
+      '"other"',
+      'W/"other"',
+      '"a", "b"',
+      '',
+      etag.slice(1, -1),
+      `"*"`,
+      `${etag.slice(0, -1)}x"`,
+      'W/',
+    ]
+    for (const tags of others) {
+      const again = await look({ 'if-none-match': tags })
+      expect([tags, again.status]).toEqual([tags, 200])
+    }
+    await put('status', { text: 'changed' })
+    expect((await look({ 'if-none-match': etag })).status).toBe(200)
+  })
+
+  test('[R4] whoever hides is gone from caches that ask again', async () => {
+    const etag = (await look()).headers.get('etag')!
+    await put('settings', { status_visibility: 'nobody' })
+    const again = await look({ 'if-none-match': etag })
+    expect([again.status, again.body]).toEqual([200, nobody(userId)])
+  })
+
+  test('[R4] HEAD is GET without the body', async () => {
+    const get = await look()
+    const head = await call(server.url, 'HEAD', pathOf(userId))
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect(namesOf(head.headers)).toEqual(namesOf(get.headers))
+    expect(head.headers.get('etag')).toBe(get.headers.get('etag'))
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)))
+    const headers = { 'if-none-match': get.headers.get('etag')! }
+    expect((await call(server.url, 'HEAD', pathOf(userId), { headers })).status).toBe(304)
+  })
+
+  test('[R4] nothing else may be done with it', async () => {
+    for (const method of ['PUT', 'POST', 'DELETE']) {
+      const answer = await call(server.url, method, pathOf(userId))
+      expectProblem(answer, 'method_not_allowed')
+      expect(answer.headers.get('allow')).toBe('GET')
+    }
+  })
+})

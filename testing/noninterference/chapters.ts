@@ -1,0 +1,155 @@
+// How moves become a history: a beginning in which people take their places, chapters of random steps,
+// and the few rules that keep a step from meaning two things at once. Each rule that is here because
+// of a leak says so; when the leak is mended, the rule can go.
+import fc from 'fast-check'
+import type { SettingsInput } from '../server.ts'
+import type { Move, Said, Step } from './moves.ts'
+import { call, company, decides, erasesHidden, type Moves, opens } from './people.ts'
+
+const { constant, constantFrom, oneof, record, array } = fc
+
+export type Passing = fc.Arbitrary<number>
+export const passMs: Passing = oneof(
+  { weight: 4, arbitrary: constant(0) },
+  { weight: 4, arbitrary: constantFrom(5, 10, 45, 50, 55) },
+  { weight: 4, arbitrary: constantFrom(250, 500, 1_000, 2_100) },
+  { weight: 2, arbitrary: constantFrom(3_000, 6_000, 11_000) },
+  { weight: 1, arbitrary: constantFrom(16_000, 25_000) },
+)
+/** Only by whole rounds of the sweeper. */
+export const rounds: Passing = constantFrom(0, 0, 250, 500, 1_000, 2_250, 3_000, 11_000, 25_000)
+/** Long enough for everything that is kept for a while to be forgotten. */
+const ages = constantFrom(61_000, 61_000, 310_000)
+
+export const alone = (move: Move): Step => ({ moves: [move], passMs: 0 })
+const stepOf = (moves: Moves, passMs: Passing): fc.Arbitrary<Step> =>
+  record({ moves: array(moves, { minLength: 1, maxLength: 4 }), passMs })
+
+const isErasure = (move: Move) => move === erasesHidden
+/** What changes all that the viewer sees, or what they see of themselves, or for how long nothing is seen. */
+function isDecisive(move: Move): boolean {
+  if (isErasure(move) || move.does === 'go invisible') return true
+  if (move.who !== 'viewer') return false
+  if (move.does === 'say') return move.frame.type === 'leave'
+  return move.does === 'open' || move.does === 'hang up' || (move.does === 'call' && move.method === 'PUT')
+}
+
+/** Each of those in a turn of its own, so that there is no doubt what came first. */
+function apart(steps: readonly Step[]): Step[] {
+  return steps.flatMap(({ moves, passMs }) => {
+    const turns: Move[][] = [[]]
+    for (const move of moves) {
+      if (isDecisive(move)) turns.push([move], [])
+      else turns.at(-1)!.push(move)
+    }
+    const apart = turns.filter((turn) => turn.length > 0).map((turn): Step => ({ moves: turn, passMs: 0 }))
+    return [...apart, { moves: [], passMs }]
+  })
+}
+
+const viewerWatches: Extract<Move, { does: 'watch' }> = {
+  does: 'watch',
+  who: 'viewer',
+  device: 'v1',
+  userIds: ['hidden', 'other', 'mutual'],
+  known: 'shown',
+}
+
+/** Now and then much time goes by, or the server is restarted and the viewer comes back. */
+const turningPoint = (passMs: Passing): fc.Arbitrary<Step[]> =>
+  oneof(
+    constant<Step[]>([]),
+    ages.map((ms): Step[] => [{ moves: [], passMs: ms }]),
+    passMs.map((ms): Step[] => [
+      { moves: [{ does: 'restart', who: null }], passMs: ms },
+      { moves: [opens('viewer', 'v1'), viewerWatches], passMs: 0 },
+    ]),
+  )
+
+export interface Cast {
+  /** What `hidden` does. */
+  secret: Moves
+  /** What the viewer does. */
+  looking: Moves
+  /** What happens besides, in both worlds. */
+  around: Moves
+}
+
+/**
+ * The secret goes on while the viewer looks and while others change, but these two never share a turn:
+ * to look at somebody whose contacts have to be looked up takes a turn longer, and shows what changed
+ * meanwhile (`leaks.test.ts`).
+ */
+export function chapter(
+  { secret, looking, around }: Cast,
+  maxSteps: number,
+  passing = passMs,
+): fc.Arbitrary<Step[]> {
+  const looks = stepOf(oneof(secret, looking), passing)
+  const changes = stepOf(oneof({ weight: 2, arbitrary: secret }, { weight: 1, arbitrary: around }), passing)
+  const steps = array(oneof(looks, changes), { minLength: 1, maxLength: maxSteps })
+  return record({ before: steps, turn: turningPoint(passing), after: steps }).map(({ before, turn, after }) =>
+    apart([...before, ...turn, ...after]),
+  )
+}
+
+/** Who is open, and a viewer who most often is there and watches before anything happens. */
+export function beginning(setUp: readonly Move[], others: readonly Move[] = []): fc.Arbitrary<Step[]> {
+  const friendWatches: Move = { ...viewerWatches, who: 'friend', device: 'f1', userIds: ['hidden'] }
+  const watching = [opens('viewer', 'v1'), opens('friend', 'f1'), viewerWatches, friendWatches, ...others]
+  return constantFrom([], watching, watching, watching).map((moves) => [
+    { moves: [...companyIsOpen, ...setUp], passMs: 250 },
+    { moves, passMs: 250 },
+  ])
+}
+
+export const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
+const companyIsOpen: readonly Move[] = [
+  decides('other', OPEN),
+  decides('mutual', { ...OPEN, reciprocal: true }),
+]
+
+export const manners: fc.Arbitrary<SettingsInput> = record({
+  policy: constantFrom<SettingsInput>({}, {}, { online_delay_ms: 1_000 }, { linger_ms: 8_000 }),
+  hidden_as: constantFrom('offline', 'null'),
+  poll_burst: constantFrom(5, 1_000),
+  watch_limit: constantFrom(3, 500),
+}).map(({ policy, ...rest }) => ({ ...policy, ...rest }))
+
+export const withErasure: Moves = oneof(
+  { weight: 6, arbitrary: company },
+  { weight: 1, arbitrary: constant(erasesHidden) },
+)
+
+/** Whoever is erased does not return. */
+export function withoutTheErased(steps: readonly Step[]): Step[] {
+  let isGone = false
+  return steps.map(({ moves, passMs }) => {
+    isGone ||= moves.some(isErasure)
+    return { moves: isGone ? moves.filter(({ who }) => who !== 'hidden') : moves, passMs }
+  })
+}
+
+export interface Guarding {
+  choices: readonly Said[]
+  /** Chosen in the very turn in which they first do something. */
+  isInSameTurn: boolean
+  /** What the viewer chose, once more: with somebody who is erased goes every list that names them. */
+  viewerAgain: Move
+}
+
+/** Nobody hides who has not chosen to: before `hidden` first does anything the backend chooses for them. */
+export function guarded(steps: readonly Step[], { choices, isInSameTurn, viewerAgain }: Guarding): Step[] {
+  let isGuarded = false
+  let next = 0
+  return steps.flatMap((step): Step[] => {
+    const { moves, passMs } = step
+    if (moves.some(isErasure)) isGuarded = false
+    if (isGuarded || !moves.some(({ who }) => who === 'hidden')) return [step]
+    isGuarded = true
+    const body = choices[next++ % choices.length]!
+    const chosen = call('hidden', 'backend', 'PUT', '/api/v1/users/hidden/settings', body)
+    const together = [chosen, ...moves]
+    return [alone(viewerAgain), ...(isInSameTurn ? [{ moves: together, passMs }] : [alone(chosen), step])]
+  })
+}

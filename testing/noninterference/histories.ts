@@ -1,0 +1,268 @@
+// Random histories in which the viewer may not see `hidden`, or not any more, while the secret lasts:
+// that is what makes a difference a leak. What each person may see follows from how a history is put
+// together, never from the evaluator that is to be tried.
+import fc from 'fast-check'
+import type { SettingsInput } from '../server.ts'
+import {
+  alone,
+  beginning,
+  type Cast,
+  chapter,
+  guarded,
+  manners,
+  OPEN,
+  type Passing,
+  passMs,
+  rounds,
+  withErasure,
+  withoutTheErased,
+} from './chapters.ts'
+import type { History, Move, Said, Step } from './moves.ts'
+import {
+  availabilities,
+  company,
+  decides,
+  type Expiries,
+  hidingSettings,
+  lists,
+  listsWithoutViewer,
+  type Moves,
+  never,
+  openSettings,
+  opens,
+  privateLife,
+  sets,
+  soonOrNever,
+  viewerChooses,
+  viewerHides,
+  viewing,
+} from './people.ts'
+
+const { constant, constantFrom, oneof, record, array, boolean, option, subarray } = fc
+
+const listedByViewer = subarray(['hidden', 'other', 'mutual'])
+const listedByHidden = subarray(['friend', 'viewer'])
+/** Hidden by what was chosen before they first came; in the other world they never came. */
+export const hiddenByChoice: fc.Arbitrary<History> = boolean().chain((isViewerHiding) => {
+  const viewerSettings = isViewerHiding ? viewerHides : viewerChooses
+  const choices = hidingSettings(isViewerHiding)
+  const secret = oneof(
+    { weight: 8, arbitrary: privateLife() },
+    { weight: 2, arbitrary: availabilities('online', 'away', 'busy', 'invisible') },
+    { weight: 2, arbitrary: sets('hidden', 'settings', choices) },
+    { weight: 1, arbitrary: listsWithoutViewer },
+  )
+  const looking = viewing(viewerSettings, listedByViewer)
+  return record({
+    settings: manners,
+    own: viewerSettings,
+    listed: listedByViewer,
+    rest: chapter({ secret, looking, around: withErasure }, 8),
+    choices: array(choices, { minLength: 3, maxLength: 3 }),
+    isInSameTurn: boolean(),
+  }).chain(({ settings, own, listed, rest, choices, isInSameTurn }) => {
+    const viewerAgain = decides('viewer', own)
+    const steps = guarded(rest, { choices, isInSameTurn, viewerAgain })
+    return beginning([viewerAgain, lists(null, 'viewer', 'PUT', listed)]).map(
+      (begin): History => ({ settings, steps: [...begin, ...steps], secretFrom: 0 }),
+    )
+  })
+})
+
+/** Hidden by the server's default, chosen or not; in the other world they never came. */
+export const hiddenByDefault: fc.Arbitrary<History> = record({
+  settings: manners,
+  default_visibility: constantFrom('nobody', 'contacts'),
+  listed: listedByViewer,
+  rest: chapter(
+    {
+      secret: oneof(
+        { weight: 8, arbitrary: privateLife() },
+        { weight: 2, arbitrary: availabilities('online', 'away', 'busy', 'invisible') },
+        { weight: 1, arbitrary: sets('hidden', 'settings', hidingSettings(false)) },
+        { weight: 2, arbitrary: listsWithoutViewer },
+      ),
+      looking: viewing(viewerChooses, listedByViewer),
+      around: withErasure,
+    },
+    8,
+  ),
+}).chain(({ settings, default_visibility, listed, rest }) =>
+  beginning([lists(null, 'viewer', 'PUT', listed)]).map(
+    (begin): History => ({
+      settings: { ...settings, default_visibility },
+      steps: [...begin, ...rest],
+      secretFrom: 0,
+    }),
+  ),
+)
+
+const goesInvisible: Moves = record({
+  does: constant('go invisible'),
+  who: constant('hidden'),
+  by: constantFrom('socket', 'self', 'backend'),
+  expiresInMs: soonOrNever,
+})
+
+/**
+ * What has expired takes effect at the next event or round of the sweeper, and an event of somebody
+ * invisible comes from nobody (`leaks.test.ts`): either nothing expires or it does so in a round.
+ */
+const expiring: readonly { expiries: Expiries; passing: Passing }[] = [
+  { expiries: never, passing: passMs },
+  { expiries: option(constantFrom(750, 3_000, 20_000)), passing: rounds },
+]
+
+/** Invisible; in the other world they left at that moment and stay away. */
+export const invisible: fc.Arbitrary<History> = constantFrom(...expiring).chain(({ expiries, passing }) => {
+  const looking = viewing(viewerChooses, listedByViewer)
+  const visibly: Cast = {
+    secret: oneof(
+      { weight: 5, arbitrary: privateLife(expiries) },
+      { weight: 1, arbitrary: availabilities('online', 'away', 'busy') },
+    ),
+    looking,
+    around: company,
+  }
+  const invisibly: Cast = {
+    secret: oneof({ weight: 6, arbitrary: privateLife() }, { weight: 1, arbitrary: goesInvisible }),
+    looking,
+    around: oneof(
+      { weight: 6, arbitrary: withErasure },
+      { weight: 1, arbitrary: openSettings.map((body) => decides('hidden', body)) },
+      { weight: 1, arbitrary: listedByHidden.map((ids) => lists(null, 'hidden', 'PUT', ids)) },
+    ),
+  }
+  return record({
+    settings: manners,
+    chosen: oneof({ weight: 2, arbitrary: constant({}) }, { weight: 1, arbitrary: openSettings }),
+    listed: listedByViewer,
+    before: chapter(visibly, 3, passing),
+    vanishing: goesInvisible,
+    vanishedMs: passing,
+    after: chapter(invisibly, 6, passing),
+  }).chain(({ settings, chosen, listed, before, vanishing, vanishedMs, after }) =>
+    beginning([lists(null, 'viewer', 'PUT', listed), decides('hidden', chosen)], [opens('hidden', 'h1')]).map(
+      (begin): History => {
+        // A goodbye is for what came before it, and in one millisecond nothing is before anything.
+        const meanwhile: Step = { moves: [], passMs: 250 }
+        const vanished: Step = { moves: [vanishing], passMs: vanishedMs }
+        const rest = withoutTheErased(after)
+        const steps = [...begin, ...before, meanwhile, vanished, ...rest]
+        return { settings, steps, secretFrom: begin.length + before.length + 1 }
+      },
+    ),
+  )
+})
+
+/** A way to lose sight of `hidden`: how it was before, the move that ends it, and what may come after. */
+interface Loss {
+  settings?: SettingsInput
+  before: readonly Move[]
+  hiding: Moves
+  /** What may be chosen after it without bringing them back into sight. */
+  choices: fc.Arbitrary<Said>
+  viewerSettings: fc.Arbitrary<Said>
+  listed: fc.Arbitrary<readonly string[]>
+}
+
+const RECIPROCAL = { ...OPEN, reciprocal: true, allow: [], deny: [] }
+const listedWithoutHidden = subarray(['other', 'mutual'])
+
+const LOSSES: readonly Loss[] = [
+  // They choose to hide.
+  {
+    before: [],
+    hiding: hidingSettings(false).map((body) => decides('hidden', body)),
+    choices: hidingSettings(false),
+    viewerSettings: viewerChooses,
+    listed: listedByViewer,
+  },
+  // They show themselves to contacts, and the viewer is one no more.
+  {
+    before: [
+      decides('hidden', { ...OPEN, status_visibility: 'contacts' }),
+      lists(null, 'hidden', 'PUT', ['viewer', 'friend']),
+    ],
+    hiding: constantFrom(
+      lists(null, 'hidden', 'DELETE', ['viewer']),
+      lists(null, 'hidden', 'PUT', ['friend']),
+    ),
+    choices: hidingSettings(false),
+    viewerSettings: viewerChooses,
+    listed: listedByViewer,
+  },
+  // The same by the server's default, without anything chosen.
+  {
+    settings: { default_visibility: 'contacts' },
+    before: [lists(null, 'hidden', 'PUT', ['viewer', 'friend'])],
+    hiding: constant(lists(null, 'hidden', 'DELETE', ['viewer'])),
+    choices: hidingSettings(false),
+    viewerSettings: viewerChooses,
+    listed: listedByViewer,
+  },
+  // They show themselves to those who do, and the viewer hides.
+  {
+    before: [decides('hidden', RECIPROCAL), decides('viewer', OPEN)],
+    hiding: viewerHides.map((body) => decides('viewer', body)),
+    choices: hidingSettings(true),
+    viewerSettings: viewerHides,
+    listed: listedByViewer,
+  },
+  // The same, and the viewer hides by striking them from the list of those they show themselves to.
+  {
+    before: [
+      decides('hidden', RECIPROCAL),
+      decides('viewer', { ...OPEN, status_visibility: 'contacts' }),
+      lists(null, 'viewer', 'PUT', ['hidden', 'other', 'mutual']),
+    ],
+    hiding: constantFrom(
+      lists(null, 'viewer', 'DELETE', ['hidden']),
+      lists(null, 'viewer', 'PUT', ['other', 'mutual']),
+    ),
+    choices: hidingSettings(true),
+    viewerSettings: viewerHides,
+    listed: listedWithoutHidden,
+  },
+]
+
+/** The viewer loses sight of them; in the other world they do nothing from then on. */
+export const lostFromSight: fc.Arbitrary<History> = constantFrom(...LOSSES).chain((loss) =>
+  record({
+    settings: manners,
+    before: chapter(
+      {
+        secret: oneof(
+          { weight: 5, arbitrary: privateLife() },
+          { weight: 1, arbitrary: availabilities('online', 'away', 'busy') },
+        ),
+        // They must not lose it any sooner.
+        looking: viewing(constant({}), constant(['hidden', 'other', 'mutual'])),
+        around: company,
+      },
+      3,
+    ),
+    hiding: loss.hiding,
+    after: chapter(
+      {
+        secret: oneof(
+          { weight: 8, arbitrary: privateLife() },
+          { weight: 2, arbitrary: availabilities('online', 'away', 'busy', 'invisible') },
+          { weight: 1, arbitrary: sets('hidden', 'settings', loss.choices) },
+          { weight: 1, arbitrary: listsWithoutViewer },
+        ),
+        looking: viewing(loss.viewerSettings, loss.listed),
+        around: withErasure,
+      },
+      6,
+    ),
+  }).chain(({ settings, before, hiding, after }) =>
+    beginning(loss.before, [opens('hidden', 'h1')]).map(
+      (begin): History => ({
+        settings: { ...settings, ...loss.settings },
+        steps: [...begin, ...before, alone(hiding), ...withoutTheErased(after)],
+        secretFrom: begin.length + before.length + 1,
+      }),
+    ),
+  ),
+)

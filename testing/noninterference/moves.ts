@@ -1,0 +1,67 @@
+// What a history is made of: plain values, so that a counterexample can be read and shrunk. A step is
+// a few moves in one turn of the loop and the time that passes after them.
+import type { Activity, ClientFrame, Platform } from '@greendot/protocol'
+import type { SettingsInput } from '../server.ts'
+
+/**
+ * `hidden` hides, `viewer` may not see them, `friend` may, `other` is open to all and watched by the
+ * viewer as well, `mutual` shows themselves to those who show themselves.
+ */
+export const PEOPLE = ['hidden', 'viewer', 'friend', 'other', 'mutual'] as const
+export type Name = (typeof PEOPLE)[number]
+
+/** Versions a client claims to know: none, those it was shown, or one it makes up for everybody. */
+export type Known = 'none' | 'shown' | number
+
+/** Frames and bodies say `expires_in_ms` where the wire has `expires_at`: histories know no instants. */
+export type Said = Readonly<Record<string, unknown>>
+export type Frame = Said & { type: ClientFrame['type'] }
+
+export type Move =
+  | {
+      does: 'open'
+      who: Name
+      device: string
+      platform: Platform
+      activity: Activity | null
+      isBeating: boolean
+    }
+  | { does: 'say'; who: Name; device: string; frame: Frame }
+  | { does: 'watch'; who: Name; device: string; userIds: readonly string[]; known: Known }
+  /** Without a goodbye. */
+  | { does: 'hang up'; who: Name; device: string }
+  /** Its socket takes no more for a while. */
+  | { does: 'stall'; who: Name; device: string }
+  | { does: 'catch up'; who: Name; device: string }
+  | { does: 'stream'; who: Name; userIds: readonly string[]; isResumed: boolean }
+  | { does: 'end stream'; who: Name }
+  | {
+      does: 'call'
+      /** Whose doing it is: a backend that acts for somebody does what they would. Null for its own. */
+      who: Name | null
+      as: 'self' | 'backend' | 'anyone'
+      method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+      path: string
+      body?: Said
+    }
+  | { does: 'go invisible'; who: 'hidden'; by: 'socket' | 'self' | 'backend'; expiresInMs: number | null }
+  | { does: 'restart'; who: null }
+
+export interface Step {
+  moves: readonly Move[]
+  passMs: number
+}
+
+export interface History {
+  settings: SettingsInput
+  steps: readonly Step[]
+  /** From this step on everything `hidden` does is the secret. */
+  secretFrom: number
+  /** How long after a turn of the outbox it begins: on it unless said otherwise, which is the hardest. */
+  beginsMs?: number
+  /** How long the database takes to answer; not at all unless said otherwise. */
+  archiveMs?: number
+}
+
+/** The devices `hidden` may have used, by socket or by HTTP. */
+export const HIDDEN_DEVICES = ['h1', 'h2', 'h3'] as const
