@@ -1,0 +1,69 @@
+// The first thing anybody reads: what this is, who they are, and what to do next.
+import { GUESTS, isNeighbour, nextGuest } from '../cast.ts'
+import { h, setText } from '../dom.ts'
+import { hashOf } from '../place.ts'
+import type { DevParts } from './dev-parts.ts'
+
+export interface Hero {
+  element: HTMLElement
+  count(here: number, all: number): void
+}
+
+export function createHero(name: string, dev: DevParts | null): Hero {
+  const counted = h('b', { class: 'counted' })
+  const names = [...new Set([...GUESTS, name])]
+  const picker = h(
+    'select',
+    { 'aria-label': 'You are' },
+    ...names.map((one) => h('option', { selected: one === name }, one)),
+  )
+  // Arrow keys pass over names nobody wants to be, so it takes a press to become one of them.
+  const be = h('button', { type: 'submit', hidden: true }, 'Be them')
+  picker.addEventListener('change', () => {
+    be.hidden = picker.value === name
+  })
+  const onSubmit = (event: Event) => {
+    event.preventDefault()
+    dev?.onBe(picker.value)
+  }
+  const next = nextGuest(isNeighbour(name) ? '' : name)
+  const element = h(
+    'header',
+    { class: 'hero' },
+    h(
+      'div',
+      { class: 'hero-words' },
+      h('h1', {}, 'Who is here, right now'),
+      h(
+        'p',
+        { class: 'lead' },
+        'Every lit window is somebody connected to this server: ',
+        counted,
+        '.',
+        dev && ` Open a second window as ${next}, and watch another light go on.`,
+      ),
+    ),
+    dev &&
+      h(
+        'div',
+        { class: 'hero-doing' },
+        h(
+          'a',
+          {
+            class: 'primary big',
+            href: hashOf({ as: next, hasNeighbours: dev.hasNeighbours }),
+            target: '_blank',
+            rel: 'noopener',
+          },
+          `Open a second window as ${next} ↗`,
+        ),
+        h(
+          'form',
+          { class: 'row be', onsubmit: onSubmit },
+          h('label', { class: 'row' }, 'You are ', picker),
+          be,
+        ),
+      ),
+  )
+  return { element, count: (here, all) => setText(counted, `${here} of ${all}`) }
+}

@@ -1,0 +1,107 @@
+// Being somebody: the connection of this window, and the laptop it stands for. Closing the lid cuts the
+// connection without a word, as a real one does; saying goodbye is something else, and others can tell.
+import {
+  type Answer,
+  type AvailabilityChoice,
+  type CustomStatusInput,
+  connect,
+  type Dot,
+  type DotFailure,
+  type DotState,
+  type OwnPresence,
+  type Person,
+} from '@greendot/client'
+import { after, type Timer } from '../clock.ts'
+
+/** A client reports what somebody does at most so late. */
+const NOTICED_MS = 6_000
+
+export type Laptop = 'in_use' | 'idle' | 'closed' | 'left'
+
+export interface SelfEvents {
+  me(me: OwnPresence): void
+  person(person: Person): void
+  link(state: DotState): void
+  laptop(laptop: Laptop): void
+  trouble(failure: DotFailure): void
+}
+
+export interface Self {
+  laptop(): Laptop
+  me(): OwnPresence | null
+  watch(userIds: readonly string[]): void
+  /** Opens the lid, comes back, or moves the mouse: whatever it takes. */
+  use(): void
+  rest(): void
+  closeLid(): void
+  leave(): Promise<void>
+  /** A goodbye for good. */
+  end(): Promise<void>
+  setAvailability(status: AvailabilityChoice): Promise<Answer>
+  setCustomStatus(status: CustomStatusInput | null): Promise<Answer>
+}
+
+export function createSelf(parts: { token: string; deviceId: string; on: SelfEvents }): Self {
+  const { token, deviceId, on } = parts
+  const watched = new Set<string>()
+  let laptop: Laptop = 'in_use'
+  let noticing: Timer | null = null
+  let dot: Dot = open()
+
+  function open(): Dot {
+    // A window is a device here, so that two windows of one person show what two devices do.
+    const opened = connect({ url: location.origin, token, deviceId, tabs: 'separate' })
+    opened.on('me', (me) => on.me(me))
+    opened.on('error', (failure) => on.trouble(failure))
+    opened.on('state', (state) => on.link(state))
+    opened.watch(watched, on.person)
+    return opened
+  }
+
+  function set(next: Laptop): void {
+    noticing?.stop()
+    laptop = next
+    on.laptop(laptop)
+  }
+
+  function wake(): void {
+    if (laptop === 'closed') dot = open()
+    if (laptop === 'left') dot.join()
+  }
+
+  return {
+    laptop: () => laptop,
+    me: () => dot.me,
+    watch(userIds) {
+      const added = userIds.filter((id) => !watched.has(id))
+      for (const id of added) watched.add(id)
+      dot.watch(added, on.person)
+    },
+    use() {
+      wake()
+      dot.setActivity('active')
+      set('in_use')
+      // Input is noticed by itself, but not at once: until then the press that led here has to count.
+      noticing = after(NOTICED_MS, () => dot.setActivity('auto'))
+    },
+    rest() {
+      wake()
+      dot.setActivity('idle')
+      set('idle')
+    },
+    closeLid() {
+      dot.close()
+      set('closed')
+    },
+    async leave() {
+      await dot.leave()
+      set('left')
+    },
+    async end() {
+      if (laptop !== 'closed') await dot.leave()
+      dot.close()
+    },
+    setAvailability: (status) => dot.setAvailability(status),
+    setCustomStatus: (status) => dot.setCustomStatus(status),
+  }
+}

@@ -1,0 +1,55 @@
+// Questions to the server with a server key. What goes wrong comes back as a value, in words for people.
+import type { Explanation, Stats, StatsHistory } from '@greendot/client/server'
+
+export type { Explanation, Stats, StatsHistory }
+export type Sample = StatsHistory['samples'][number]
+export type Process = Stats['processes'][number]
+
+export interface Readiness {
+  status: 'ready' | 'degraded' | 'not_ready'
+  checks: Record<'store' | 'archive' | 'gateway' | 'accepting', string>
+}
+
+export type Answer<Value> =
+  | { ok: true; value: Value }
+  /** `key` when another key is wanted, `server` when nobody answered, `question` for all else. */
+  | { ok: false; blame: 'key' | 'server' | 'question'; message: string }
+
+export interface Api {
+  stats(): Promise<Answer<Stats>>
+  history(): Promise<Answer<StatsHistory>>
+  readiness(): Promise<Answer<Readiness>>
+  explain(userId: string, viewerId: string | null): Promise<Answer<Explanation>>
+  /** The live feed, until the signal says enough. */
+  feed(signal: AbortSignal): Promise<Response>
+}
+
+export function createApi(key: string): Api {
+  const headers = { authorization: `Bearer ${key}` }
+
+  async function ask<Value>(path: string, fine: readonly number[] = [200]): Promise<Answer<Value>> {
+    try {
+      const response = await fetch(path, { headers })
+      const body = await response.json()
+      if (fine.includes(response.status)) return { ok: true, value: body }
+      const blame = response.status === 401 || response.status === 403 ? 'key' : 'question'
+      return { ok: false, blame, message: String(body.detail ?? response.statusText) }
+    } catch {
+      return { ok: false, blame: 'server', message: 'The server does not answer.' }
+    }
+  }
+
+  return {
+    stats: () => ask('/api/v1/stats'),
+    history: () => ask('/api/v1/stats/history'),
+    // Not ready is an answer too.
+    readiness: () => ask('/readyz', [200, 503]),
+    explain(userId, viewerId) {
+      const query = new URLSearchParams({ user_id: userId })
+      if (viewerId !== null) query.set('viewer_id', viewerId)
+      return ask(`/api/v1/explain?${query}`)
+    },
+    // By fetch, not by EventSource, which would put the key into the address.
+    feed: (signal) => fetch('/api/v1/feed', { headers, signal }),
+  }
+}

@@ -1,0 +1,135 @@
+// The dashboard itself: asks the server every two seconds while somebody looks, and shows what it says. When
+// there is no answer, the last numbers stay and are marked as such.
+import { everyWhileVisible, now, type Timer } from '../clock.ts'
+import { h, setAttribute, setText } from '../dom.ts'
+import type { Place } from '../place.ts'
+import { isDev } from '../session.ts'
+import { preciseTime } from '../words.ts'
+import type { Api } from './api.ts'
+import { createCharts } from './charts.ts'
+import { createFeedPanel } from './feed.ts'
+import { openFeed } from './feed-stream.ts'
+import { createHealth } from './health.ts'
+import { createLookup, type Question } from './lookup.ts'
+import { createProcesses } from './processes.ts'
+import { createTiles } from './tiles.ts'
+
+const ASK_EVERY_MS = 2_000
+
+export interface Board {
+  element: HTMLElement
+  /** Null while another view is shown. */
+  show(place: Place | null): void
+  stop(): void
+}
+
+export function createBoard(parts: {
+  api: Api
+  ask(user: string, viewer: string | null): void
+  lock(message?: string): void
+}): Board {
+  const { api, ask, lock } = parts
+  const tiles = createTiles()
+  const charts = createCharts()
+  const processes = createProcesses()
+  const health = createHealth()
+  const feed = createFeedPanel((user) => ask(user, null))
+  const lookup = createLookup((question) => {
+    // The address would not change, and things may have since.
+    if (nameOf(question) === asked) void lookup.ask(api, question, now())
+    else ask(question.user, question.viewer)
+  })
+  const fresh = h('p', { class: 'soft', 'data-fresh': '' })
+  const numbers = h('div', { class: 'numbers' }, tiles.element, charts.element)
+  let running: Timer[] = []
+  let hasHistory = false
+  let asked = ''
+
+  async function refresh(): Promise<void> {
+    const [stats, readiness] = await Promise.all([api.stats(), api.readiness()])
+    if (running.length === 0) return
+    const isLost = !stats.ok && stats.blame === 'server'
+    setAttribute(element, 'data-lost', isLost)
+    if (!stats.ok && stats.blame === 'key') return lock(stats.message)
+    if (readiness.ok) health.show(readiness.value)
+    else health.lose()
+    if (!stats.ok) {
+      // After a restart the server has another past.
+      hasHistory = false
+      return setText(fresh, `${stats.message} These are the last numbers it gave.`)
+    }
+    if (!hasHistory) {
+      const history = await api.history()
+      if (history.ok) charts.begin(history.value.samples)
+      hasHistory = history.ok
+    }
+    tiles.show(stats.value)
+    charts.add(stats.value, now())
+    processes.show(stats.value.processes)
+    setText(fresh, `As of ${preciseTime(now())}`)
+  }
+
+  function pause(): void {
+    for (const one of running.splice(0)) one.stop()
+  }
+
+  function run(): void {
+    if (running.length > 0) return
+    const stream = openFeedWhileVisible()
+    running = [stream]
+    running.push(everyWhileVisible(ASK_EVERY_MS, () => void refresh()))
+  }
+
+  /** A browser has few connections to give, and nobody looks. */
+  function openFeedWhileVisible(): Timer {
+    let open: { close(): void } | null = null
+    const look = () => {
+      open?.close()
+      open = document.hidden
+        ? null
+        : openFeed(api, { event: (event) => feed.take(event, now()), link: feed.showLink })
+    }
+    document.addEventListener('visibilitychange', look)
+    look()
+    return {
+      stop() {
+        document.removeEventListener('visibilitychange', look)
+        open?.close()
+      },
+    }
+  }
+
+  const element = h(
+    'div',
+    { class: 'dashboard' },
+    h(
+      'header',
+      { class: 'row dashboard-head' },
+      h('h1', {}, 'Dashboard'),
+      fresh,
+      !isDev && h('button', { type: 'button', onclick: () => lock() }, 'Forget the key'),
+    ),
+    numbers,
+    processes.element,
+    h('div', { class: 'columns' }, lookup.element, feed.element, health.element),
+  )
+
+  return {
+    element,
+    stop() {
+      pause()
+      charts.stop()
+    },
+    show(place) {
+      if (place === null) return pause()
+      run()
+      if (place.user === null) return
+      const question = { user: place.user, viewer: place.viewer }
+      if (nameOf(question) === asked) return
+      asked = nameOf(question)
+      void lookup.ask(api, question, now())
+    },
+  }
+}
+
+const nameOf = ({ user, viewer }: Question): string => `${user} ${viewer}`

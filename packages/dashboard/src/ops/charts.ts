@@ -1,0 +1,91 @@
+// What changed over the last hour: what the server kept, and after that what this page was told.
+import { h } from '../dom.ts'
+import { roundWords } from '../words.ts'
+import type { Sample, Stats } from './api.ts'
+import { createChart } from './chart.ts'
+
+const KEPT_MS = 3_600_000
+
+/** A sample with what only the newest ones have. */
+type Point = Sample & { p50: number | null; p90: number | null }
+
+const whole = (value: number): string => value.toLocaleString()
+const rate = (value: number): string => `${roundWords(value)}/s`
+const ms = (value: number): string => `${roundWords(value)} ms`
+
+export function createCharts() {
+  const people = createChart('People by status', [
+    { label: 'Online', color: 'online', isFilled: true, format: whole },
+    { label: 'Away', color: 'away', format: whole },
+    { label: 'Busy', color: 'busy', format: whole },
+    { label: 'Just gone', color: 'edge', isDashed: true, format: whole },
+  ])
+  const connections = createChart('Connections and watches', [
+    { label: 'Connections', color: 'blue', isFilled: true, format: whole },
+    { label: 'Watches, right', color: 'violet', isDashed: true, isRight: true, format: whole },
+  ])
+  const rates = createChart('Changes and deliveries', [
+    { label: 'Changes', color: 'online', format: rate },
+    { label: 'Deliveries, right', color: 'blue', isDashed: true, isRight: true, format: rate },
+  ])
+  const propagation = createChart('Propagation, from a change to its frame', [
+    { label: 'p50', color: 'online', format: ms },
+    { label: 'p90', color: 'away', isDashed: true, format: ms },
+    { label: 'p99', color: 'busy', format: ms },
+  ])
+  const charts = [people, connections, rates, propagation]
+  let points: Point[] = []
+
+  function draw(): void {
+    const instants = points.map(({ at }) => at)
+    const row = (value: (point: Point) => number | null) => points.map(value)
+    people.show(instants, [
+      row(({ users }) => users?.online ?? null),
+      row(({ users }) => users?.away ?? null),
+      row(({ users }) => users?.busy ?? null),
+      row(({ users }) => users?.offline ?? null),
+    ])
+    connections.show(instants, [row((point) => point.connections), row((point) => point.watches)])
+    rates.show(instants, [
+      row((point) => point.changes_per_second),
+      row((point) => point.deliveries_per_second),
+    ])
+    propagation.show(instants, [
+      row(({ p50 }) => p50),
+      row(({ p90 }) => p90),
+      row((point) => point.propagation_p99_ms),
+    ])
+  }
+
+  return {
+    element: h('div', { class: 'charts' }, ...charts.map(({ element }) => element)),
+    stop() {
+      for (const chart of charts) chart.stop()
+    },
+    /** Begins anew with what the server remembers. */
+    begin(samples: readonly Sample[]) {
+      points = samples.map((sample) => ({ ...sample, p50: null, p90: null }))
+      draw()
+    },
+    add(stats: Stats, at: number) {
+      const sum = (what: 'changes_per_second' | 'deliveries_per_second') =>
+        stats.processes.reduce((total, one) => total + one[what], 0)
+      const { p50, p90, p99 } = stats.propagation_ms
+      const last = points.at(-1)?.at ?? 0
+      // Clocks of two machines: time goes on here, whatever they say.
+      points.push({
+        at: Math.max(at, last + 1),
+        users: stats.users,
+        connections: stats.connections,
+        watches: stats.watches,
+        changes_per_second: sum('changes_per_second'),
+        deliveries_per_second: sum('deliveries_per_second'),
+        propagation_p99_ms: p99,
+        p50,
+        p90,
+      })
+      points = points.filter((point) => point.at > at - KEPT_MS)
+      draw()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+// Whether what the server stands on is there, in sentences that say what follows from it.
+import { h, setText } from '../dom.ts'
+import type { Readiness } from './api.ts'
+
+type Check = keyof Readiness['checks']
+
+const NAMES: Record<Check, string> = {
+  store: 'Hot store',
+  archive: 'Database',
+  gateway: 'Connections',
+  accepting: 'Newcomers',
+}
+const FINE: Record<Check, string> = {
+  store: 'Answers. Presence is live.',
+  archive: 'Answers. Last seen and settings are kept.',
+  gateway: 'Held, and known to everybody.',
+  accepting: 'Welcome.',
+}
+const WRONG: Record<Check, string> = {
+  store: 'Does not answer. Connections stay; reads come from the database and say so.',
+  archive: 'Does not answer. Presence goes on; what has to be kept waits in memory.',
+  gateway: 'Announcing all of them again, after something was lost.',
+  accepting: 'Sent elsewhere: this process is going away.',
+}
+const STATES: Record<Readiness['status'], string> = {
+  ready: 'All is well',
+  degraded: 'Serving, with a part missing',
+  not_ready: 'Not ready',
+}
+
+export function createHealth() {
+  const state = h('p', { class: 'health-state', role: 'status' }, 'Asking …')
+  const rows = (Object.keys(NAMES) as Check[]).map((check) => {
+    const words = h('dd', {}, '–')
+    const element = h('div', { class: 'check', 'data-check': check }, h('dt', {}, NAMES[check]), words)
+    return { check, words, element }
+  })
+  const element = h(
+    'section',
+    { class: 'panel health', 'aria-labelledby': 'health-title' },
+    h('h2', { id: 'health-title' }, 'Health'),
+    state,
+    h('dl', { class: 'checks' }, ...rows.map((row) => row.element)),
+  )
+  return {
+    element,
+    show({ status, checks }: Readiness) {
+      element.dataset.health = status
+      setText(state, STATES[status])
+      for (const { check, words, element: row } of rows) {
+        const isFine = checks[check] === 'ok'
+        row.dataset.state = isFine ? 'fine' : 'wrong'
+        setText(words, isFine ? FINE[check] : WRONG[check])
+      }
+    },
+    /** Nobody answered. */
+    lose() {
+      element.dataset.health = 'not_ready'
+      setText(state, 'The server does not answer')
+    },
+  }
+}

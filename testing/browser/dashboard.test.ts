@@ -1,0 +1,155 @@
+// The dashboard in a real browser, against servers that have something to show.
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { connect } from '../client.ts'
+import { call } from '../http/calls.ts'
+import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
+import { spawnServer } from '../server.ts'
+import { isLive, isSkipped, press, reason, useWindows } from './page-windows.ts'
+
+const tile = (page: Page, name: string, what: RegExp) =>
+  page.locator(`[data-tile=${name}]`, { hasText: what }).waitFor()
+const line = (page: Page, words: RegExp) => page.locator('.feed li', { hasText: words }).first()
+
+describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
+  const { serve, open, onEnd } = useWindows()
+
+  test('[X4] its numbers move with the people', async () => {
+    const server = await serve()
+    const page = await open(`${server.url}/#dashboard`)
+    await tile(page, 'people', /People here0/)
+    await tile(page, 'connections', /Connections0and 0 streams/)
+    const bob = await connect(server.url, 'bob')
+    await connect(server.url, 'carol')
+    await tile(page, 'people', /People here22 online, 0 away, 0 busy/)
+    await tile(page, 'connections', /Connections2/)
+    bob.send({ type: 'watch', user_ids: ['carol', 'dave'] })
+    await tile(page, 'watches', /Watches2of 2 people/)
+    bob.send({ type: 'set_availability', status: 'busy' })
+    await tile(page, 'people', /1 online, 0 away, 1 busy/)
+    await tile(page, 'changes', /3 since the start/)
+    await page.locator('tbody tr', { hasText: 'gateway, presence, fanout' }).waitFor()
+    expect(await page.locator('tbody tr td').allInnerTexts()).toContain('2')
+    await page.getByText('All is well').waitFor()
+  })
+
+  test('[X4] draws what happened, says it in words, and draws again in other colours', async () => {
+    const server = await serve()
+    await connect(server.url, 'bob')
+    const page = await open(`${server.url}/#dashboard`, { colorScheme: 'light' })
+    const chart = page.getByRole('img', {
+      name: /^People by status over time\. Now: Online 1, Away 0, Busy 0/,
+    })
+    await chart.waitFor()
+    expect(await page.locator('.chart canvas').count()).toBe(4)
+    const drawn = () => chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL())
+    const inLight = await drawn()
+    await page.getByRole('button', { name: 'Switch between light and dark' }).click()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await page.waitForFunction(
+      (before) => document.querySelector<HTMLCanvasElement>('.chart canvas')!.toDataURL() !== before,
+      inLight,
+    )
+    await page.reload()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+  })
+
+  test('[X4] its feed tells changes as they happen, and can be paused', async () => {
+    const server = await serve()
+    const page = await open(`${server.url}/#dashboard`)
+    await page.getByText('Changes appear here as they happen').waitFor()
+    await page.locator('.feed-panel[data-live]').waitFor()
+    const bob = await connect(server.url, 'bob', { platform: 'mobile' })
+    await line(page, /bob\s*online\s*phone/).waitFor()
+    await press(page, 'Pause')
+    bob.send({ type: 'set_custom_status', text: '<b>bold</b>', emoji: '🧪' })
+    await page.getByRole('button', { name: 'Go on (1 more)' }).click()
+    bob.send({ type: 'set_availability', status: 'busy' })
+    await line(page, /bob\s*busy\s*<b>bold<\/b> 🧪 · phone/).waitFor()
+    expect(await page.locator('.feed li').count()).toBe(2)
+    expect(await page.locator('.feed b').count()).toBe(0)
+    await page.locator('.feed li').first().getByRole('button', { name: 'bob' }).click()
+    await page.getByText('The whole truth: bob is busy').waitFor()
+  })
+
+  test('[S7] looks somebody up and explains them as any viewer sees them', async () => {
+    const server = await serve()
+    await connect(server.url, 'bob')
+    await call(server.url, 'PUT', '/api/v1/users/bob/settings', { token: 'dev', body: { deny: ['alice'] } })
+    const page = await open(`${server.url}/#dashboard&user=bob`)
+    await page.getByText('The whole truth: bob is online').waitFor()
+    await page.getByLabel('As seen by').fill('alice')
+    await press(page, 'Explain')
+    await page.getByText('alice sees: bob is offline').waitFor()
+    expect(new URL(page.url()).hash).toBe('#dashboard&user=bob&viewer=alice')
+    const because = await page.locator('.because li').allInnerTexts()
+    expect(because.join(' ')).toContain('alice')
+    expect(because.length).toBeGreaterThan(1)
+    await page.getByText('As JSON').click()
+    expect(JSON.parse((await page.locator('pre').textContent()) ?? '').details.rulings.status.rule).toBe(
+      'denied',
+    )
+
+    // Asked again, it is asked again.
+    await call(server.url, 'PUT', '/api/v1/users/bob/settings', { token: 'dev', body: { deny: [] } })
+    await press(page, 'Explain')
+    await page.getByText('alice sees: bob is online').waitFor()
+    await page.getByLabel('User', { exact: true }).fill('é'.repeat(65))
+    await press(page, 'Explain')
+    await page.getByRole('alert').getByText('an id is 1 to 128 bytes').waitFor()
+  })
+
+  test('[S7] a house of the demo leads to the reason for what is seen', async () => {
+    const server = await serve()
+    const page = await open(`${server.url}/#as=alice&neighbours=off`)
+    await isLive(page)
+    await page.locator('[data-user=bob] button').click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Why do I see this?' }).click()
+    await page.getByText('alice sees: bob is offline').waitFor()
+    await page.getByRole('link', { name: 'Demo' }).click()
+    await page.locator('[data-user=alice] .tag', { hasText: 'you' }).waitFor()
+    expect(new URL(page.url()).hash).toBe('#as=alice')
+  })
+
+  test('[C6] outside dev mode it needs a server key, which stays in the window', async () => {
+    const server = await serve({ ...securedSettings })
+    const page = await open(`${server.url}/#dashboard`)
+    const key = page.getByLabel('Server key')
+    await key.fill('wrong')
+    await press(page, 'Open the dashboard')
+    await page.getByRole('alert').getByText(/token/).waitFor()
+    await key.fill(userToken('alice'))
+    await press(page, 'Open the dashboard')
+    await page.getByRole('alert').getByText('this route needs a server key').waitFor()
+    await key.fill(SERVER_KEY)
+    await press(page, 'Open the dashboard')
+    await tile(page, 'connections', /Connections0/)
+    expect(page.url()).toBe(`${server.url}/#dashboard`)
+    await page.reload()
+    await tile(page, 'connections', /Connections0/)
+    await press(page, 'Forget the key')
+    await key.waitFor()
+    expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain(
+      SERVER_KEY,
+    )
+  })
+
+  test('[C7] when its server is gone the last numbers stay and say so, until it is back', async () => {
+    const first = await spawnServer()
+    onEnd(first.stop)
+    const page = await open(`${first.url}/#dashboard`)
+    await connect(first.url, 'bob')
+    await tile(page, 'people', /1 online/)
+    await first.kill()
+    await page.getByText('These are the last numbers it gave').waitFor()
+    await page.getByText('The server does not answer', { exact: true }).waitFor()
+    await page.getByText('Interrupted.').waitFor()
+    await tile(page, 'people', /1 online/)
+    const second = await spawnServer({ port: Number(new URL(first.url).port) }, first.folder)
+    onEnd(second.stop)
+    await page.getByText('All is well').waitFor()
+    await page.locator('.feed-panel[data-live]').waitFor()
+    await connect(second.url, 'carol')
+    await line(page, /carol\s*online/).waitFor()
+  })
+})

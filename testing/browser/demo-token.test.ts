@@ -1,0 +1,33 @@
+// The demo where dev mode is off: a token opens the door, and leads to nobody but its owner.
+import { describe, expect, test } from 'bun:test'
+import { connect } from '../client.ts'
+import { securedSettings, userToken } from '../http/tokens.ts'
+import { isLive, isSkipped, press, reason, sees, useWindows } from './page-windows.ts'
+
+describe.skipIf(isSkipped)(`the demo outside dev mode${reason}`, () => {
+  const { serve, open } = useWindows()
+
+  test('[C6] asks for a token, refuses a wrong one in words, and keeps it out of the address', async () => {
+    const server = await serve({ ...securedSettings })
+    const page = await open(server.url)
+    await page.getByLabel('User token').fill('nonsense')
+    await press(page, 'Connect')
+    await page.getByRole('alert').getByText('the token is not a JWT signed for this server').waitFor()
+    await page.getByLabel('User token').fill(userToken('anna'))
+    await page.getByLabel('Ids to watch').fill('ben, cleo')
+    await press(page, 'Connect')
+    await isLive(page)
+    await page.getByText('You are anna').waitFor()
+    await connect(server.url, 'ben', { token: userToken('ben') })
+    await sees(page, 'ben', /^Online$/)
+    await sees(page, 'cleo', /^Offline$/)
+    expect(await page.locator('.house').count()).toBe(3)
+    // Nobody else can be, or looked at through other eyes.
+    expect(await page.getByRole('link', { name: /window as/ }).count()).toBe(0)
+    expect(await page.locator('[data-eyes]').count()).toBe(0)
+    expect(page.url()).toBe(`${server.url}/`)
+    await page.reload()
+    await isLive(page)
+    await sees(page, 'ben', /^Online$/)
+  })
+})
