@@ -1,0 +1,114 @@
+// Runs an example as its README says, on a copy that talks to the server of the test instead of the one of
+// `npm start`. What a newcomer would type is what runs.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { within } from '../services/within.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const HOST_IN_EXAMPLES = '127.0.0.1:4400'
+const LINE_MS_MAX = 8_000
+
+export const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+export interface RunningExample {
+  /** The first line, said already or still to come, that is accepted and was not taken before. */
+  says(line: string | RegExp): Promise<string>
+  type(line: string): void
+  /** Asks it to end, as Ctrl+C does, and resolves with its exit code. */
+  interrupt(): Promise<number>
+  /** Ends it, however it is, and removes the copy. */
+  stop(): Promise<void>
+}
+
+/** The shell lines of a document, in order. */
+export function shellLines(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  return Array.from(text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)).flatMap(([, block]) =>
+    block!.trim().split('\n'),
+  )
+}
+
+/** The command that starts it. */
+export const commandOf = (name: string): string => shellLines(`examples/${name}/README.md`)[0]!
+
+export interface ExampleOptions {
+  env?: Record<string, string>
+  /** Bundled and run by this program, instead of as the README says. */
+  runtime?: string
+}
+
+export async function startExample(
+  name: string,
+  serverUrl: string,
+  { env = {}, runtime }: ExampleOptions = {},
+): Promise<RunningExample> {
+  const folder = copyFor(name, new URL(serverUrl).host)
+  const [npx, bun, path] = commandOf(name).split(' ')
+  if (npx !== 'npx' || bun !== 'bun') throw new Error(`examples/${name}: the command is not npx bun …`)
+  const cmd = runtime ? [runtime, await bundled(join(folder, path!))] : [process.execPath, path!]
+  const child = Bun.spawn(cmd, {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', HOME: folder, PORT: '0', ...env },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const lines = linesOf(child.stdout)
+  return {
+    says: (expected) => within(LINE_MS_MAX, `${name} to say ${expected}`, nextLine(lines, expected)),
+    type(line) {
+      child.stdin.write(`${line}\n`)
+      child.stdin.flush()
+    },
+    interrupt() {
+      child.kill('SIGINT')
+      return within(LINE_MS_MAX, `the end of ${name}`, child.exited)
+    },
+    async stop() {
+      child.kill('SIGKILL')
+      await child.exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** One file for a runtime that has no TypeScript. */
+async function bundled(path: string): Promise<string> {
+  const { outputs } = await Bun.build({ entrypoints: [path], target: 'node', format: 'esm' })
+  const bundle = path.replace(/\.ts$/, '.mjs')
+  await Bun.write(bundle, await outputs[0]!.text())
+  return bundle
+}
+
+function copyFor(name: string, host: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'greendot-example-'))
+  const copy = join(folder, 'examples', name)
+  cpSync(join(ROOT, 'examples', name), copy, { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  for (const file of readdirSync(copy)) {
+    const path = join(copy, file)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(HOST_IN_EXAMPLES, host))
+  }
+  return folder
+}
+
+async function nextLine(lines: AsyncIterator<string>, expected: string | RegExp): Promise<string> {
+  for (;;) {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`it ended before it said ${expected}`)
+    if (typeof expected === 'string' ? value === expected : expected.test(value)) return value
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+}
