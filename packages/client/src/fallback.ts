@@ -144,6 +144,8 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       const query = `user_ids=${ids.map(encodeURIComponent).join(',')}`
       const response = await request(`/api/v1/stream?${query}`, { headers: resume, signal })
       const failure = await failureOf(response)
+      // A server that cannot, or will not any more: the next one may.
+      if (response.status >= 500) end('lost')
       if (failure !== null) return failure
       return new Promise((resolve) => void read(response.body!, signal, () => resolve(null)))
     }
