@@ -56,8 +56,8 @@ const evaluator: readonly Mutation[] = [
   mutation(
     'who chose nothing is open to all',
     'presence/visibility.ts',
-    "return privacy === null && rules.defaultVisibility === 'everyone'",
-    'return privacy === null',
+    "if (privacy === null) return rules.defaultVisibility === 'everyone'",
+    'if (privacy === null) return true',
   ),
   mutation(
     'to see nothing is to see everything',
@@ -184,13 +184,13 @@ const watching: readonly Mutation[] = [
   mutation(
     'a snapshot is not masked',
     'gateway/watches.ts',
-    'const json = targets.seen(target, sightOf(index.flags(edge)))\n          if (!isKnown',
+    'const json = targets.seen(target, sightOf(flags))\n          if (!isKnown',
     'const json = targets.json(target)\n          if (!isKnown',
   ),
   mutation(
     'a snapshot is decided by nothing that was read for it',
     'gateway/watches.ts',
-    'if (discretions.learn(target, record ?? UNGUARDED)) sights.review(target)',
+    'if (discretions.learn(target, { privacy, contactsAt })) sights.review(target)',
     '',
   ),
   mutation(
