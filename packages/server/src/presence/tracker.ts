@@ -169,8 +169,8 @@ export function createTracker(parts: TrackerParts): Tracker {
     return userIds.flatMap((userId, index): Stepped[] => {
       const { record, revision, isAfresh } = stored[index]!
       const work = works.get(userId) as Work
-      if (isAfresh && work.events.some(({ type }) => type === 'set_privacy')) {
-        // It would merge with nothing, and take the place of what was chosen before.
+      if (isAfresh && work.events.some(({ type }) => type === 'set_privacy' || type === 'unlist')) {
+        // It would merge with nothing: take the place of what was chosen before, or leave it as it was.
         reject(work, new Unavailable('what was chosen before cannot be read'))
         return []
       }
