@@ -10,21 +10,9 @@ import {
   type Page,
 } from 'playwright-core'
 import { type SettingsInput, startServer, type TestServer } from '../server.ts'
-import { findChromium } from '../services/chromium.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  // Over a socket: Bun now and then loses the pipe that is the other way to talk to the browser.
-  '--remote-debugging-port=0',
-]
 const WAIT_MS = 8_000
 
 const found = await findChromium()
@@ -50,7 +38,7 @@ export function useWindows(): Windows {
 
   beforeAll(async () => {
     if (found.state === 'missing') throw new Error(found.why)
-    browser = await chromium.launch({ executablePath: found.path, args: FLAGS })
+    browser = await chromium.launch({ executablePath: found.path, args: CHROMIUM_FLAGS })
   })
   afterAll(() => browser?.close())
   afterEach(async () => {

@@ -4,22 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerFrame } from '@greendot/protocol'
 import { type Browser, chromium } from 'playwright-core'
 import { call } from '../http/calls.ts'
-import { findChromium } from '../services/chromium.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
 import { isAway, isOnline, useScene } from './scene.ts'
 import { streamPath } from './stream-client.ts'
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  // Over a socket: Bun now and then loses the pipe that is the other way to talk to the browser.
-  '--remote-debugging-port=0',
-]
 const WAIT_MS = 8_000
 
 const found = await findChromium()
@@ -30,7 +19,7 @@ let browser: Browser | null = null
 beforeAll(async () => {
   if (isSkipped) return
   if (found.state === 'missing') throw new Error(found.why)
-  browser = await chromium.launch({ executablePath: found.path, args: FLAGS })
+  browser = await chromium.launch({ executablePath: found.path, args: CHROMIUM_FLAGS })
 })
 afterAll(() => browser?.close())
 

@@ -3,22 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { startServer, type TestServer } from '../server.ts'
-import { findChromium } from '../services/chromium.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
 import { documentShape, operationsOf } from './openapi-document.ts'
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  // Over a socket: Bun now and then loses the pipe that is the other way to talk to the browser.
-  '--remote-debugging-port=0',
-]
 const WAIT_MS = 8_000
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 360, height: 740 }
@@ -57,7 +45,7 @@ describe.skipIf(isSkipped)(`/docs in a browser${reason}`, () => {
   let browser: Browser
   beforeAll(async () => {
     if (found.state === 'missing') throw new Error(found.why)
-    browser = await chromium.launch({ executablePath: found.path, args: FLAGS })
+    browser = await chromium.launch({ executablePath: found.path, args: CHROMIUM_FLAGS })
   })
   afterAll(() => browser?.close())
 

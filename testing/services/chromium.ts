@@ -13,6 +13,20 @@ const CHROMIUM_PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
+/** For every browser of the tests: no window, no sandbox as root, and nothing that calls home. */
+export const CHROMIUM_FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Over a socket: Bun now and then loses the pipe that is the other way to talk to the browser.
+  '--remote-debugging-port=0',
+]
+
 let chromium: Promise<Found> | null = null
 
 /** Finds Chromium, installing it if it can; looks once per process. */

@@ -7,23 +7,11 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
 import { type SettingsInput, startServer, type TestServer } from '../../../testing/server.ts'
-import { findChromium } from '../../../testing/services/chromium.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../../../testing/services/chromium.ts'
 import { isCI } from '../../../testing/services/found.ts'
 import { buildClient } from '../build.ts'
 import type { ConnectOptions, Dot } from './types.ts'
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  // Over a socket: Bun now and then loses the pipe that is the other way to talk to the browser.
-  '--remote-debugging-port=0',
-]
 const WAIT_MS = 8_000
 
 const found = await findChromium()
@@ -73,7 +61,7 @@ beforeAll(async () => {
   })
   browser = await chromium.launch({
     executablePath: found.path,
-    args: FLAGS,
+    args: CHROMIUM_FLAGS,
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   })
 })
