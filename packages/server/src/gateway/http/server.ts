@@ -3,7 +3,7 @@
 import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { Server } from 'bun'
 import { randomName } from '../../platform/ids.ts'
-import { type Authenticator, bearerToken } from '../auth.ts'
+import { type Authenticator, bearerToken, type Caller, type Refusal } from '../auth.ts'
 import type { Gateway } from '../gateway.ts'
 import { activity, parse, platform as platformSchema } from '../schemas.ts'
 import type { Opening, SocketData } from '../session-table.ts'
@@ -45,7 +45,10 @@ export type HttpServer = Server<SocketData>
 export function serveHttp(parts: HttpServerParts): HttpServer {
   const { host, port, reusePort, dev, guard, routes, authenticator, gateway, isDraining } = parts
 
-  async function upgrade(request: Request, server: HttpServer): Promise<Response | undefined> {
+  function upgrade(
+    request: Request,
+    server: HttpServer,
+  ): Response | undefined | Promise<Response | undefined> {
     if (!isAllowedOrigin(request, dev)) {
       return refuse({ code: 'forbidden', message: 'in dev mode only pages from this machine may connect' })
     }
@@ -55,7 +58,15 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
         { 'retry-after': '1' },
       )
     }
-    const opening = await openingOf(request, authenticator)
+    const query = queryOf(request)
+    const caller = authenticator.authenticate(bearerToken(request.headers, query))
+    // Without a promise where there is nothing to wait for: this is what a crowd that comes back costs.
+    if (caller instanceof Promise)
+      return caller.then((known) => open(request, server, openingOf(query, known)))
+    return open(request, server, openingOf(query, caller))
+  }
+
+  function open(request: Request, server: HttpServer, opening: Opening | Failure): Response | undefined {
     // A browser cannot read the status of a failed upgrade, so refusals are told over the socket.
     if (server.upgrade(request, { data: opening })) return undefined
     return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
@@ -92,9 +103,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
   })
 }
 
-async function openingOf(request: Request, authenticator: Authenticator): Promise<Opening | Failure> {
-  const query = queryOf(request)
-  const caller = await authenticator.authenticate(bearerToken(request.headers, query))
+function openingOf(query: URLSearchParams, caller: Caller | Refusal): Opening | Failure {
   if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
   if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
   const deviceId = query.get('device_id') ?? randomName('d-')
