@@ -55,24 +55,14 @@ test('[C6] whatever is odd is left to the library', () => {
 
 test('[C6] it never takes what the library refuses, and reads the same from it', async () => {
   const key = new TextEncoder().encode(SECRET)
-  const instant = fc.oneof(
-    { weight: 4, arbitrary: fc.integer({ min: NOW_SECONDS - 5, max: NOW_SECONDS + 5 }) },
-    fc.oneof(fc.string(), fc.constant(null), fc.double()),
-  )
-  const name = fc.oneof({ weight: 4, arbitrary: fc.string() }, fc.integer())
-  const claims = fc.record(
-    { sub: name, exp: instant, nbf: instant, iat: instant, aud: name },
-    { requiredKeys: [] },
-  )
-  const header = fc.record(
-    {
-      alg: fc.oneof({ weight: 4, arbitrary: fc.constant('HS256') }, fc.constantFrom('none', 'RS256')),
-      typ: name,
-      kid: name,
-      crit: fc.array(fc.string()),
-    },
-    { requiredKeys: ['alg'] },
-  )
+  const often = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<unknown>) =>
+    fc.oneof({ weight: 9, arbitrary: usual }, odd)
+  const odd = fc.constantFrom(null, '', 'x', -1, 1.5, [], {})
+  const instant = often(fc.integer({ min: NOW_SECONDS - 2, max: NOW_SECONDS + 9 }), odd)
+  const optional = often(fc.constant(undefined), odd)
+  const claims = fc.record({ sub: often(fc.string(), odd), exp: instant, nbf: optional, iat: optional })
+  const alg = often(fc.constant('HS256'), fc.constantFrom('none', 'RS256'))
+  const header = fc.record({ alg, typ: optional, kid: optional, crit: optional })
   let taken = 0
   await fc.assert(
     fc.asyncProperty(header, claims, fc.boolean(), async (head, body, isForged) => {
@@ -84,7 +74,7 @@ test('[C6] it never takes what the library refuses, and reads the same from it',
       const { payload } = await jwtVerify(token, key, options)
       expect({ sub: payload.sub, exp: payload.exp }).toEqual(found as { sub: string; exp: number })
     }),
-    { numRuns: 10_000 },
+    { numRuns: 3_000 },
   )
-  expect(taken).toBeGreaterThan(5)
+  expect(taken).toBeGreaterThan(100)
 })
