@@ -127,9 +127,13 @@ function messagesOf(
     for (const gatewayId of own)
       messages.push([gatewayId, { kind: 'choices', userId, awayAfter, discretion }])
   }
-  const json = JSON.stringify(toOwnPresence(userId, after, now, policy))
-  // The former own view is taken at the instant it was settled, so that an expiry shows as a change.
-  if (isRepeated || json !== JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))) {
+  const view = toOwnPresence(userId, after, now, policy)
+  const json = JSON.stringify(view)
+  // The version is in it, so that mostly there is nothing to compare. The former own view is taken at the
+  // instant it was settled, so that an expiry shows as a change.
+  const hasNewVersion = view.version === after.version && after.version !== before.version
+  const isSame = () => json === JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))
+  if (isRepeated || hasNewVersion || !isSame()) {
     for (const gatewayId of own) messages.push([gatewayId, { kind: 'self', userId, revision, json }])
   }
   return messages

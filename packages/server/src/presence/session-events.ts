@@ -122,8 +122,8 @@ export function dropSessions(
   isOver: (session: Session) => boolean,
   endedAt: number,
 ): UserRecord {
+  if (!record.sessions.some(isOver)) return record
   const over = record.sessions.filter(isOver)
-  if (over.length === 0) return record
   const sessions = record.sessions.filter((session) => !over.includes(session))
   const buried = over.map((session): Tombstone => {
     // A clock ahead of ours may have dated its events after our now; they are history all the same.
@@ -140,6 +140,7 @@ export function dropSessions(
  */
 export function forgetTombstones(record: UserRecord, now: number): UserRecord {
   const { tombstones } = record
+  if (tombstones.length === 0) return record
   const kept = tombstones.filter((tombstone) => tombstone.endedAt > now - TOMBSTONE_MS).slice(-TOMBSTONES_MAX)
   const newestForgotten = tombstones[tombstones.length - kept.length - 1]
   if (newestForgotten === undefined) return record

@@ -156,7 +156,11 @@ export function createTracker(parts: TrackerParts): Tracker {
           // Either somebody else was quicker, or it was us and the answer was lost.
           one.work.isRepeated = true
           remaining.set(one.userId, one.work)
-        } else committed.push({ ...one, revision: result.revision, interested: result.interested })
+        } else {
+          one.revision = result.revision
+          one.interested = result.interested
+          committed.push(one)
+        }
       }
       announcer.announce(committed, now, answer)
       for (const one of stepped) if (one.after === one.before && !one.isRepeated) answer(one)
@@ -166,18 +170,20 @@ export function createTracker(parts: TrackerParts): Tracker {
   async function stepAll(works: Map<string, Work>, now: number): Promise<Stepped[]> {
     const userIds = [...works.keys()]
     const stored = await loadOrRecall(userIds)
-    return userIds.flatMap((userId, index): Stepped[] => {
+    const all: Stepped[] = []
+    for (const [index, userId] of userIds.entries()) {
       const { record, revision, isAfresh } = stored[index]!
       const work = works.get(userId) as Work
       if (isAfresh && work.events.some(({ type }) => type === 'set_privacy' || type === 'unlist')) {
         // It would merge with nothing: take the place of what was chosen before, or leave it as it was.
         reject(work, new Unavailable('what was chosen before cannot be read'))
-        return []
+        continue
       }
       const { record: after, dueAt } = step(record, work.events, now, policy)
       const isRepeated = work.isRepeated || work.events.some((event) => event.type === 'gateway_lost')
-      return [{ userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated }]
-    })
+      all.push({ userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated })
+    }
+    return all
   }
 
   async function loadOrRecall(userIds: readonly string[]): Promise<(Stored & { isAfresh?: boolean })[]> {
