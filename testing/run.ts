@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
-const TEST_FOLDERS = ['packages', 'testing']
+const TEST_FOLDERS = ['packages', 'testing', 'bench']
 
 const HELP = `npm test -- [filter …]
 
-Checks types (tsc), style (biome) and behaviour (bun test over ${TEST_FOLDERS.join(' and ')}).
+Checks types (tsc), style (biome) and behaviour (bun test over ${TEST_FOLDERS.join(', ')}).
 A filter is part of a path: only test files whose path contains one of the filters run.
 A test may take ${TEST_TIMEOUT_MS / 1000} s unless it says otherwise. Exits 1 when anything failed.
 

@@ -120,6 +120,12 @@ describe('the tidy rules', () => {
     const fine = ["import type { Frame } from '@greendot/protocol'", "import { useState } from 'react'"]
     const client = file('packages/client/src/a.ts', ...fine, "import { z } from 'zod'", "import 'reactive'")
     expect(importDirection([shipped, client]).map(({ line }) => line)).toEqual([1, 3, 4])
+    const toBench = "import { x } from '../../../../bench/a.ts'"
+    const door = server('cli/bench.ts', toBench, "import { y } from '../../../../testing/a.ts'")
+    expect(places(importDirection([door, server('cli/a.ts', toBench)]))).toEqual([
+      'packages/server/src/cli/bench.ts:2',
+      'packages/server/src/cli/a.ts:1',
+    ])
   })
 
   test('a circle of imports is found once, with its way round', () => {

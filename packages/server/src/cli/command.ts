@@ -31,6 +31,8 @@ export interface Command {
   /** More lines for the help of this command. */
   about: readonly string[]
   options: readonly Option[]
+  /** False for those that speak to no server: its settings are none of theirs. */
+  takesSettings?: false
   run(argv: readonly string[], world: World): Promise<ExitCode>
 }
 

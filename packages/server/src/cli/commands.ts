@@ -1,4 +1,6 @@
 // The commands of the program, in the order in which help lists them.
+import { bench } from './bench.ts'
+import { capacity } from './capacity.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
@@ -15,4 +17,6 @@ export const COMMANDS: readonly Command[] = [
   explain,
   migrate,
   doctor,
+  bench,
+  capacity,
 ]

@@ -26,15 +26,21 @@ export function commandHelp(command: Command): string {
   const options = command.options.map(
     ({ name, sign, help }): Row => [`--${name}${sign === null ? '' : ` ${sign}`}`, help],
   )
-  const settings = command.name === 'serve' ? settingsHelp() : ['All settings of "greendot serve" apply.']
   return [
     `greendot ${command.name}: ${command.summary}`,
     '',
     ...command.about,
     '',
     ...(options.length > 0 ? [...table(options), ''] : []),
-    ...settings,
-  ].join('\n')
+    ...settingsOf(command),
+  ]
+    .join('\n')
+    .trimEnd()
+}
+
+function settingsOf({ name, takesSettings }: Command): string[] {
+  if (takesSettings === false) return []
+  return name === 'serve' ? settingsHelp() : ['All settings of "greendot serve" apply.']
 }
 
 function settingsHelp(): string[] {

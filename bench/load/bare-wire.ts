@@ -1,0 +1,21 @@
+// Speaks to the bare server: connects and counts frames. Nobody is told anything, so nothing is exact.
+import { BenchSocket } from './web-socket.ts'
+import type { Line, Wire } from './wire.ts'
+
+export const bareWire: Wire = {
+  open(target, { events }): Line {
+    const socket = new BenchSocket(target, '/', {
+      onOpen: () => events.onReady(),
+      onMessage: (_, from, to) => events.onFrame(to - from, 1),
+      onBytes: (bytes) => events.onBytes(bytes),
+      onEnd: () => events.onClose(),
+    })
+    return {
+      change() {},
+      beat() {},
+      mark() {},
+      deafen: () => socket.pause(),
+      close: () => socket.end(),
+    }
+  },
+}

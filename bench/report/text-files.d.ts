@@ -1,0 +1,17 @@
+// Files that become part of the program as they are written, imported with { type: 'text' }.
+declare module '*.min.css' {
+  const text: string
+  export default text
+}
+declare module '*.css' {
+  const text: string
+  export default text
+}
+declare module '*.iife.min.js' {
+  const text: string
+  export default text
+}
+declare module '*.client.js' {
+  const text: string
+  export default text
+}
