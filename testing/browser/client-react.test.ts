@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { GreendotProvider } from '../../packages/client/src/react.ts'
+import { greendot } from '../../packages/client/src/server.ts'
 import { connect } from '../client.ts'
 import type { TestServer } from '../server.ts'
 import { Me, One, Several } from './fixtures/react-people.tsx'
@@ -51,6 +52,22 @@ describeOnStage('React in a browser', (stage) => {
     await shows(ada.page, 'output', 'auto')
     await bob.page.close()
     await shows(ada.page, '[data-one=bob]', 'offline')
+  })
+
+  test('[X3, W1] the contact list is shown as it is and follows its edits, for one frame', async () => {
+    const server = await stage.serve({ offline_delay_ms: 0 })
+    const backend = greendot({ url: server.url, serverKey: 'dev' })
+    const bob = await connect(server.url, 'bob')
+    const { page, wire } = await open(server, 'scene=contacts&as=ada')
+    await shows(page, '[data-contacts]', 'nobody')
+    await backend.contacts.replace('ada', ['bob', 'carol'])
+    await shows(page, '[data-contacts]', 'bob online')
+    await connect(server.url, 'carol')
+    await shows(page, '[data-contacts]', 'bob online, carol online')
+    await backend.contacts.remove('ada', ['carol'])
+    bob.send({ type: 'set_availability', status: 'busy' })
+    await shows(page, '[data-contacts]', 'bob busy')
+    expect(wire.sent.map(({ type }) => type)).toEqual(['watch_contacts'])
   })
 
   test('[X3] StrictMode connects once, and a new token never does', async () => {

@@ -5,7 +5,11 @@ import { connect } from '../client.ts'
 import { call } from '../http/calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
 import { spawnServer } from '../server.ts'
+import { findRedis, startRedis } from '../services/redis.ts'
 import { isLive, isSkipped, press, reason, useWindows } from './page-windows.ts'
+
+const redis = await findRedis()
+const noRedis = redis.state === 'missing' ? ` (${redis.why})` : ''
 
 const tile = (page: Page, name: string, what: RegExp) =>
   page.locator(`[data-tile=${name}]`, { hasText: what }).waitFor()
@@ -32,6 +36,44 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     expect(await page.locator('tbody tr td').allInnerTexts()).toContain('2')
     await page.getByText('All is well').waitFor()
   })
+
+  test.skipIf(redis.state === 'missing')(
+    `[X4, C4] several processes stand side by side, and are added up${noRedis}`,
+    async () => {
+      const store = await startRedis()
+      onEnd(store.stop)
+      const first = await spawnServer({ redis_url: store.url })
+      onEnd(first.stop)
+      const servers = [first]
+      for (const roles of ['gateway', 'gateway,presence']) {
+        const server = await spawnServer({ redis_url: store.url, roles }, first.folder)
+        onEnd(server.kill)
+        servers.push(server)
+      }
+      const people = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => connect(servers[index % 3]!.url, `user-${index}`)),
+      )
+      for (const one of people) one.send({ type: 'watch', user_ids: ['user-0', 'user-1'] })
+      const page = await open(`${first.url}/#dashboard&user=user-1&viewer=user-2`)
+      await tile(page, 'people', /People here66 online/)
+      await tile(page, 'connections', /Connections6/)
+      await tile(page, 'watches', /Watches12of 6 people, at each gateway/)
+      const rows = page.locator('tbody tr', { hasText: 'gateway' })
+      await page.getByText('3 running, 3 of them hold connections.').waitFor()
+      expect(await rows.locator('td:nth-child(3)').allInnerTexts()).toEqual(['2', '2', '2'])
+      const together = page.locator('tfoot tr', { hasText: 'Together' })
+      expect((await together.locator('td').allInnerTexts()).slice(1, 5)).toEqual(['6', '0', '12', '6'])
+      // All rows fit beside each other where there is room.
+      const scroller = page.getByRole('region', { name: 'Table of processes' })
+      expect(await scroller.evaluate((box) => box.scrollWidth <= box.clientWidth)).toBe(true)
+      people[0]!.send({ type: 'set_availability', status: 'busy' })
+      await line(page, /user-0\s*busy/).waitFor()
+      await tile(page, 'people', /5 online, 0 away, 1 busy/)
+      // What only one process can tell says so.
+      await page.getByText('For the process that answers this page.').waitFor()
+      await page.getByText('Of people at the process that answers this page.').waitFor()
+    },
+  )
 
   test('[X4] draws what happened, says it in words, and draws again in other colours', async () => {
     const server = await serve()

@@ -6,7 +6,8 @@ import type { Runtime, Timer } from './platform.ts'
 
 /** Until the server has said what it is. */
 export const AWAY_AFTER_MS = 300_000
-const FOREVER = Number.POSITIVE_INFINITY
+/** Active for as long as it is here. */
+export const FOREVER = Number.POSITIVE_INFINITY
 
 export interface Attention {
   /** Somebody was active in this tab at this instant; forever, where nobody can tell. */

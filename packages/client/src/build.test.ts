@@ -1,10 +1,9 @@
-// What is published, as somebody gets it: how large it is, that it runs in Node by itself, that importing it
-// does nothing, and that its types are whole.
+// What is published, as somebody gets it: how large it is, that importing it does nothing, that its example
+// runs, and that its types are whole. Where it runs is in runtimes.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { connect as connectBare } from '../../../testing/client.ts'
 import { startServer, type TestServer } from '../../../testing/server.ts'
 import { buildClient } from '../build.ts'
 
@@ -82,44 +81,6 @@ describe('the package', () => {
       await import('@greendot/client')
       console.log(JSON.stringify(touched))`
     expect(JSON.parse(await run(['node'], program))).toEqual([])
-  })
-
-  const watching = `
-    import { connect } from '@greendot/client'
-    const dot = connect({ url: process.env.URL, token: 'dev:alice', deviceId: 'node' })
-    dot.watch('bob', ({ status, stale }) => {
-      if (!stale) console.log(status)
-      if (status === 'offline') dot.setCustomStatus({ text: 'I see' })
-      if (status === 'online' && !stale) dot.setCustomStatus(null).then(() => dot.leave()).then(() => dot.close())
-    })`
-
-  /** Bob shows himself once alice has said that she looks. */
-  async function watchesBob(command: string[]): Promise<string> {
-    const bob = await connectBare(server.url, 'bob')
-    bob.send({ type: 'watch', user_ids: ['alice'] })
-    bob.send({ type: 'set_availability', status: 'invisible' })
-    const running = run(command, watching.replace('process.env.URL', JSON.stringify(server.url)))
-    await bob.sees('alice', (alice) => alice.custom_status?.text === 'I see', { withinMs: 10_000 })
-    bob.send({ type: 'set_availability', status: 'online' })
-    const said = await running
-    await bob.sees('alice', ({ status, version }) => status === 'offline' && version > 0)
-    bob.send({ type: 'leave' })
-    await bob.closed
-    return said
-  }
-
-  const nodes = [
-    ['with its WebSocket', ['node', '--no-warnings', '--experimental-websocket']],
-    ['without any', ['node', '--no-warnings', '--no-experimental-websocket']],
-  ] as const
-
-  test.each(nodes)('[X3] Node %s connects, watches, sees a change and ends', async (_, command) => {
-    const said = await watchesBob([...command])
-    expect(said.trim().split('\n')).toEqual(['offline', 'online'])
-  })
-
-  test('[X3] Bun does as well, from the built files', async () => {
-    expect((await watchesBob([process.execPath])).trim().split('\n')).toEqual(['offline', 'online'])
   })
 
   test('[X3] the example of the README runs as it is', async () => {

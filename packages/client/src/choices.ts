@@ -2,7 +2,7 @@
 // no answer is asked again on the next one, in order, until it is answered or too old to be meant any more.
 import type { ClientFrame } from '@greendot/protocol'
 import type { Runtime } from './platform.ts'
-import type { Answer } from './types.ts'
+import type { Answer, ErrorCode } from './types.ts'
 
 /** A choice that could not be made for so long would surprise whoever made it. */
 const CHOICE_MS_MAX = 30_000
@@ -21,7 +21,11 @@ interface Choice {
   settle(answer: Answer): void
 }
 
-export const unavailable = (message: string): Answer => ({ ok: false, code: 'unavailable', message })
+export const refusal = (message: string, code: ErrorCode = 'unavailable'): Answer => ({
+  ok: false,
+  code,
+  message,
+})
 
 /** What is sent without a connection is lost, which is why it is sent again. */
 export function createChoices(runtime: Runtime, send: (ref: number, frame: ClientFrame) => void): Choices {
@@ -30,14 +34,10 @@ export function createChoices(runtime: Runtime, send: (ref: number, frame: Clien
   return {
     make(frame) {
       if (open.size >= CHOICES_MAX)
-        return Promise.resolve({
-          ok: false,
-          code: 'overloaded',
-          message: 'too much is waiting for an answer',
-        })
+        return Promise.resolve(refusal('too much is waiting for an answer', 'overloaded'))
       const ref = ++lastRef
       return new Promise((resolve) => {
-        const limit = runtime.after(CHOICE_MS_MAX, () => settle(unavailable('there was no answer in time')))
+        const limit = runtime.after(CHOICE_MS_MAX, () => settle(refusal('there was no answer in time')))
         function settle(answer: Answer): void {
           limit.stop()
           open.delete(ref)
@@ -52,7 +52,7 @@ export function createChoices(runtime: Runtime, send: (ref: number, frame: Clien
     },
     settle: (ref, answer) => open.get(ref)?.settle(answer),
     refuseAll(why) {
-      for (const choice of open.values()) choice.settle(unavailable(why))
+      for (const choice of open.values()) choice.settle(refusal(why))
     },
   }
 }

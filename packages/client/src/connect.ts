@@ -1,12 +1,13 @@
 // Puts the parts together for where we are. Here is what is the same everywhere; what only pages have is in
 // in-page.ts.
+import { FOREVER } from './attention.ts'
 import { dialsOf } from './dial.ts'
 import { createDot } from './dot.ts'
 import { createHub } from './hub.ts'
 import { ambientRuntime, type Runtime, type Timer } from './platform.ts'
 import type { Address } from './transport.ts'
 import type { ConnectOptions, Dot } from './types.ts'
-import { answeringTokens, soloUplink } from './uplinks.ts'
+import { soloUplink } from './uplinks.ts'
 
 /** Begins at once and keeps at it; see `Dot` for what can be done meanwhile. */
 export const connect = (options: ConnectOptions): Dot => connectWith(ambientRuntime(), options)
@@ -20,19 +21,16 @@ export function connectWith(ambient: Runtime, options: ConnectOptions): Dot {
     deviceId: options.deviceId ?? runtime.newName(),
     platform: options.platform ?? (window ? 'web' : 'other'),
   }
-  const newHub = (at: Address, pulse: (intervalMs: number, run: () => void) => Timer) =>
-    createHub({ runtime, ...dialsOf(runtime, at, options.transport), pulse })
-  const activeAt = window ? (window.document.hidden ? 0 : runtime.now()) : Number.POSITIVE_INFINITY
+  const newHub = (
+    at: Address,
+    pulse: (intervalMs: number, run: () => void) => Timer,
+    token: () => Promise<string>,
+  ) => createHub({ runtime, ...dialsOf(runtime, at, options.transport), pulse, token })
+  const activeAt = window ? (window.document.hidden ? 0 : runtime.now()) : FOREVER
   const dot = createDot({ runtime, activeAt })
-  const goAlone = () =>
-    dot.resume(
-      answeringTokens(
-        soloUplink(() => newHub(address, runtime.every)),
-        token,
-      ),
-    )
+  const goAlone = () => dot.resume(soloUplink(() => newHub(address, runtime.every, token)))
   if (window) {
-    const parts = { runtime, window, options, address, dot, token, newHub, soloUplink, answeringTokens }
+    const parts = { runtime, window, options, address, dot, token, newHub, soloUplink }
     // Without it we are here all the same, only not as clever.
     import('./in-page.ts').then(({ inhabit }) => inhabit(parts)).catch(goAlone)
   } else goAlone()

@@ -12,6 +12,7 @@ export interface Dials {
 
 export function dialsOf(runtime: Runtime, address: Address, choice: TransportChoice): Dials {
   const { WebSocket } = runtime
+  if (!WebSocket && choice === 'websocket') throw new Error('no WebSocket in this runtime; pass one')
   return {
     dialSocket: WebSocket && choice !== 'http' ? socketDial(WebSocket, address) : undefined,
     dialHttp: choice === 'websocket' ? undefined : lazyHttpDial(runtime, address),

@@ -1,13 +1,20 @@
 // What an app holds: its people, its listeners and what it has asked for. The connection is somewhere
 // behind the uplink and may change hands at any time; whatever hub is there is told everything anew, so
 // nothing here depends on one. Invariant: what is shown never goes back, whoever tells it.
-import { type ClientFrame, isId, type OwnPresence } from '@greendot/protocol'
-import { AWAY_AFTER_MS } from './attention.ts'
-import { createChoices, unavailable } from './choices.ts'
+import {
+  type ClientFrame,
+  type InstantInput,
+  isId,
+  type OwnPresence,
+  type Presence,
+} from '@greendot/protocol'
+import { AWAY_AFTER_MS, FOREVER } from './attention.ts'
+import { createChoices, refusal } from './choices.ts'
+import { createListeners, type Listener, listen, tell } from './events.ts'
 import type { Runtime, Timer } from './platform.ts'
-import type { LinkView, OpenUplink, Told, Uplink } from './ports.ts'
+import { CONTACTS, type Down, type LinkView, type OpenUplink, type Uplink } from './ports.ts'
 import { type Change, createRoster, replaces } from './roster.ts'
-import type { Answer, Dot, DotEvents, DotFailure, DotState, Expiring, PersonListener } from './types.ts'
+import type { Answer, Dot, DotEvents, DotFailure, DotState, Person, PersonListener } from './types.ts'
 
 /** Shorter than this, an interruption shows nowhere. */
 const STALE_AFTER_MS = 2_000
@@ -29,27 +36,17 @@ export interface InnerDot extends Dot {
   resume(open: OpenUplink): void
 }
 
-interface Watcher {
-  listener: PersonListener | undefined
-  /** Known when it came, and not told yet. */
-  untold: Set<string>
-}
-
 export function createDot({ runtime, activeAt }: DotParts): InnerDot {
   const roster = createRoster()
-  const watchers = new Map<string, Set<Watcher>>()
-  const listeners: { [Name in keyof DotEvents]: Set<DotEvents[Name]> } = {
-    state: new Set(),
-    change: new Set(),
-    me: new Set(),
-    error: new Set(),
-  }
+  const watchers = new Map<string, Set<PersonListener>>()
+  const listeners = createListeners()
   const choices = createChoices(runtime, (ref, frame) => uplink?.send({ type: 'do', ref, frame }))
   const goodbyes: (() => void)[] = []
   let isLeaving = false
   let uplink: Uplink | null = null
   let state: DotState = 'connecting'
   let me: OwnPresence | null = null
+  let contactIds: Set<string> | null = null
   let userId: string | null = null
   let sessionId: string | null = null
   let awayAfterMs = AWAY_AFTER_MS
@@ -64,15 +61,26 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
 
   const fail = (failure: DotFailure) => tell(listeners.error, failure)
 
-  function show(changes: readonly Change[]): void {
+  function show(changes: readonly Change[], isNewList = false): void {
     for (const { person, before } of changes) {
       // Not a copy: whoever is stopped by a listener before them is told no more.
-      for (const watcher of watchers.get(person.user_id) ?? []) {
-        watcher.untold.delete(person.user_id)
-        if (watcher.listener) tell([watcher.listener], person, before)
-      }
+      tell(watchers.get(person.user_id) ?? [], person, before)
       tell(listeners.change, person, before)
     }
+    if (isNewList || changes.some(({ person }) => contactIds?.has(person.user_id)))
+      tell(listeners.contacts, contacts())
+  }
+
+  const isFollowed = (id: string) => watchers.has(id) || contactIds?.has(id)
+
+  /** Whoever has left the list is one of whom nothing is known. */
+  const contacts = (): Person[] => Array.from(contactIds ?? [], roster.get).filter(isKnown)
+
+  function setContacts(people: readonly Presence[] | null): void {
+    const former = contactIds ?? []
+    contactIds = people && new Set(people.map(({ user_id }) => user_id))
+    for (const id of former) if (!isFollowed(id)) roster.forget(id)
+    if (people) show(roster.learn(people), true)
   }
 
   function doubtSoon(): void {
@@ -96,13 +104,16 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     if (isLeaving) uplink?.send({ type: 'leave' })
   }
 
-  function onDown(message: Told): void {
+  function onDown(message: Down): void {
     switch (message.type) {
       case 'link':
         onLink(message)
         break
       case 'people':
-        show(roster.learn(message.people.filter(({ user_id }) => watchers.has(user_id))))
+        show(roster.learn(message.people.filter(({ user_id }) => isFollowed(user_id))))
+        break
+      case 'contacts':
+        if (watchers.has(CONTACTS)) setContacts(message.people)
         break
       case 'me':
         onMe(message.me)
@@ -117,18 +128,22 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
 
   function onLink(link: LinkView): void {
     awayAfterMs = link.awayAfterMs
-    if (activeAt < Number.POSITIVE_INFINITY) activeAt = link.activeAt
+    // What was chosen here says nothing of when somebody was active.
+    if (chosenActiveAt === null && activeAt < FOREVER) activeAt = link.activeAt
     if (link.userId !== null && link.userId !== userId) {
-      // Another viewer sees other things.
-      if (userId !== null) {
-        roster.clear()
-        me = null
-      }
+      if (userId !== null) becomeSomebodyElse()
       userId = link.userId
     }
     if (link.state === 'left') onLeft()
     else if (link.state === 'down') doubtSoon()
     else onLive(link.sessionId)
+  }
+
+  /** Another viewer sees other things; what was shown is in doubt until those come. */
+  function becomeSomebodyElse(): void {
+    me = null
+    if (contactIds) setContacts([])
+    show(roster.clear())
   }
 
   function onLive(session: string | null): void {
@@ -142,10 +157,14 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
 
   function onLeft(): void {
     isLeaving = false
-    setState('left')
+    end('left')
     show(roster.doubt())
+  }
+
+  function end(how: 'left' | 'closed'): void {
+    setState(how)
     for (const goodbye of goodbyes.splice(0)) goodbye()
-    choices.refuseAll('this device has left')
+    choices.refuseAll(`this device has ${how}`)
   }
 
   function onMe(told: OwnPresence): void {
@@ -155,8 +174,7 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
   }
 
   function choose(frame: ClientFrame): Promise<Answer> {
-    if (state === 'left' || state === 'closed')
-      return Promise.resolve(unavailable(`this device has ${state}`))
+    if (state === 'left' || state === 'closed') return Promise.resolve(refusal(`this device has ${state}`))
     return choices.make(frame)
   }
 
@@ -167,33 +185,41 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
       ids.delete(id)
       queueMicrotask(() => fail({ code: 'invalid_id', message: `${id} is not a user id` }))
     }
-    const watcher: Watcher = { listener, untold: new Set() }
+    return follow(ids, listener)
+  }
+
+  function follow(ids: Set<string>, listener?: PersonListener): () => void {
+    // A function of its own, so that a listener that watches twice is two.
+    const watcher: PersonListener = (...told) => listener?.(...told)
+    const known = [...ids].filter(roster.get)
     const added = [...ids].filter((id) => !watchers.has(id))
-    for (const id of ids) {
-      if (roster.get(id)) watcher.untold.add(id)
-      watchers.set(id, (watchers.get(id) ?? new Set()).add(watcher))
-    }
+    for (const id of ids) watchers.set(id, (watchers.get(id) ?? new Set()).add(watcher))
     if (added.length > 0) uplink?.send({ type: 'watch', ids: added })
     // Not at once: whoever calls has not even got the way to stop it yet.
-    if (listener && watcher.untold.size > 0) queueMicrotask(tellUntold)
-
-    function tellUntold(): void {
-      for (const id of watcher.untold) {
+    queueMicrotask(() => {
+      for (const id of known) {
         const person = roster.get(id)
-        if (person) tell([listener!], person, undefined)
+        if (person && ids.has(id)) tell([watcher], person, undefined)
       }
-      watcher.untold.clear()
-    }
+    })
 
     return () => {
-      watcher.untold.clear()
       const gone = [...ids].filter((id) => watchers.get(id)?.delete(watcher) && watchers.get(id)?.size === 0)
       ids.clear()
       for (const id of gone) {
         watchers.delete(id)
-        roster.forget(id)
+        if (!isFollowed(id)) roster.forget(id)
       }
+      if (gone.includes(CONTACTS)) setContacts(null)
       if (gone.length > 0) uplink?.send({ type: 'unwatch', ids: gone })
+    }
+  }
+
+  function watchContacts(listener: DotEvents['contacts']): () => void {
+    const stops = [listen(listeners.contacts, listener), follow(new Set([CONTACTS]))]
+    queueMicrotask(() => stops.length > 0 && contactIds && tell([listener], contacts()))
+    return () => {
+      for (const stop of stops.splice(0)) stop()
     }
   }
 
@@ -211,24 +237,19 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     },
     get: (id) => roster.get(id),
     watch,
-    on(name, listener) {
-      // Wrapped, so that a listener added twice is two.
-      const entry = ((...told: Parameters<typeof listener>) =>
-        (listener as (...told: unknown[]) => void)(...told)) as typeof listener
-      listeners[name].add(entry)
-      return () => void listeners[name].delete(entry)
-    },
+    watchContacts,
+    on: (name, listener) => listen(listeners[name] as Set<Listener>, listener as Listener),
     setAvailability: (status, options) =>
-      choose({ type: 'set_availability', status, expires_at: instantOf(options) }),
+      choose({ type: 'set_availability', status, expires_at: options?.expiresAt as InstantInput }),
     setCustomStatus: (status) =>
       choose({
         type: 'set_custom_status',
         text: status?.text ?? null,
         emoji: status?.emoji ?? null,
-        expires_at: instantOf(status),
+        expires_at: status?.expiresAt as InstantInput,
       }),
     setActivity(activity) {
-      chosenActiveAt = activity === 'auto' ? null : activity === 'active' ? Number.POSITIVE_INFINITY : 0
+      chosenActiveAt = activity === 'auto' ? null : activity === 'active' ? FOREVER : 0
       uplink?.send({ type: 'active', at: chosenActiveAt ?? activeAt })
     },
     leave() {
@@ -246,12 +267,11 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
       onAttached()
     },
     close() {
-      setState('closed')
+      end('closed')
       staleTimer?.stop()
       letGo()
-      for (const goodbye of goodbyes.splice(0)) goodbye()
-      choices.refuseAll('it was closed')
       watchers.clear()
+      setContacts(null)
       roster.clear()
     },
 
@@ -271,20 +291,4 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
   }
 }
 
-function instantOf(options: Expiring | null | undefined): number | string | null {
-  const expiresAt = options?.expiresAt ?? null
-  return expiresAt instanceof Date ? expiresAt.getTime() : expiresAt
-}
-
-/** One listener that throws keeps no other from hearing; its error shows up as any uncaught one. */
-function tell<Told extends unknown[]>(listeners: Iterable<(...told: Told) => void>, ...told: Told): void {
-  for (const listener of listeners) {
-    try {
-      listener(...told)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
-  }
-}
+const isKnown = (person: Person | undefined): person is Person => !!person?.version

@@ -4,7 +4,7 @@
 // asleep; the lock is taken from it, and when it wakes up it finds that it leads no more.
 import type { Hub, Seat } from './hub.ts'
 import type { Runtime, Timer } from './platform.ts'
-import type { Down, OpenRawUplink, Up } from './ports.ts'
+import type { Down, OpenUplink, Up } from './ports.ts'
 import { holdLock } from './tab-lock.ts'
 
 /** How long a leader may take to answer. */
@@ -18,7 +18,7 @@ type Cast =
   | { type: 'down'; leader: string; tab: string; message: Down }
 
 /** `name` is that of the lock and the channel: tabs with the same one share a connection. */
-export function electedUplink(runtime: Runtime, name: string, newHub: () => Hub): OpenRawUplink {
+export function electedUplink(runtime: Runtime, name: string, newHub: () => Hub): OpenUplink {
   return (on) => {
     const locks = runtime.locks!
     const tab = runtime.newName()

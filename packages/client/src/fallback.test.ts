@@ -111,6 +111,17 @@ describe('without WebSockets', () => {
     expect(diary.failures).toEqual([])
   })
 
+  test('[S1] the own view comes with the heartbeats, also when it was changed elsewhere', async () => {
+    const server = await serve({ heartbeat_interval_ms: 100 })
+    const { dot, diary } = open(server)
+    await diary.until('me', () => dot.me?.availability === 'auto')
+    const phone = await connectBare(server.url, 'alice', { deviceId: 'phone' })
+    others.push(phone)
+    phone.send({ type: 'set_availability', status: 'busy' })
+    await diary.until('busy', () => dot.me?.availability === 'busy')
+    expect(dot.me?.sessions).toHaveLength(2)
+  })
+
   test('[W1] watching more and fewer people loses nobody', async () => {
     const server = await serve()
     const { dot, diary, streams } = open(server)

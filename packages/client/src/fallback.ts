@@ -185,7 +185,10 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
     function send(frame: ClientFrame): Promise<void> | void {
       switch (frame.type) {
         case 'heartbeat':
-          return beat(frame).then(() => answer(frame.ref))
+          return beat(frame).then((told) => {
+            if (told?.self) hear({ type: 'self', presence: told.self })
+            answer(frame.ref)
+          })
         case 'watch':
           for (const id of frame.user_ids) versions.set(id, frame.known?.[id])
           wishes.push({ ref: frame.ref, ids: frame.user_ids })
@@ -200,6 +203,8 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
           return put('/api/v1/presence/status', frame)
         case 'leave':
           return post('/api/v1/leave', { device_id: deviceId }).then(() => end('left'))
+        default:
+          return answer(frame.ref, { code: 'unknown_type', message: `no ${frame.type} without WebSockets` })
       }
     }
 

@@ -5,7 +5,8 @@ import type { Presence } from '@greendot/protocol'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { runtimeOf, scriptedDial } from '../testing/runtime.ts'
 import { createHub } from './hub.ts'
-import type { Down } from './ports.ts'
+import { CONTACTS, type Down } from './ports.ts'
+import { askingTabs } from './token-desk.ts'
 
 const person = (user_id: string, version: number): Presence => ({
   user_id,
@@ -19,12 +20,10 @@ const person = (user_id: string, version: number): Presence => ({
 function createScene() {
   const clock = createFakeClock(1_000_000)
   const server = scriptedDial()
-  const hub = createHub({
-    runtime: runtimeOf(clock),
-    dialSocket: server.dial,
-    dialHttp: undefined,
-    pulse: clock.every,
-  })
+  const runtime = runtimeOf(clock)
+  const hub = askingTabs(runtime, (token) =>
+    createHub({ runtime, dialSocket: server.dial, dialHttp: undefined, pulse: clock.every, token }),
+  )
 
   /** A tab that answers for tokens, unless it sleeps. */
   function openTab({
@@ -106,10 +105,31 @@ describe('a hub', () => {
     openTab({ ids: ['bob', 'carol'], people: [person('bob', 7), person('carol', 3), person('dave', 1)] })
     await live()
     expect(sent('watch')).toMatchObject([{ known: { bob: 7, carol: 3 } }])
-    expect(Object.keys((sent('watch')[0] as { known: object }).known)).toHaveLength(2)
+    expect(Object.keys(JSON.parse(JSON.stringify(sent('watch')[0])).known)).toHaveLength(2)
     expect(first.versions()).toContain('bob 7')
     server.last().say({ type: 'presence_change', changes: [person('bob', 6)] })
     expect(first.versions()).not.toContain('bob 6')
+  })
+
+  test('[X3] the contact list is asked for once, and told to the tabs that want it', async () => {
+    const { clock, server, openTab, live, sent } = createScene()
+    const [first, second] = [openTab({ ids: [CONTACTS] }), openTab({ ids: ['dave'] })]
+    await live()
+    expect(sent('watch_contacts')).toHaveLength(1)
+    const lists = ({ told }: typeof first) =>
+      told.flatMap((one) =>
+        one.type === 'contacts' ? [one.people.map(({ user_id, version }) => `${user_id} ${version}`)] : [],
+      )
+    server.last().say({ type: 'presence_state', states: [person('bob', 3), person('dave', 4)] })
+    expect(lists(first)).toEqual([[], ['bob 3', 'dave 4']])
+    second.seat.receive({ type: 'watch', ids: [CONTACTS] })
+    expect(lists(second)).toEqual([['bob 3', 'dave 4']])
+    first.seat.leave()
+    second.seat.receive({ type: 'unwatch', ids: [CONTACTS] })
+    await clock.advance(100)
+    // Dave is wanted by name as well.
+    expect(sent('unwatch')).toMatchObject([{ user_ids: ['bob'] }])
+    expect(sent('watch_contacts')).toHaveLength(1)
   })
 
   test('[C6] a tab that sleeps is passed over when a token is needed', async () => {

@@ -1,13 +1,12 @@
 // The one connection and everybody who shares it: each tab has a seat. The hub watches whomever any seat
-// watches, is active when any seat is, takes tokens from the seats, and keeps the newest it knows of
-// everybody, so that a new connection asks only for what changed.
+// watches, is active when any seat is, and keeps the newest it knows of everybody, so that a new connection
+// asks only for what changed.
 import type { ClientFrame, OwnPresence, Presence } from '@greendot/protocol'
 import { AWAY_AFTER_MS, createAttention } from './attention.ts'
 import { createLink } from './link.ts'
 import type { Runtime, Timer } from './platform.ts'
-import type { Down, LinkView, Up } from './ports.ts'
+import { CONTACTS, type Down, type LinkView, type Up } from './ports.ts'
 import { createRoster, replaces } from './roster.ts'
-import { createTokenDesk } from './token-desk.ts'
 import type { Dial, Incoming, Welcome } from './transport.ts'
 import type { Answer, DotFailure } from './types.ts'
 import { createWatchlist } from './watchlist.ts'
@@ -32,6 +31,8 @@ export interface HubParts {
   dialHttp: Dial | undefined
   /** Runs at this pace even where timers are slowed down. */
   pulse(intervalMs: number, run: () => void): Timer
+  /** Rejects when there is none. */
+  token(): Promise<string>
 }
 
 interface Sitting {
@@ -39,12 +40,11 @@ interface Sitting {
   watches: Set<string>
 }
 
-export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): Hub {
+export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubParts): Hub {
   const seats = new Set<Sitting>()
   const roster = createRoster()
   /** What was asked on this connection, by `ref`. */
   const questions = new Map<number, (answer: Answer) => void>()
-  const tokens = createTokenDesk(runtime)
   let lastRef = 0
   let me: OwnPresence | null = null
   /** Running while we have said goodbye and the server has not closed yet. */
@@ -61,8 +61,7 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
     runtime,
     dialSocket,
     dialHttp,
-    // Those who came last are the most likely to be awake.
-    token: () => tokens.ask([...seats].reverse()),
+    token,
     activity: () => attention.say(),
     pulse,
     onWelcome,
@@ -82,7 +81,10 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
     runtime,
     versionOf: (userId) => roster.get(userId)?.version,
     ask,
-    onConfirmed: (userIds) => tell({ type: 'people', people: known(userIds) }),
+    onConfirmed(userIds) {
+      tell({ type: 'people', people: known(userIds) })
+      if (userIds.includes(CONTACTS)) seats.forEach(showContacts)
+    },
     onDropped: roster.forget,
     onTrouble: trouble,
   })
@@ -108,6 +110,11 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
 
   function showLink(seat: Sitting): void {
     seat.send({ type: 'link', ...view, activeAt: attention.latest() })
+  }
+
+  function showContacts(seat: Sitting): void {
+    if (seat.watches.has(CONTACTS) && watchlist.isConfirmed(CONTACTS))
+      seat.send({ type: 'contacts', people: known(watchlist.listed()) })
   }
 
   function ask(frame: ClientFrame, onAnswer: (answer: Answer) => void): void {
@@ -138,10 +145,13 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
 
   function onFrame(frame: Incoming): void {
     switch (frame.type) {
-      case 'presence_state':
+      case 'presence_state': {
+        const isOfList = frame.states.filter(({ user_id }) => watchlist.tellsOf(user_id)).length > 0
         // Of a snapshot that was asked for, everything is told at once, with its answer.
         tellChanges(frame.states, watchlist.isConfirmed)
+        if (isOfList) seats.forEach(showContacts)
         break
+      }
       case 'presence_change':
         tellChanges(frame.changes, () => true)
         break
@@ -176,10 +186,11 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
   function watch(seat: Sitting, userIds: readonly string[]): void {
     for (const userId of userIds) {
       seat.watches.add(userId)
-      if (!watchlist.isWanted(userId)) watchlist.want(userId)
+      watchlist.want(userId)
     }
     const people = known(userIds.filter(watchlist.isConfirmed))
     if (people.length > 0) seat.send({ type: 'people', people })
+    if (userIds.includes(CONTACTS)) showContacts(seat)
   }
 
   function unwatch(seat: Sitting, userIds: Iterable<string>): void {
@@ -220,12 +231,10 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
       case 'attach':
         view.userId ??= message.userId
         join()
+        // All anew: whom it wants no more, and whom it wants still, is sorted out before anything is sent.
+        unwatch(seat, seat.watches)
         watch(seat, message.ids)
-        unwatch(
-          seat,
-          [...seat.watches].filter((userId) => !message.ids.includes(userId)),
-        )
-        roster.learn(message.people.filter(({ user_id }) => watchlist.isWanted(user_id)))
+        roster.learn(message.people.filter(({ user_id }) => watchlist.isFollowed(user_id)))
         attention.note(seat, message.activeAt)
         showLink(seat)
         if (me) seat.send({ type: 'me', me })
@@ -244,10 +253,6 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse }: HubParts): H
       case 'do':
         if (link.isLive())
           ask(message.frame, (answer) => seat.send({ type: 'done', ref: message.ref, answer }))
-        break
-      case 'token':
-      case 'no_token':
-        tokens.deliver(message)
         break
       case 'poke':
         link.poke()

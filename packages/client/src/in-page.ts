@@ -7,8 +7,9 @@ import { electedUplink } from './election.ts'
 import type { Hub } from './hub.ts'
 import { followPage } from './page.ts'
 import type { Page, Runtime, Timer } from './platform.ts'
-import type { OpenRawUplink, OpenUplink, Uplink } from './ports.ts'
+import type { OpenUplink, Uplink } from './ports.ts'
 import { startPulse } from './pulse.ts'
+import { answeringTokens, askingTabs } from './token-desk.ts'
 import type { Address } from './transport.ts'
 import type { ConnectOptions } from './types.ts'
 import { workerUplink } from './worker-uplink.ts'
@@ -20,15 +21,14 @@ export interface PageParts {
   address: Address
   dot: InnerDot
   token(): Promise<string>
-  newHub(address: Address, pulse: Pulse): Hub
-  soloUplink(newHub: () => Hub): OpenRawUplink
-  answeringTokens(open: OpenRawUplink, token: () => Promise<string>): OpenUplink
+  newHub(address: Address, pulse: Pulse, token: () => Promise<string>): Hub
+  soloUplink(newHub: () => Hub): OpenUplink
 }
 
 type Pulse = (intervalMs: number, run: () => void) => Timer
 
 /** Tabs that were loaded before an update must not misunderstand those loaded after it. */
-const MESSAGES_VERSION = 1
+const MESSAGES_VERSION = 2
 const DEVICE_KEY = 'greendot.device'
 
 export function inhabit(parts: PageParts): void {
@@ -37,16 +37,19 @@ export function inhabit(parts: PageParts): void {
   if (dot.state === 'closed') return
   const deviceId = options.deviceId ?? keptDeviceId(window, parts.address.deviceId)
   const address = { ...parts.address, deviceId }
-  const newHub = () => parts.newHub(address, (intervalMs, run) => startPulse(runtime, intervalMs, run))
-  const alone = parts.soloUplink(newHub)
+  const newHub = (token: () => Promise<string>) =>
+    parts.newHub(address, (intervalMs, run) => startPulse(runtime, intervalMs, run), token)
   const isShared = options.tabs !== 'separate' && runtime.locks && runtime.BroadcastChannel
   const tokens = isShared ? createTokens(parts.token) : { user: null, next: parts.token }
-  const uplink = tokens.user
+  const alone = parts.soloUplink(() => newHub(tokens.next))
+  const newSharedHub = () => askingTabs(runtime, newHub)
+  const open = tokens.user
     ? sharedUplink(tokens.user, (user) =>
-        user === null ? alone : uplinkOf(user, { ...parts, address }, newHub),
+        user === null
+          ? alone
+          : answeringTokens(uplinkOf(user, { ...parts, address }, newSharedHub), tokens.next),
       )
     : alone
-  const open = parts.answeringTokens(uplink, tokens.next)
   const { awayAfterMs, noteActivity: onActive } = dot
   const { idleDetection } = options
   const followed = [
@@ -74,8 +77,8 @@ function keptDeviceId(window: Page, made: string): string {
 /** Tabs share when they are of one user, so whose tab this is has to be known before. */
 function sharedUplink(
   user: Promise<string | null>,
-  uplinkOf: (user: string | null) => OpenRawUplink,
-): OpenRawUplink {
+  uplinkOf: (user: string | null) => OpenUplink,
+): OpenUplink {
   return (on) => {
     let uplink: Uplink | null = null
     let isOpen = true
@@ -96,7 +99,7 @@ function uplinkOf(
   user: string,
   { runtime, window, options, address }: PageParts,
   newHub: () => Hub,
-): OpenRawUplink {
+): OpenUplink {
   const name = `greendot ${MESSAGES_VERSION} ${address.url} ${user}`
   const elected = electedUplink(runtime, name, newHub)
   const { worker, transport = 'auto' } = options

@@ -204,18 +204,27 @@ describe('interruptions', () => {
     expect(tokens).toBe(2)
   })
 
-  test('[S2] when the token is of somebody else, what the one before could see is gone', async () => {
+  test('[S2] when the token is of somebody else, what the one before could see is gone, and so it is said', async () => {
     const server = await serve()
     const sockets = recordingSockets()
     let name = 'alice'
     const { dot, diary } = open(server, { token: async () => `dev:${name}`, WebSocket: sockets.WebSocket })
     await arrive(server, 'bob')
-    dot.watch('bob')
+    const seen: string[] = []
+    dot.watch('bob', ({ status, stale }) => {
+      seen.push(`${status}${stale ? ', or was' : ''}, to ${dot.me?.user_id}: ${dot.get('bob')?.status}`)
+    })
     await diary.until('bob', () => dot.get('bob')?.status === 'online')
     name = 'zoe'
     sockets.opened[0]!.close(4408)
     await diary.until('zoe', () => dot.me?.user_id === 'zoe')
     await diary.until('bob', () => dot.get('bob')?.status === 'online')
-    expect(sockets.sentOf('watch')[1]).toMatchObject({ user_ids: ['bob'], known: {} })
+    expect(seen).toEqual([
+      'online, to alice: online',
+      'online, or was, to undefined: undefined',
+      'online, to zoe: online',
+    ])
+    const known = JSON.parse(sockets.texts.findLast((text) => text.includes('"watch"'))!).known
+    expect(known).toEqual({})
   })
 })

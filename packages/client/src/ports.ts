@@ -4,6 +4,9 @@
 import type { ClientFrame, OwnPresence, Presence } from '@greendot/protocol'
 import type { Answer, DotFailure } from './types.ts'
 
+/** Among ids that are watched, everybody on the contact list of the user. No user id has a space. */
+export const CONTACTS = ' '
+
 /** From a tab to the hub. */
 export type Up =
   /** Here I am, with all that I want and know. Whoever comes wants to be present. */
@@ -19,17 +22,18 @@ export type Up =
   /** Goodbye for the whole device. */
   | { type: 'leave' }
 
-/** From the hub to a tab, for the app. */
-export type Told =
+/** From the hub to a tab. */
+export type Down =
   | ({ type: 'link' } & LinkView)
   /** How these are now. A tab passes over those it does not watch. */
   | { type: 'people'; people: Presence[] }
+  /** The same, and they are the whole contact list. */
+  | { type: 'contacts'; people: Presence[] }
   | { type: 'me'; me: OwnPresence }
   | { type: 'done'; ref: number; answer: Answer }
   | { type: 'trouble'; failure: DotFailure }
-
-/** From the hub to a tab. */
-export type Down = Told | { type: 'token'; ref: number }
+  /** Only the app has tokens, and a hub for several tabs has no app. */
+  | { type: 'token'; ref: number }
 
 /** The connection as the tabs know it. */
 export interface LinkView {
@@ -49,12 +53,10 @@ export interface Uplink {
   close(): void
 }
 
-export interface UplinkEvents<Message> {
+export interface UplinkEvents {
   /** There is a hub, perhaps a new one: introduce yourself. */
   attached(): void
-  down(message: Message): void
+  down(message: Down): void
 }
 
-/** All that a hub says comes through; see `answeringTokens` for one that is fit for a dot. */
-export type OpenRawUplink = (on: UplinkEvents<Down>) => Uplink
-export type OpenUplink = (on: UplinkEvents<Told>) => Uplink
+export type OpenUplink = (on: UplinkEvents) => Uplink

@@ -6,6 +6,7 @@ import { renderToString } from 'react-dom/server'
 import {
   GreendotProvider,
   type GreendotProviderProps,
+  useContacts,
   useDot,
   useDotState,
   useMyPresence,
@@ -22,6 +23,7 @@ function Everything() {
     nobody: usePresence(null) ?? 'unknown',
     people: usePresences(['bob', 'carol']).size,
     me: useMyPresence(),
+    contacts: useContacts(),
     state: useDotState(),
     dot: useDot(),
   }
@@ -50,7 +52,9 @@ describe('the hooks on a server', () => {
       WebSocket: NoSocket as unknown as typeof WebSocket,
     }
     const html = renderToString(createElement(GreendotProvider, props, createElement(Everything)))
-    expect(html).toBe('<code>{bob:unknown,nobody:unknown,people:0,me:null,state:connecting,dot:null}</code>')
+    expect(html).toBe(
+      '<code>{bob:unknown,nobody:unknown,people:0,me:null,contacts:null,state:connecting,dot:null}</code>',
+    )
     // Whatever it had begun would have asked for a token by now.
     await new Promise((resolve) => setImmediate(resolve))
     expect(opened).toEqual([])
@@ -63,10 +67,11 @@ describe('the hooks on a server', () => {
       get: () => ({ status: 'online' }),
     } as unknown as Dot
     const html = renderToString(createElement(GreendotProvider, { dot }, createElement(Everything)))
-    expect(html).toContain('{bob:unknown,nobody:unknown,people:0,me:null,state:connecting,')
+    expect(html).toContain('{bob:unknown,nobody:unknown,people:0,me:null,contacts:null,state:connecting,')
   })
 
   test.each([
+    ['useContacts', useContacts],
     ['useDot', useDot],
     ['useDotState', useDotState],
     ['useMyPresence', useMyPresence],

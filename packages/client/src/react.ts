@@ -140,6 +140,36 @@ function createView(dot: Dot | null, userIds: readonly string[]) {
   }
 }
 
+/**
+ * Watches the contact list of the user while the component is mounted, and follows its edits. Null until the
+ * server has told it; those of whom nothing is known are left out.
+ */
+export function useContacts(): readonly Person[] | null {
+  const dot = useProvidedDot('useContacts')
+  const view = useMemo(() => createContactView(dot), [dot])
+  return useSyncExternalStore(view.subscribe, view.people, () => null)
+}
+
+function createContactView(dot: Dot | null) {
+  let shown: readonly Person[] | null = null
+  return {
+    subscribe(onChange: () => void): () => void {
+      if (!dot) return stopNothing
+      const stopListening = dot.on('state', onChange)
+      const stopWatching = dot.watchContacts((people) => {
+        shown = people
+        onChange()
+      })
+      return () => {
+        stopListening()
+        // As in following.ts: what is put back at once costs nothing.
+        queueMicrotask(stopWatching)
+      }
+    },
+    people: () => (dot?.state === 'closed' ? null : shown),
+  }
+}
+
 /** The own view, with availability and sessions. Null until the server has told it. */
 export function useMyPresence(): OwnPresence | null {
   const dot = useProvidedDot('useMyPresence')

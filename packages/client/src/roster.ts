@@ -31,7 +31,8 @@ export interface Roster {
   /** There is no link: what is shown is what was last known. */
   doubt(): Change[]
   forget(userId: string): void
-  clear(): void
+  /** Nothing is known any more. Whoever shows somebody should stop, or say that it is what was last known. */
+  clear(): Change[]
 }
 
 export function createRoster(): Roster {
@@ -56,6 +57,10 @@ export function createRoster(): Roster {
         show(before.stale ? before : { ...before, stale: true }, before),
       ),
     forget: (userId) => void shown.delete(userId),
-    clear: () => shown.clear(),
+    clear() {
+      const before = [...shown.values()]
+      shown.clear()
+      return before.map((person) => ({ person: { ...person, stale: true }, before: person }))
+    },
   }
 }

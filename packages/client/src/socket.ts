@@ -1,16 +1,16 @@
 // A connection by WebSocket. Browsers do not let a page see why one could not be opened, so all of that is
 // `lost`; what the server itself has to say comes as a close code.
-import { CLOSE } from '@greendot/protocol'
 import type { Address, Dial, Ending } from './transport.ts'
 
 /** Ends one that was still opening, too: browsers take only 1000 and the numbers from 3000 on. */
 const GOING = 3000
 
-const ENDINGS: Record<number, Ending> = {
-  [CLOSE.left]: 'left',
-  [CLOSE.badToken]: 'refused',
-  [CLOSE.noHeartbeat]: 'silent',
-  [CLOSE.tooManyFrames]: 'too_often',
+/** By close code; see `CLOSE` of the protocol, of which these four matter here. */
+export const ENDINGS: Record<number, Ending> = {
+  1000: 'left',
+  4401: 'refused',
+  4408: 'silent',
+  4429: 'too_often',
 }
 
 export function socketDial(Socket: typeof WebSocket, { url, deviceId, platform }: Address): Dial {
@@ -20,8 +20,6 @@ export function socketDial(Socket: typeof WebSocket, { url, deviceId, platform }
 
     function silence(): void {
       socket.onmessage = socket.onclose = null
-      // A socket that fails without anybody listening is an uncaught error in some runtimes.
-      socket.onerror = () => {}
     }
 
     socket.onmessage = ({ data }) => on.frame(JSON.parse(data))
@@ -29,6 +27,7 @@ export function socketDial(Socket: typeof WebSocket, { url, deviceId, platform }
       silence()
       on.closed(ENDINGS[code] ?? 'lost')
     }
+    // A socket that fails without anybody listening is an uncaught error in some runtimes.
     socket.onerror = () => {}
     return {
       send(frame) {

@@ -50,6 +50,8 @@ export interface DotEvents {
   /** Anybody watched, by whomever; `before` is undefined when they are seen for the first time. */
   change: (person: Person, before: Person | undefined) => void
   me: (me: OwnPresence) => void
+  /** Somebody on the contact list, or the list itself, is other than before; see `watchContacts`. */
+  contacts: (contacts: readonly Person[]) => void
   /** Something was refused or did not work. The connection goes on as well as it can. */
   error: (failure: DotFailure) => void
 }
@@ -100,6 +102,11 @@ export interface Dot {
    * then every change. Watching somebody twice costs nothing more than once.
    */
   watch(userIds: string | Iterable<string>, listener?: PersonListener): () => void
+  /**
+   * Watches whoever is on the contact list that the backend keeps for this user, and follows its edits. The
+   * listener gets all of them whenever one changes. Those of whom nothing is known are left out.
+   */
+  watchContacts(listener: DotEvents['contacts']): () => void
   /** Returns the function that takes the listener off again. */
   on<Name extends keyof DotEvents>(name: Name, listener: DotEvents[Name]): () => void
   /** `online` returns to automatic. */

@@ -1,8 +1,10 @@
 // Keeps what the server thinks this connection watches equal to what is wanted, with few frames: wishes
-// are collected for a moment, and whoever is wanted and unwanted again meanwhile costs nothing.
+// are collected for a moment, and whoever is wanted and unwanted again meanwhile costs nothing. The contact
+// list is one more wish, and the server says who that is: whomever it tells of unasked is on it.
 // Invariant: somebody is confirmed only once the server has answered on the present connection.
 import type { ClientFrame } from '@greendot/protocol'
 import type { Runtime } from './platform.ts'
+import { CONTACTS } from './ports.ts'
 import type { Answer, DotFailure } from './types.ts'
 
 /** Far below what a server takes in a second, whatever an app does. */
@@ -12,13 +14,17 @@ const IDS_PER_FRAME_MAX = 100
 const REFUSED_RETRY_MS = 5_000
 
 export interface Watchlist {
-  isWanted(userId: string): boolean
   /** Wanted, or not yet taken back: what the server tells of them counts. */
   isFollowed(userId: string): boolean
   /** Whether the server has told how this person is, and tells when that changes. */
   isConfirmed(userId: string): boolean
+  /** `CONTACTS` is everybody on the contact list. */
   want(userId: string): void
   unwant(userId: string): void
+  /** The server's list, as far as it has told; of somebody who has left it nothing is known any more. */
+  listed(): Iterable<string>
+  /** A snapshot has this person in it; true when that is because of the list. */
+  tellsOf(userId: string): boolean
   /** A new connection, which watches nobody yet; or none at all. */
   reset(isLive: boolean): void
 }
@@ -46,8 +52,13 @@ export function createWatchlist({
   /** Everybody named to the server on this connection, and whether it has answered. */
   const named = new Map<string, boolean>()
   const touched = new Set<string>()
-  /** Those for whom there was no room. */
+  /** Those for whom there was no room, or no way. */
   const refused = new Set<string>()
+  const listed = new Set<string>()
+  /** By question, in the order of their answers: whom its snapshot will have, once each. */
+  let expected: Set<string>[] = []
+  /** The list was asked for on this connection, which follows it to its end. */
+  let isFollowing = false
   let isLive = false
   let isScheduled = false
   let flushedAt = 0
@@ -63,16 +74,28 @@ export function createWatchlist({
     else queueMicrotask(flush)
   }
 
+  const isListed = (userId: string) => listed.has(userId) && wanted.has(CONTACTS)
+  const isHeld = (userId: string) => wanted.has(userId) || isListed(userId)
+
   function dropUnwanted(): void {
-    for (const userId of touched) if (!wanted.has(userId)) onDropped(userId)
+    for (const userId of touched) if (!isHeld(userId)) onDropped(userId)
   }
 
   function flush(): void {
     isScheduled = false
     if (!isLive) return
     flushedAt = runtime.now()
+    if (!wanted.has(CONTACTS)) {
+      // The server follows the list for as long as we are connected. Giving up everybody on it is as good.
+      named.delete(CONTACTS)
+      for (const userId of listed) touched.add(userId)
+    }
     dropUnwanted()
-    const gone = [...touched].filter((userId) => !wanted.has(userId) && named.delete(userId))
+    const gone = [...touched].filter((userId) => {
+      if (isHeld(userId)) return false
+      const wasListed = listed.delete(userId)
+      return named.delete(userId) || wasListed
+    })
     for (const user_ids of chunks(gone)) ask({ type: 'unwatch', user_ids }, () => {})
     if (gone.length > 0) {
       for (const userId of refused) touched.add(userId)
@@ -80,33 +103,39 @@ export function createWatchlist({
     }
     const come = [...touched].filter((userId) => wanted.has(userId) && !named.has(userId))
     touched.clear()
-    for (const userIds of chunks(come)) watch(userIds)
+    if (come.includes(CONTACTS)) {
+      isFollowing = true
+      name([CONTACTS], { type: 'watch_contacts' })
+    }
+    for (const userIds of chunks(come.filter((userId) => userId !== CONTACTS))) watch(userIds)
   }
 
   function watch(user_ids: string[]): void {
-    for (const userId of user_ids) named.set(userId, false)
-    const known = Object.fromEntries(
-      user_ids.flatMap((userId) => {
-        const version = versionOf(userId)
-        return version === undefined ? [] : [[userId, version]]
-      }),
-    )
-    ask({ type: 'watch', user_ids, known }, (answer) => {
+    // Those of whom nothing is known have no version, and are left out when it is written.
+    const known = Object.fromEntries(user_ids.map((userId) => [userId, versionOf(userId)!]))
+    name(user_ids, { type: 'watch', user_ids, known })
+  }
+
+  function name(userIds: string[], frame: ClientFrame): void {
+    for (const userId of userIds) named.set(userId, false)
+    expected.push(new Set(userIds))
+    ask(frame, (answer) => {
+      expected.shift()
       if (answer.ok) {
-        const confirmed = user_ids.filter((userId) => named.has(userId))
+        const confirmed = userIds.filter((userId) => named.has(userId))
         for (const userId of confirmed) named.set(userId, true)
         return onConfirmed(confirmed)
       }
       onTrouble(answer)
-      for (const userId of user_ids) named.delete(userId)
-      if (answer.code === 'watch_limit') for (const userId of user_ids) refused.add(userId)
-      else runtime.after(REFUSED_RETRY_MS, () => user_ids.forEach(touch))
+      for (const userId of userIds) named.delete(userId)
+      if (answer.code === 'watch_limit' || answer.code === 'unknown_type')
+        for (const userId of userIds) refused.add(userId)
+      else runtime.after(REFUSED_RETRY_MS, () => userIds.forEach(touch))
     })
   }
 
   return {
-    isWanted: (userId) => wanted.has(userId),
-    isFollowed: (userId) => wanted.has(userId) || named.has(userId),
+    isFollowed: (userId) => isHeld(userId) || named.has(userId),
     isConfirmed: (userId) => named.get(userId) === true,
     want(userId) {
       wanted.add(userId)
@@ -118,8 +147,20 @@ export function createWatchlist({
       touch(userId)
       if (!isLive) onDropped(userId)
     },
+    listed: () => listed,
+    tellsOf(userId) {
+      if (!isFollowing || expected[0]?.delete(userId)) return false
+      listed.add(userId)
+      // Nobody may want the list any more.
+      touch(CONTACTS)
+      return true
+    },
     reset(live) {
       isLive = live
+      isFollowing = false
+      for (const userId of listed) touched.add(userId)
+      listed.clear()
+      expected = []
       dropUnwanted()
       named.clear()
       refused.clear()

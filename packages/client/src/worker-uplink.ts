@@ -2,7 +2,7 @@
 // the other is gone: browsers say nothing when a tab crashes, and nothing when it takes the worker with it.
 // A worker that is gone is started again; where there is none to be had, the tabs go another way.
 import type { Runtime, Timer } from './platform.ts'
-import type { Down, OpenRawUplink, Up, Uplink } from './ports.ts'
+import type { Down, OpenUplink, Up, Uplink } from './ports.ts'
 import { holdLock } from './tab-lock.ts'
 import type { Address } from './transport.ts'
 
@@ -26,10 +26,10 @@ export interface WorkerUplinkParts {
   start(): SharedWorker
   hello: Omit<Extract<ToWorker, { type: 'hello' }>, 'type' | 'lock'>
   /** Where to turn when there is no worker after all. */
-  otherwise: OpenRawUplink
+  otherwise: OpenUplink
 }
 
-export function workerUplink({ runtime, start, hello, otherwise }: WorkerUplinkParts): OpenRawUplink {
+export function workerUplink({ runtime, start, hello, otherwise }: WorkerUplinkParts): OpenUplink {
   return (on) => {
     const locks = runtime.locks!
     const lock = `${hello.hub}:${runtime.newName()}`

@@ -5,6 +5,7 @@ import { dialsOf } from './dial.ts'
 import { createHub, type Hub, type Seat } from './hub.ts'
 import { ambientRuntime } from './platform.ts'
 import { holdLock } from './tab-lock.ts'
+import { askingTabs } from './token-desk.ts'
 import type { FromWorker, ToWorker } from './worker-uplink.ts'
 
 const runtime = ambientRuntime()
@@ -22,7 +23,9 @@ function serve(port: MessagePort): void {
     if (message.type !== 'hello') return
     const { hub: name, address, transport, lock } = message
     const entry = hubs.get(name) ?? {
-      hub: createHub({ runtime, ...dialsOf(runtime, address, transport), pulse: runtime.every }),
+      hub: askingTabs(runtime, (token) =>
+        createHub({ runtime, ...dialsOf(runtime, address, transport), pulse: runtime.every, token }),
+      ),
       seats: new Set(),
     }
     hubs.set(name, entry)

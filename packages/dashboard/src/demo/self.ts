@@ -11,10 +11,6 @@ import {
   type OwnPresence,
   type Person,
 } from '@greendot/client'
-import { after, type Timer } from '../clock.ts'
-
-/** A client reports what somebody does at most so late. */
-const NOTICED_MS = 6_000
 
 export type Laptop = 'in_use' | 'idle' | 'closed' | 'left'
 
@@ -45,7 +41,6 @@ export function createSelf(parts: { token: string; deviceId: string; on: SelfEve
   const { token, deviceId, on } = parts
   const watched = new Set<string>()
   let laptop: Laptop = 'in_use'
-  let noticing: Timer | null = null
   let dot: Dot = open()
 
   function open(): Dot {
@@ -59,7 +54,6 @@ export function createSelf(parts: { token: string; deviceId: string; on: SelfEve
   }
 
   function set(next: Laptop): void {
-    noticing?.stop()
     laptop = next
     on.laptop(laptop)
   }
@@ -79,10 +73,8 @@ export function createSelf(parts: { token: string; deviceId: string; on: SelfEve
     },
     use() {
       wake()
-      dot.setActivity('active')
+      dot.setActivity('auto')
       set('in_use')
-      // Input is noticed by itself, but not at once: until then the press that led here has to count.
-      noticing = after(NOTICED_MS, () => dot.setActivity('auto'))
     },
     rest() {
       wake()

@@ -51,7 +51,7 @@ export function createBoard(parts: {
     const isLost = !stats.ok && stats.blame === 'server'
     setAttribute(element, 'data-lost', isLost)
     if (!stats.ok && stats.blame === 'key') return lock(stats.message)
-    if (readiness.ok) health.show(readiness.value)
+    if (readiness.ok) health.show(readiness.value, stats.ok ? stats.value.processes.length : 1)
     else health.lose()
     if (!stats.ok) {
       // After a restart the server has another past.
@@ -66,6 +66,7 @@ export function createBoard(parts: {
     tiles.show(stats.value)
     charts.add(stats.value, now())
     processes.show(stats.value.processes)
+    feed.showScope(stats.value.processes.length)
     setText(fresh, `As of ${preciseTime(now())}`)
   }
 

@@ -3,10 +3,11 @@ import { h } from '../dom.ts'
 import { roundWords } from '../words.ts'
 import type { Sample, Stats } from './api.ts'
 import { createChart } from './chart.ts'
+import { slowest, total } from './deployment.ts'
 
 const KEPT_MS = 3_600_000
 
-/** A sample with what only the newest ones have. */
+/** A sample with what only the newest ones have, of the process that answered. */
 type Point = Sample & { p50: number | null; p90: number | null }
 
 const whole = (value: number): string => value.toLocaleString()
@@ -68,9 +69,8 @@ export function createCharts() {
       draw()
     },
     add(stats: Stats, at: number) {
-      const sum = (what: 'changes_per_second' | 'deliveries_per_second') =>
-        stats.processes.reduce((total, one) => total + one[what], 0)
-      const { p50, p90, p99 } = stats.propagation_ms
+      const { processes } = stats
+      const { p50, p90 } = stats.propagation_ms
       const last = points.at(-1)?.at ?? 0
       // Clocks of two machines: time goes on here, whatever they say.
       points.push({
@@ -78,9 +78,9 @@ export function createCharts() {
         users: stats.users,
         connections: stats.connections,
         watches: stats.watches,
-        changes_per_second: sum('changes_per_second'),
-        deliveries_per_second: sum('deliveries_per_second'),
-        propagation_p99_ms: p99,
+        changes_per_second: total(processes, 'changes_per_second'),
+        deliveries_per_second: total(processes, 'deliveries_per_second'),
+        propagation_p99_ms: slowest(processes),
         p50,
         p90,
       })

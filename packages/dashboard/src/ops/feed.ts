@@ -13,6 +13,7 @@ export function createFeedPanel(onPick: (userId: string) => void) {
   const list = h('ol', { class: 'feed' })
   const empty = h('p', { class: 'soft' }, 'Nothing yet. Changes appear here as they happen.')
   const broken = h('p', { class: 'soft' })
+  const scope = h('p', { class: 'soft', hidden: true }, 'Of people at the process that answers this page.')
   const pause = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause')
   pause.addEventListener('click', () => {
     isPaused = !isPaused
@@ -32,6 +33,7 @@ export function createFeedPanel(onPick: (userId: string) => void) {
     'section',
     { class: 'panel feed-panel', 'aria-labelledby': 'feed-title' },
     h('header', { class: 'row' }, h('h2', { id: 'feed-title' }, 'Live feed'), pause),
+    scope,
     broken,
     empty,
     h(
@@ -43,6 +45,9 @@ export function createFeedPanel(onPick: (userId: string) => void) {
 
   return {
     element,
+    showScope(processCount: number) {
+      scope.hidden = processCount < 2
+    },
     showLink(isOpen: boolean) {
       setAttribute(element, 'data-live', isOpen)
       setText(broken, isOpen ? '' : 'Interrupted. What happens meanwhile is not told here.')

@@ -30,6 +30,7 @@ const STATES: Record<Readiness['status'], string> = {
 
 export function createHealth() {
   const state = h('p', { class: 'health-state', role: 'status' }, 'Asking …')
+  const scope = h('p', { class: 'soft', hidden: true }, 'For the process that answers this page.')
   const rows = (Object.keys(NAMES) as Check[]).map((check) => {
     const words = h('dd', {}, '–')
     const element = h('div', { class: 'check', 'data-check': check }, h('dt', {}, NAMES[check]), words)
@@ -40,13 +41,15 @@ export function createHealth() {
     { class: 'panel health', 'aria-labelledby': 'health-title' },
     h('h2', { id: 'health-title' }, 'Health'),
     state,
+    scope,
     h('dl', { class: 'checks' }, ...rows.map((row) => row.element)),
   )
   return {
     element,
-    show({ status, checks }: Readiness) {
+    show({ status, checks }: Readiness, processCount: number) {
       element.dataset.health = status
       setText(state, STATES[status])
+      scope.hidden = processCount < 2
       for (const { check, words, element: row } of rows) {
         const isFine = checks[check] === 'ok'
         row.dataset.state = isFine ? 'fine' : 'wrong'

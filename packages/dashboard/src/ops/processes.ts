@@ -1,36 +1,56 @@
 // Every process of the deployment and what it carries, side by side: an overloaded or idle one stands out.
+// Below them is what they carry together.
 import { h, setText } from '../dom.ts'
 import { bytesWords, durationWords, roundWords } from '../words.ts'
 import type { Process } from './api.ts'
+import { slowest, total } from './deployment.ts'
 
 interface Column {
   title: string
-  text(process: Process): string
+  /** Of one process, or of all of them. */
+  text(processes: readonly Process[]): string
   /** How much of it, for a bar behind the number. */
-  amount?(process: Process): number
+  amount?: (process: Process) => number
 }
 
-const count = (value: number): string => value.toLocaleString()
+type Amount = 'connections' | 'streams' | 'watches' | 'watched_users'
+
+const counted = (title: string, what: Amount): Column => ({
+  title,
+  text: (processes) => total(processes, what).toLocaleString(),
+  amount: (process) => process[what],
+})
+const rated = (title: string, what: 'changes_per_second' | 'deliveries_per_second'): Column => ({
+  title,
+  text: (processes) => roundWords(total(processes, what)),
+})
 
 const COLUMNS: readonly Column[] = [
-  { title: 'Roles', text: ({ roles }) => roles.join(', ') },
-  { title: 'Connections', text: (one) => count(one.connections), amount: (one) => one.connections },
-  { title: 'Streams', text: (one) => count(one.streams), amount: (one) => one.streams },
-  { title: 'Watches', text: (one) => count(one.watches), amount: (one) => one.watches },
-  { title: 'Watched people', text: (one) => count(one.watched_users), amount: (one) => one.watched_users },
-  { title: 'Slow readers', text: (one) => count(one.slow_readers) },
-  { title: 'Changes/s', text: (one) => roundWords(one.changes_per_second) },
-  { title: 'Deliveries/s', text: (one) => roundWords(one.deliveries_per_second) },
+  { title: 'Roles', text: (processes) => [...new Set(processes.flatMap(({ roles }) => roles))].join(', ') },
+  counted('Connections', 'connections'),
+  counted('Streams', 'streams'),
+  counted('Watches', 'watches'),
+  counted('Watched', 'watched_users'),
+  { title: 'Slow', text: (processes) => total(processes, 'slow_readers').toLocaleString() },
+  rated('Changes/s', 'changes_per_second'),
+  rated('Deliveries/s', 'deliveries_per_second'),
   {
     title: 'p99',
-    text: ({ propagation_p99_ms: p99 }) => (p99 === null ? '–' : `${roundWords(p99)} ms`),
+    text(processes) {
+      const p99 = slowest(processes)
+      return p99 === null ? '–' : `${roundWords(p99)} ms`
+    },
   },
-  { title: 'Memory', text: (one) => bytesWords(one.resident_bytes) },
-  { title: 'Up for', text: (one) => durationWords(one.uptime_ms) },
+  { title: 'Memory', text: (processes) => bytesWords(total(processes, 'resident_bytes')) },
+  {
+    title: 'Up for',
+    text: (processes) => durationWords(Math.max(...processes.map(({ uptime_ms: ms }) => ms))),
+  },
 ]
 
 export function createProcesses() {
   const body = h('tbody', {})
+  const foot = h('tfoot', {})
   const summary = h('p', { class: 'soft' })
   const table = h(
     'table',
@@ -45,6 +65,7 @@ export function createProcesses() {
       ),
     ),
     body,
+    foot,
   )
   const element = h(
     'section',
@@ -71,12 +92,17 @@ export function createProcesses() {
             {},
             h('th', { scope: 'row' }, process.name),
             ...COLUMNS.map(({ text, amount }, index) => {
-              const cell = h('td', { class: amount ? 'bar' : '' }, text(process))
+              const cell = h('td', { class: amount ? 'bar' : '' }, text([process]))
               if (amount) cell.style.setProperty('--part', `${(100 * amount(process)) / largest[index]!}%`)
               return cell
             }),
           ),
         ),
+      )
+      const sums = COLUMNS.map(({ text }) => h('td', {}, text(processes)))
+      // With one process it would say everything twice.
+      foot.replaceChildren(
+        ...(processes.length > 1 ? [h('tr', {}, h('th', { scope: 'row' }, 'Together'), ...sums)] : []),
       )
     },
   }

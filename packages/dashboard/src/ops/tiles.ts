@@ -2,6 +2,7 @@
 import { h, setAttribute, setText } from '../dom.ts'
 import { roundWords } from '../words.ts'
 import type { Stats } from './api.ts'
+import { slowest, total } from './deployment.ts'
 
 interface Tile {
   name: string
@@ -14,14 +15,8 @@ interface Tile {
 
 const ms = (value: number | null): string => (value === null ? '–' : `${roundWords(value)} ms`)
 const count = (value: number): string => value.toLocaleString()
-const total = (
-  stats: Stats,
-  what: 'changes_per_second' | 'deliveries_per_second' | 'archive_backlog',
-): number => stats.processes.reduce((sum, one) => sum + one[what], 0)
-const slowest = ({ processes }: Stats): number | null => {
-  const known = processes.flatMap(({ propagation_p99_ms: p99 }) => (p99 === null ? [] : [p99]))
-  return known.length === 0 ? null : Math.max(...known)
-}
+/** What only the process that answered can tell, unless there is no other. */
+const here = ({ processes }: Stats): string => (processes.length > 1 ? ' of this process' : '')
 
 const TILES: readonly Tile[] = [
   {
@@ -43,25 +38,30 @@ const TILES: readonly Tile[] = [
     name: 'watches',
     label: 'Watches',
     value: ({ watches }) => count(watches),
-    note: ({ watched_users: watched }) => `of ${count(watched)} ${watched === 1 ? 'person' : 'people'}`,
+    // Whoever is watched at two gateways is two of them.
+    note: ({ watched_users: watched, gateways }) =>
+      `of ${count(watched)} ${watched === 1 ? 'person' : 'people'}${gateways.length > 1 ? ', at each gateway' : ''}`,
   },
   {
     name: 'changes',
     label: 'Changes/s',
-    value: (stats) => roundWords(total(stats, 'changes_per_second')),
-    note: ({ totals }) => `${count(totals.changes ?? 0)} since the start`,
+    value: (stats) => roundWords(total(stats.processes, 'changes_per_second')),
+    note: (stats) => `${count(stats.totals.changes ?? 0)} since the start${here(stats)}`,
   },
   {
     name: 'deliveries',
     label: 'Deliveries/s',
-    value: (stats) => roundWords(total(stats, 'deliveries_per_second')),
-    note: ({ totals }) => `${count(totals.deliveries ?? 0)} since the start`,
+    value: (stats) => roundWords(total(stats.processes, 'deliveries_per_second')),
+    note: (stats) => `${count(stats.totals.deliveries ?? 0)} since the start${here(stats)}`,
   },
   {
     name: 'propagation',
-    label: 'Propagation, p99',
-    value: (stats) => ms(slowest(stats)),
-    note: ({ propagation_ms: { p50, p90 } }) => `p50 ${ms(p50)}, p90 ${ms(p90)}`,
+    label: 'Propagation',
+    value: (stats) => ms(slowest(stats.processes)),
+    note: (stats) => {
+      const { p50, p90 } = stats.propagation_ms
+      return stats.processes.length > 1 ? 'p99 of the slowest process' : `p99; p50 ${ms(p50)}, p90 ${ms(p90)}`
+    },
   },
   {
     name: 'slow',
@@ -73,9 +73,9 @@ const TILES: readonly Tile[] = [
   },
   {
     name: 'backlog',
-    label: 'Database queue',
-    value: (stats) => count(total(stats, 'archive_backlog')),
-    note: () => 'rows to be written',
+    label: 'Write queue',
+    value: (stats) => count(total(stats.processes, 'archive_backlog')),
+    note: () => 'rows for the database',
   },
 ]
 

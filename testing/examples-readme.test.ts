@@ -1,0 +1,119 @@
+// The code of the README, run as it stands there against a real server: programs by themselves, the element
+// and the hooks in a page. Its shell lines, and what needs no kit, are run by docs.test.ts.
+import { expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { bundle, describeOnStage } from './browser/fixtures/stage.ts'
+import { connect } from './client.ts'
+import { SECRET, SERVER_KEY, securedSettings } from './http/tokens.ts'
+import { startServer } from './server.ts'
+
+const ROOT = resolve(import.meta.dir, '..')
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+
+const snippets = (language: string): string[] =>
+  Array.from(
+    README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
+    ([, text]) => text!,
+  )
+
+const fromHere = (text: string, server: { url: string }) =>
+  text.replaceAll('127.0.0.1:4400', new URL(server.url).host)
+
+/** Outside of the tree, and as if it were a program in it. */
+async function inFolder(name: string, text: string, use: (path: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'greendot-readme-'))
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  writeFileSync(join(folder, name), text)
+  try {
+    await use(join(folder, name))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('[X3] the README has one program for a client and one for a backend, a page and hooks', () => {
+  expect(['ts', 'html', 'tsx'].map((language) => snippets(language).length)).toEqual([2, 1, 1])
+})
+
+test('[X3] README.md: the client watches, and says something of itself', async () => {
+  const server = await startServer()
+  const bob = await connect(server.url, 'bob')
+  bob.send({ type: 'watch', user_ids: ['alice'] })
+  await inFolder('client.ts', fromHere(snippets('ts')[0]!, server), async (path) => {
+    const child = Bun.spawn([process.execPath, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await bob.sees('alice', ({ custom_status }) => custom_status?.text === 'In a meeting')
+    let said = ''
+    for await (const chunk of child.stdout) {
+      said += new TextDecoder().decode(chunk)
+      if (said.split('\n').length > 3) break
+    }
+    child.kill()
+    expect(said.trim().split('\n').sort()).toEqual([
+      '0 of your contacts are known',
+      'bob online',
+      'carol offline',
+    ])
+  })
+  bob.close()
+  await server.stop()
+})
+
+test('[X3, C6] README.md: the backend mints a token that counts, and keeps contacts', async () => {
+  const server = await startServer(securedSettings)
+  const known = { url: server.url, serverKey: SERVER_KEY, jwtSecret: SECRET }
+  const program = [
+    `const { ${Object.keys(known)} } = ${JSON.stringify(known)}`,
+    snippets('ts')[1]!,
+    "console.log(JSON.stringify({ token, contacts: await backend.contacts.list('alice') }))",
+  ]
+  await inFolder('backend.ts', program.join('\n'), async (path) => {
+    const child = Bun.spawn([process.execPath, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const { token, contacts } = JSON.parse(await new Response(child.stdout).text())
+    expect([await child.exited, contacts]).toEqual([0, ['bob', 'carol']])
+    const alice = await connect(server.url, '', { token })
+    expect(alice.welcome.user_id).toBe('alice')
+    alice.close()
+  })
+  await server.stop()
+})
+
+describeOnStage('README.md in a browser', (stage) => {
+  test('[X3] the element shows bob', async () => {
+    const server = await stage.serve()
+    const bob = await connect(server.url, 'bob')
+    const content = fromHere(snippets('html')[0]!, server)
+    const page = `<!doctype html><html lang="en"><title>Bob</title>${content}<script type="module" src="page.js"></script></html>`
+    const script = await bundle('packages/client/src/element.ts')
+    const window = await stage.window()
+    await window.page.goto(`${stage.publish(server, { 'page.html': page, 'page.js': script })}/page.html`)
+    const dot = window.page.locator('green-dot')
+    await dot.getByText(/online/).waitFor()
+    bob.send({ type: 'set_availability', status: 'busy' })
+    await dot.getByText(/busy/).waitFor()
+    expect(await dot.getByText(/Bob/).count()).toBe(1)
+    bob.close()
+  })
+
+  test('[X3] the hooks show bob', async () => {
+    const server = await stage.serve()
+    const bob = await connect(server.url, 'bob')
+    const program = [
+      "import { createRoot } from 'react-dom/client'",
+      fromHere(snippets('tsx')[0]!, server),
+      "createRoot(document.getElementById('root')!).render(<App />)",
+    ]
+    await inFolder('page.tsx', program.join('\n'), async (path) => {
+      const page =
+        '<!doctype html><html lang="en"><title>Bob</title><div id="root"></div><script type="module" src="page.js"></script></html>'
+      const window = await stage.window()
+      const site = stage.publish(server, { 'page.html': page, 'page.js': await bundle(path) })
+      await window.page.goto(`${site}/page.html`)
+      await window.page.getByText('bob is online').waitFor()
+      bob.send({ type: 'set_availability', status: 'busy' })
+      await window.page.getByText('bob is busy').waitFor()
+    })
+    bob.close()
+  })
+})
