@@ -3,8 +3,10 @@
 // model the moment it is sent; `expectTruth` says what must be true once everything has calmed down.
 import { expect } from 'bun:test'
 import { createOutbox, type Outbox, type SendResult } from '../packages/server/src/gateway/outbox.ts'
+import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/plans.ts'
 import { createTargetTable } from '../packages/server/src/gateway/target-table.ts'
 import { NIL } from '../packages/server/src/gateway/watch-index.ts'
+import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/waves.ts'
 import type { Clock } from '../packages/server/src/platform/clock.ts'
 import type { FakeClock } from './fake-clock.ts'
 
@@ -15,12 +17,17 @@ interface Connection {
   /** Newest version it was told, per target, by snapshot or by push. */
   told: Map<number, number>
   own: { wanted: number; told: number }
+  frames: number
   lastFrameAt: { presence_change: number; self: number }
 }
 
 export interface OutboxWorld {
   outbox: Outbox
   framesSent(): number
+  /** Frames with changes that this connection was sent. */
+  framesTo(connection: number): number
+  /** The newest version of the target that the connection was told. */
+  told(connection: number, target: number): number | undefined
   watch(connection: number, target: number): void
   unwatch(connection: number, target: number): void
   /** The connection ends and its number goes to a new one. */
@@ -39,6 +46,9 @@ export interface WorldOptions {
   flushMs: number
   connections: number
   targets: number
+  /** How changes reach large audiences; without it, all at once. */
+  plans?: Plans
+  pace?: Pace
   /** Time one send seems to take, to make turns run out of their budget. */
   sendCostMs?: number
   /** How far the outbox's idea of the time is from the truth. */
@@ -50,11 +60,12 @@ const newConnection = (): Connection => ({
   watches: new Set(),
   told: new Map(),
   own: { wanted: 0, told: 0 },
+  frames: 0,
   lastFrameAt: { presence_change: Number.NEGATIVE_INFINITY, self: Number.NEGATIVE_INFINITY },
 })
 
 export function createOutboxWorld(options: WorldOptions): OutboxWorld {
-  const { clock, flushMs, sendCostMs = 0, skewMs = () => 0 } = options
+  const { clock, flushMs, plans = ALL_AT_ONCE, pace = USUAL_PACE, sendCostMs = 0, skewMs = () => 0 } = options
   const connections = Array.from({ length: options.connections }, newConnection)
   const versions = new Array<number>(options.targets).fill(1)
   const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
@@ -75,6 +86,8 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
     targets,
     clock: outboxClock,
     flushMs,
+    plans,
+    pace,
     send(number, frame) {
       spentMs += sendCostMs
       const connection = connections[number]!
@@ -106,6 +119,7 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
       connection.own.told = frame.revision
       return
     }
+    connection.frames++
     expect(frame.changes.length).toBeGreaterThan(0)
     expect(new Set(frame.changes.map(({ user_id }) => user_id)).size).toBe(frame.changes.length)
     for (const { user_id, version } of frame.changes) {
@@ -121,6 +135,8 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
   return {
     outbox,
     framesSent: () => framesSent,
+    framesTo: (number) => connections[number]!.frames,
+    told: (number, target) => connections[number]!.told.get(target),
     watch(number, target) {
       const connection = connections[number]!
       expect(index.watch(number, target)).toBe(!connection.watches.has(target))
@@ -162,6 +178,9 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
         if (socket === 'gone') this.replace(number)
       }
       for (let round = 0; clock.timerCount() > 0 && round < 20; round++) await clock.advance(flushMs)
+      // The last wave has its time, the one that waited for it too.
+      for (let round = 0; clock.timerCount() > 0 && round < 2; round++) await clock.advance(plans.paceMsMax)
+      for (let round = 0; clock.timerCount() > 0 && round < 3; round++) await clock.advance(flushMs)
     },
     expectTruth() {
       for (const [number, connection] of connections.entries()) {
@@ -170,6 +189,7 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
         expect(connection.own.told).toBe(connection.own.wanted)
       }
       expect(outbox.blocked()).toBe(0)
+      expect(outbox.waves()).toEqual({ walking: 0, waiting: 0 })
       expect(changesCounted).toBeGreaterThanOrEqual(changesSent)
       // Whoever has nothing to say sets no timer.
       expect(clock.timerCount()).toBe(0)

@@ -42,6 +42,8 @@ export interface Presence {
   custom_status: CustomStatus | null
   devices: Platform[]
   version: number
+  /** Only in the answer to a watch of somebody with too many watchers: no changes follow, ask again. */
+  pushed?: false
 }
 
 /** Where an answer came from: `live` for people who are here, `db` for everybody else. */

@@ -87,6 +87,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     targets,
     clock,
     flushMs: config.flushMs,
+    plans: config,
     ownFrame: (row) => ownViews.frameFor(row),
     send(row, frame) {
       tally.framesOut++
@@ -244,6 +245,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       watches: outbox.index.edges(),
       watchedUsers: watches.targets(),
       slowReaders: outbox.blocked(),
+      wavesWalking: outbox.waves().walking,
+      wavesWaiting: outbox.waves().waiting,
     }),
     doubt: membership.doubt,
     isHealthy: membership.isHealthy,

@@ -1,29 +1,27 @@
 // Latest wins: towards each connection we keep the set of targets that changed since its last
 // frame, never a queue of events. A slow reader costs one mark per watched user and ends at the
-// truth. Connections are flushed in phases spread over the flush interval, so that a change with
-// many watchers is many small turns of the loop instead of one long one.
+// truth. A change with very many watchers is not even marked at once: a wave does it, and until it
+// comes by the change is owed to them as if it were marked.
 import type { Clock } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
 import { HELD_BACK, isInDoubt, isNothingSeen, isWholeSeen, MISSED, sightOf } from './edge-flags.ts'
+import { createPhases } from './phases.ts'
+import { ALL_AT_ONCE, type Plans } from './plans.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
-import { createWatchIndex, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
+import { createWatchIndex, MARKED, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
+import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
 /** Changes in one frame; the rest stay marked for the next flush. */
 const CHANGES_PER_FRAME_MAX = 500
-const PHASES_MAX = 10
-const PHASE_MIN_MS = 5
-/** Neighbours (2^6 of them) share a phase: walking the tables in order is kinder to the caches. */
-const BLOCK_BITS = 6
-/** A turn that sends for longer than this hands the loop back and carries on in the next one. */
-const TURN_BUDGET_MS = 8
-const SENDS_BETWEEN_LOOKS = 64
 
 export type SendResult = 'sent' | 'blocked' | 'gone'
 
 export interface Outbox {
   index: WatchIndex
-  /** A target changed: everybody who watches it has something to hear. */
+  /** A target changed: everybody who watches it has something to hear, at once or by a wave. */
   markTarget(target: number): void
+  /** What its viewer may see is about to change: what a wave owes them is marked by what they see now. */
+  settleDebt(edge: number): void
   /** What somebody may see of a target changed, and only they have something to hear. */
   markEdge(edge: number): void
   /** The connection's own view changed. */
@@ -35,6 +33,10 @@ export interface Outbox {
   isCaughtUp(connection: number): boolean
   /** Marked connections, the blocked ones among them: what a slow network owes. */
   blocked(): number
+  /** Whether the target has more watchers than are told of its changes. */
+  isFull(target: number): boolean
+  /** Waves that are on their way, and those that wait in the queue. */
+  waves(): { walking: number; waiting: number }
   stop(): void
 }
 
@@ -42,6 +44,9 @@ export interface OutboxParts {
   targets: TargetTable
   clock: Clock
   flushMs: number
+  /** By how many watchers a change is paced; without it never. */
+  plans?: Plans
+  pace?: Pace
   send(connection: number, frame: string): SendResult
   /** The `self` frame for a connection whose own view changed; null when there is nothing to say. */
   ownFrame(connection: number): string | null
@@ -49,42 +54,23 @@ export interface OutboxParts {
   onFrame(changes: number, waitedMs: number): void
 }
 
-interface Queue {
-  items: Int32Array
-  length: number
-  /** How many were here before the phase `sealedAt` began. */
-  sealed: number
-  sealedAt: number
-}
-
 const FREE = 0
 const QUEUED = 1
 const BLOCKED = 2
 
 export function createOutbox(parts: OutboxParts): Outbox {
-  const { targets, clock, flushMs, send, ownFrame, onFrame } = parts
-  const phases = Math.max(1, Math.min(PHASES_MAX, Math.floor(flushMs / PHASE_MIN_MS)))
-  const queues = Array.from(
-    { length: phases },
-    (): Queue => ({
-      items: new Int32Array(64),
-      length: 0,
-      sealed: 0,
-      sealedAt: 0,
-    }),
-  )
+  const { targets, clock, flushMs, plans = ALL_AT_ONCE, pace = USUAL_PACE, send, ownFrame, onFrame } = parts
   let heads = new Int32Array(0)
   let own = new Uint8Array(0)
   let states = new Uint8Array(0)
-  let queuedTotal = 0
   let blockedTotal = 0
-  const phaseMs = flushMs / phases
-  /** Counts phases since 1970: each connection has its turn once per flush interval, never sooner. */
-  let turn = Math.floor(clock.now() / phaseMs)
-  let isTicking = false
-  let isStopped = false
 
-  const index = createWatchIndex(unlink)
+  const index = createWatchIndex(unlink, {
+    onLeave: (target, edge, next) => waves.moveOff(target, edge, next),
+    changeOf: (target) => waves.changeOf(target),
+  })
+  const waves = createWaves({ index, plans, pace, flushMs, clock, tell })
+  const phases = createPhases({ clock, flushMs, take })
 
   function reserve(connection: number): void {
     if (connection < heads.length) return
@@ -96,67 +82,13 @@ export function createOutbox(parts: OutboxParts): Outbox {
   function enqueue(connection: number): void {
     if (states[connection] !== FREE) return
     states[connection] = QUEUED
-    const queue = queues[(connection >> BLOCK_BITS) % phases]!
-    const present = Math.floor(clock.now() / phaseMs)
-    if (queue.sealedAt !== present) {
-      queue.sealed = queue.length
-      queue.sealedAt = present
-    }
-    if (queue.length === queue.items.length) queue.items = grown(queue.items, queue.length + 1)
-    queue.items[queue.length++] = connection
-    // Phases that went by while nobody waited are owed to nobody: the first change after a quiet
-    // time is spread like any other.
-    if (queuedTotal++ === 0) turn = present
-    if (!isTicking) tickLater()
+    phases.enqueue(connection)
   }
 
-  function tickLater(): void {
-    if (isStopped) return
-    isTicking = true
-    const now = clock.now()
-    clock.after((Math.floor(now / phaseMs) + 1) * phaseMs - now, tick)
-  }
-
-  function tick(): void {
-    isTicking = false
-    const present = Math.floor(clock.now() / phaseMs)
-    // After a pause every phase is behind; each needs only one turn. A clock that was set back
-    // must not make anybody wait until it is here again.
-    for (turn = Math.min(Math.max(turn, present - phases), present); turn < present; ) {
-      const connections = takeDue(queues[++turn % phases]!, present)
-      if (connections.length > 0) drain(connections, 0)
-    }
-    if (queuedTotal > 0 && !isTicking) tickLater()
-  }
-
-  /**
-   * Takes out who queued up before the present phase began. Whoever came since waits for the next round,
-   * whether or not somebody else had a turn due in this very moment.
-   */
-  function takeDue(queue: Queue, present: number): Int32Array {
-    const due = queue.sealedAt === present ? queue.sealed : queue.length
-    const connections = queue.items.slice(0, due)
-    queue.items.copyWithin(0, due, queue.length)
-    queue.length -= due
-    queue.sealed = 0
-    return connections
-  }
-
-  function drain(connections: Int32Array, from: number): void {
-    const startedAt = clock.elapsed()
-    const now = clock.now()
-    for (let position = from; position < connections.length; position++) {
-      const connection = connections[position]!
-      queuedTotal--
-      if (states[connection] === QUEUED) {
-        states[connection] = FREE
-        flush(connection, now)
-      }
-      if (position % SENDS_BETWEEN_LOOKS === 0 && clock.elapsed() - startedAt > TURN_BUDGET_MS) {
-        if (position + 1 < connections.length) clock.soon(() => drain(connections, position + 1))
-        return
-      }
-    }
+  function take(connection: number, now: number): void {
+    if (states[connection] !== QUEUED) return
+    states[connection] = FREE
+    flush(connection, now)
   }
 
   function flush(connection: number, now: number): void {
@@ -169,8 +101,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (edge === NIL) return
     if (index.nextMarked(edge) === NIL && isWholeSeen(index.flags(edge))) {
       heads[connection] = NIL
-      index.setNextMarked(edge, UNMARKED)
       const target = index.targetOf(edge)
+      index.unmark(edge, waves.changeOf(target))
       onFrame(1, now - targets.changedAt(target))
       sendOrBlock(connection, targets.frame(target))
     } else flushMany(connection, edge, now)
@@ -183,7 +115,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
       const target = index.targetOf(edge)
       const next = index.nextMarked(edge)
-      index.setNextMarked(edge, UNMARKED)
+      index.unmark(edge, waves.changeOf(target))
       const flags = index.flags(edge)
       // Marked before it came into doubt: it is told when that is settled.
       if (isInDoubt(flags)) index.setFlags(edge, flags | HELD_BACK)
@@ -232,16 +164,39 @@ export function createOutbox(parts: OutboxParts): Outbox {
     enqueue(connection)
   }
 
+  /** Marks a change for whoever may hear of it. */
+  function mark(edge: number): void {
+    const flags = index.flags(edge)
+    if (isWholeSeen(flags)) markEdge(edge)
+    else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)
+    // Whoever sees nothing of somebody hears nothing of them, not even that there was something.
+    else if (!isNothingSeen(flags)) markEdge(edge)
+  }
+
+  /** The same for a wave, which must not come by twice: whoever is not marked after this was told. */
+  function tell(edge: number, change: number): void {
+    mark(edge)
+    if (index.told(edge) !== MARKED) index.unmark(edge, change)
+  }
+
+  function hasDebts(connection: number): boolean {
+    if (waves.walking() + waves.waiting() === 0) return false
+    for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
+      // Of somebody hidden there is nothing to be told, and nobody may notice that there was.
+      if (waves.isOwed(edge) && !isNothingSeen(index.flags(edge))) return true
+    }
+    return false
+  }
+
   return {
     index,
     markTarget(target) {
-      for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
-        const flags = index.flags(edge)
-        if (isWholeSeen(flags)) markEdge(edge)
-        else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)
-        // Whoever sees nothing of somebody hears nothing of them, not even that there was something.
-        else if (!isNothingSeen(flags)) markEdge(edge)
-      }
+      if (index.watchers(target) > plans.pacedAbove) return waves.changed(target)
+      waves.cancel(target)
+      for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) mark(edge)
+    },
+    settleDebt(edge) {
+      if (waves.isOwed(edge)) tell(edge, waves.changeOf(index.targetOf(edge)))
     },
     markEdge,
     markOwn(connection) {
@@ -269,11 +224,17 @@ export function createOutbox(parts: OutboxParts): Outbox {
       // the next connection that gets this number.
       states[connection] = FREE
     },
-    isCaughtUp: (connection) =>
-      connection >= states.length || (states[connection] === FREE && heads[connection] === NIL),
+    isCaughtUp(connection) {
+      const isMarked =
+        connection < states.length && (states[connection] !== FREE || heads[connection] !== NIL)
+      return !isMarked && !hasDebts(connection)
+    },
     blocked: () => blockedTotal,
+    isFull: (target) => plans.polledAbove > 0 && index.watchers(target) > plans.polledAbove,
+    waves: () => ({ walking: waves.walking(), waiting: waves.waiting() }),
     stop() {
-      isStopped = true
+      phases.stop()
+      waves.stop()
     },
   }
 }

@@ -20,6 +20,9 @@ export interface GatewayGauges {
   watches: number
   watchedUsers: number
   slowReaders: number
+  /** Changes on their way round a large audience, and those that wait for one of the walkers. */
+  wavesWalking: number
+  wavesWaiting: number
 }
 
 export interface ProcessGauges {
@@ -59,6 +62,8 @@ const NO_GATEWAY: GatewayGauges = {
   watches: 0,
   watchedUsers: 0,
   slowReaders: 0,
+  wavesWalking: 0,
+  wavesWaiting: 0,
 }
 
 export function createStats(parts: {
@@ -144,6 +149,10 @@ export function createStats(parts: {
     },
     ['quantile'],
   )
+  expose('loop_block_ms_max', 'longest time the event loop was busy since it was asked last', (gauge) => {
+    gauge.set(tally.loopBlockMsMax)
+    tally.loopBlockMsMax = 0
+  })
   expose('resident_bytes', 'resident memory of the process', (gauge) => gauge.set(process.memoryUsage().rss))
 
   function notice(): ProcessNotice {

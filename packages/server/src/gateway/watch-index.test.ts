@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { createWatchIndex, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
+import { createWatchIndex, MARKED, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
 
 const CONNECTIONS = 6
 const TARGETS = 8
@@ -37,6 +37,7 @@ function expectSame(index: WatchIndex, model: readonly Set<number>[]): void {
   for (let target = 0; target < TARGETS; target++) {
     const watchers = model.flatMap((watched, connection) => (watched.has(target) ? [connection] : []))
     expect(watchersOf(index, target)).toEqual(watchers)
+    expect(index.watchers(target)).toBe(watchers.length)
     for (const [connection, watched] of model.entries()) {
       expect(index.isWatching(connection, target)).toBe(watched.has(target))
     }
@@ -57,6 +58,7 @@ describe('the watch index', () => {
     expect(index.isWatching(1_000, 1_000)).toBe(false)
     expect(index.unwatch(1_000, 1_000)).toBe(false)
     expect([index.degree(1_000), index.firstTarget(1_000), index.firstWatcher(1_000)]).toEqual([0, NIL, NIL])
+    expect(index.watchers(1_000)).toBe(0)
     index.clear(1_000, () => expect.unreachable())
   })
 
@@ -103,6 +105,28 @@ describe('the watch index', () => {
     for (let edge = index.firstWatcher(7); edge !== NIL; edge = index.nextWatcher(edge)) {
       expect(index.nextMarked(edge)).toBe(UNMARKED)
     }
+  })
+
+  test('[W7] an edge without a mark remembers the change it was told, a new one that of its target', () => {
+    const left: number[][] = []
+    const index = createWatchIndex(() => {}, {
+      onLeave: (target, edge, next) => void left.push([target, edge, next]),
+      changeOf: (target) => (target === 7 ? 41 : 0),
+    })
+    for (const to of [5, 7]) for (const from of [0, 1]) index.watch(from, to)
+    const [newer, older] = [index.find(1, 7), index.find(0, 7)]
+    expect([index.told(newer), index.told(index.find(0, 5))]).toEqual([41, 0])
+    index.setNextMarked(newer, NIL)
+    expect([index.told(newer), index.nextMarked(newer)]).toEqual([MARKED, NIL])
+    index.unmark(newer, 42)
+    expect([index.told(newer), index.nextMarked(newer)]).toEqual([42, UNMARKED])
+    // Who came last is first on the list, and says who comes next when it goes.
+    index.unwatch(1, 7)
+    index.unwatch(0, 7)
+    expect(left).toEqual([
+      [7, newer, older],
+      [7, older, NIL],
+    ])
   })
 
   test('[W3] edges are used again, so that coming and going takes no memory', () => {

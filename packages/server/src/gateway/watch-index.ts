@@ -1,11 +1,14 @@
 // Who watches whom, as a pool of edges in integer arrays: 25 bytes an edge for both directions, the
 // outbox's mark and a few flags. An edge is on two lists, the watchers of its target (doubly linked, because it
-// leaves from the middle) and the targets of its connection (singly linked, walked when it closes).
+// leaves from the middle) and the targets of its connection (singly linked, walked when it closes). New
+// edges come first on both. While an edge has no mark, the place of the mark holds the change it was told.
 import { grown } from '../platform/typed-arrays.ts'
 
 export const NIL = -1
 /** Value of `nextMarked` for an edge whose target has not changed since the last frame. */
 export const UNMARKED = -2
+/** Value of `told` for an edge that is marked: whatever is newest will be told. */
+export const MARKED = -1
 
 export interface WatchIndex {
   /** False when the connection watches the target already. */
@@ -17,6 +20,8 @@ export interface WatchIndex {
   isWatching(connection: number, target: number): boolean
   degree(connection: number): number
   edges(): number
+  /** How many watch the target. */
+  watchers(target: number): number
 
   firstWatcher(target: number): number
   nextWatcher(edge: number): number
@@ -27,6 +32,10 @@ export interface WatchIndex {
   /** The outbox's list of changed edges of a connection runs through these. */
   nextMarked(edge: number): number
   setNextMarked(edge: number, next: number): void
+  /** Takes the mark off, because this change was told; 0 for any that has no number. */
+  unmark(edge: number, change: number): void
+  /** The number of the change that was told last, or MARKED. */
+  told(edge: number): number
   /** What the viewer may see of the target, and why the edge is there; 0 for a new edge. */
   flags(edge: number): number
   setFlags(edge: number, flags: number): void
@@ -34,7 +43,21 @@ export interface WatchIndex {
   find(connection: number, target: number): number
 }
 
-export function createWatchIndex(onRemoveMarked: (connection: number, edge: number) => void): WatchIndex {
+/** What those who walk a list of watchers bit by bit have to know. */
+export interface WalkHooks {
+  /** An edge is off the list of its target, where `next` came after it. */
+  onLeave(target: number, edge: number, next: number): void
+  /** The change that is in the state with which a new edge begins. */
+  changeOf(target: number): number
+}
+
+const NOBODY_WALKS: WalkHooks = { onLeave: () => {}, changeOf: () => 0 }
+
+/** `onRemoveMarked` is told before a marked edge goes. */
+export function createWatchIndex(
+  onRemoveMarked: (connection: number, edge: number) => void,
+  { onLeave, changeOf }: WalkHooks = NOBODY_WALKS,
+): WatchIndex {
   let target = new Int32Array(0)
   let connection = new Int32Array(0)
   let nextOfTarget = new Int32Array(0)
@@ -43,6 +66,7 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
   let nextMarked = new Int32Array(0)
   let flags = new Uint8Array(0)
   let headOfTarget = new Int32Array(0)
+  let audiences = new Int32Array(0)
   let headOfConnection = new Int32Array(0)
   let degrees = new Int32Array(0)
   let free = NIL
@@ -76,15 +100,18 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
 
   /** Takes an edge off its target's list and returns it to the pool. */
   function retire(edge: number): void {
-    if (nextMarked[edge] !== UNMARKED) onRemoveMarked(connection[edge]!, edge)
+    if (nextMarked[edge]! > UNMARKED) onRemoveMarked(connection[edge]!, edge)
+    const ofTarget = target[edge]!
     const next = nextOfTarget[edge]!
     const previous = previousOfTarget[edge]!
     if (next !== NIL) previousOfTarget[next] = previous
     if (previous !== NIL) nextOfTarget[previous] = next
-    else headOfTarget[target[edge]!] = next
+    else headOfTarget[ofTarget] = next
+    audiences[ofTarget]!--
     nextOfConnection[edge] = free
     free = edge
     live--
+    onLeave(ofTarget, edge, next)
   }
 
   return {
@@ -93,11 +120,12 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
       headOfConnection = grown(headOfConnection, ofConnection + 1, NIL)
       degrees = grown(degrees, ofConnection + 1)
       headOfTarget = grown(headOfTarget, ofTarget + 1, NIL)
+      audiences = grown(audiences, ofTarget + 1)
       const edge = allocate()
       const head = headOfTarget[ofTarget]!
       target[edge] = ofTarget
       connection[edge] = ofConnection
-      nextMarked[edge] = UNMARKED
+      nextMarked[edge] = UNMARKED - changeOf(ofTarget)
       flags[edge] = 0
       nextOfTarget[edge] = head
       previousOfTarget[edge] = NIL
@@ -106,6 +134,7 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
       nextOfConnection[edge] = headOfConnection[ofConnection]!
       headOfConnection[ofConnection] = edge
       degrees[ofConnection]!++
+      audiences[ofTarget]!++
       live++
       return true
     },
@@ -138,6 +167,7 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
     isWatching: (ofConnection, ofTarget) => find(ofConnection, ofTarget) !== NIL,
     degree: (ofConnection) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
     edges: () => live,
+    watchers: (ofTarget) => (ofTarget < audiences.length ? audiences[ofTarget]! : 0),
     firstWatcher: (ofTarget) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),
     nextWatcher: (edge) => nextOfTarget[edge]!,
     firstTarget: (ofConnection) =>
@@ -145,10 +175,14 @@ export function createWatchIndex(onRemoveMarked: (connection: number, edge: numb
     nextTarget: (edge) => nextOfConnection[edge]!,
     connectionOf: (edge) => connection[edge]!,
     targetOf: (edge) => target[edge]!,
-    nextMarked: (edge) => nextMarked[edge]!,
+    nextMarked: (edge) => Math.max(nextMarked[edge]!, UNMARKED),
     setNextMarked(edge, next) {
       nextMarked[edge] = next
     },
+    unmark(edge, change) {
+      nextMarked[edge] = UNMARKED - change
+    },
+    told: (edge) => (nextMarked[edge]! > UNMARKED ? MARKED : UNMARKED - nextMarked[edge]!),
     flags: (edge) => flags[edge]!,
     setFlags(edge, next) {
       flags[edge] = next

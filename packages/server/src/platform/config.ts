@@ -36,6 +36,10 @@ export interface Config {
   readonly policy: Readonly<Policy>
   readonly gatewayLeaseMs: number
   readonly flushMs: number
+  readonly pacedAbove: number
+  readonly queuedAbove: number
+  readonly polledAbove: number
+  readonly paceMsMax: number
   readonly watchLimit: number
   readonly rules: Readonly<PrivacyRules>
   readonly framesPerSecond: number
@@ -113,6 +117,10 @@ function toConfig(settings: Settings): Config {
     }),
     gatewayLeaseMs: settings.gateway_lease_ms,
     flushMs: settings.flush_ms,
+    pacedAbove: settings.paced_above,
+    queuedAbove: settings.queued_above,
+    polledAbove: settings.polled_above,
+    paceMsMax: settings.pace_ms_max,
     watchLimit: settings.watch_limit,
     rules: Object.freeze({ hiddenAs: settings.hidden_as, defaultVisibility: settings.default_visibility }),
     framesPerSecond: settings.frames_per_second,

@@ -16,6 +16,8 @@ export interface Tally {
   changes: number
   errorsSent: number
   sessionsLost: number
+  /** The longest time for which the event loop did not come round, since somebody last asked. */
+  loopBlockMsMax: number
   waits: WaitHistogram
 }
 
@@ -37,6 +39,7 @@ export function createTally(): Tally {
     changes: 0,
     errorsSent: 0,
     sessionsLost: 0,
+    loopBlockMsMax: 0,
     waits: createWaitHistogram(),
   }
 }
