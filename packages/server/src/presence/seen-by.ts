@@ -1,14 +1,15 @@
 // Reading presence through somebody's eyes: what a user, anybody at all, or the app itself sees of these
 // people right now. Everything that is answered by HTTP comes through here, so nothing reaches a viewer
 // that the evaluator did not allow.
-import type { QueriedPresence } from '@greendot/protocol'
+import type { QueriedPresence, Source } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import { asSeen } from './as-seen.ts'
+import { createPresenceText } from './presence-text.ts'
 import { type PrivacyRules, UNGUARDED } from './privacy.ts'
 import type { Reader } from './reader.ts'
 import { isBare, type UserRecord } from './record.ts'
 import type { Between, Party, Relations } from './relations.ts'
-import { sourceOf, toPresence, unknownPresence } from './view.ts'
+import { isBlank, sourceOf, toPresence, unknownPresence } from './view.ts'
 import { isOpenToAll, type Relation, type Sight, type Viewer, visibleTo } from './visibility.ts'
 
 /** The app sees the truth; somebody without a name sees what everybody may. */
@@ -31,6 +32,8 @@ export interface Scene {
 
 export interface SeenBy {
   look(eyes: Eyes, userIds: readonly string[]): Promise<SeenAnswer>
+  /** The same as the JSON of a list: long lists are asked for often, and most of it has been said before. */
+  lookInJson(eyes: Eyes, userIds: readonly string[]): Promise<{ json: string; isDegraded: boolean }>
   /** Everything that decides what these eyes see of one person, read anew. */
   scene(eyes: Eyes, userId: string): Promise<Scene>
 }
@@ -53,10 +56,14 @@ function partyOf(userId: string, record: UserRecord | null): Party {
 }
 
 export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): SeenBy {
+  const textOf = createPresenceText(rules)
   const between = async (target: Party, viewer: Party | null) =>
     viewer === null ? STRANGERS : relations.between(target, viewer)
 
-  /** How much is seen of each; those nobody has heard of are the same to everybody. */
+  /**
+   * How much is seen of each; those nobody has heard of are the same to everybody. For their sake the
+   * same is asked as for people who hide, so that they take as long.
+   */
   async function sightsOf(
     eyes: Eyes,
     userIds: readonly string[],
@@ -68,47 +75,64 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
       const record = records[index] ?? null
       return record === null || isOpenToAll(record.privacy, rules) ? [] : [{ index, record }]
     })
-    if (guarded.length === 0) return sights
-    const isReciprocal = guarded.some(({ record }) => record.privacy?.reciprocal === true)
-    const viewer = await partyBehind(eyes, isReciprocal)
-    await Promise.all(
-      guarded.map(async ({ index, record }) => {
+    const nobody = records.findIndex((record) => record === null || isBlank(record.shown))
+    if (guarded.length === 0 && nobody === -1) return sights
+    const viewer = await partyBehind(eyes)
+    await Promise.all([
+      viewer === null || nobody === -1 ? null : relations.pretend(userIds[nobody]!, viewer.userId),
+      ...guarded.map(async ({ index, record }) => {
         const target = partyOf(userIds[index]!, record)
         // A guess is a no, and nothing says that it is one: that there was something to find out tells.
         const { relation } = await between(target, viewer)
         sights[index] = visibleTo(target, viewer, relation, rules).sight
       }),
-    )
+    ])
     return sights
   }
 
-  async function partyBehind(eyes: Eyes, isPrivacyNeeded: boolean): Promise<Party | null> {
+  async function partyBehind(eyes: Eyes): Promise<Party | null> {
     if (eyes.of !== 'user') return null
-    const { records } = isPrivacyNeeded ? await reader.query([eyes.userId]) : { records: [] }
+    const { records } = await reader.readOwn(eyes.userId)
     return partyOf(eyes.userId, records[0] ?? null)
+  }
+
+  function present(
+    userId: string,
+    record: UserRecord | null,
+    sight: Sight,
+    source?: Source,
+  ): QueriedPresence {
+    if (record === null || sight === 'nothing') {
+      return { ...unknownPresence(userId, rules.hiddenAs), source: 'db' }
+    }
+    const seen = asSeen(toPresence(userId, record), sight, rules, clock.now())
+    return { ...seen, source: source ?? sourceOf(record) }
   }
 
   return {
     async look(eyes, userIds) {
       const { records, isDegraded } = await reader.query(userIds)
       const sights = await sightsOf(eyes, userIds, records)
-      const now = clock.now()
-      const found = userIds.map((userId, index): QueriedPresence => {
-        const record = records[index] ?? null
-        const sight = sights[index]!
-        if (record === null || sight === 'nothing') {
-          return { ...unknownPresence(userId, rules.hiddenAs), source: 'db' }
-        }
-        const source = isDegraded ? 'db' : sourceOf(record)
-        return { ...asSeen(toPresence(userId, record), sight, rules, now), source }
-      })
+      const source = isDegraded ? 'db' : undefined
+      const found = userIds.map((userId, at) => present(userId, records[at] ?? null, sights[at]!, source))
       return { found, isDegraded }
     },
+    async lookInJson(eyes, userIds) {
+      const { records, isDegraded } = await reader.query(userIds)
+      const sights = await sightsOf(eyes, userIds, records)
+      const source = isDegraded ? 'db' : undefined
+      const texts = userIds.map((userId, at) => {
+        const record = records[at] ?? null
+        const isWhole = record !== null && sights[at] === 'everything' && !isDegraded
+        return isWhole ? textOf(userId, record) : JSON.stringify(present(userId, record, sights[at]!, source))
+      })
+      return { json: `[${texts.join(',')}]`, isDegraded }
+    },
     async scene(eyes, userId) {
-      const { records } = await reader.read([userId])
+      const { records } = await reader.readAnew([userId])
       const found = records[0] ?? null
       const record = found === null || isBare(found) ? null : found
-      const viewer = await partyBehind(eyes, true)
+      const viewer = await partyBehind(eyes)
       return { record, viewer, ...(await between(partyOf(userId, record), viewer)) }
     },
   }

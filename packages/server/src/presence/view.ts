@@ -31,8 +31,8 @@ export function sourceOf(record: UserRecord): Source {
   return record.shown.status === 'offline' ? 'db' : 'live'
 }
 
-// Somebody with nothing to show is somebody nobody heard of, and has version 0 like them.
-function isBlank(shown: Shown): boolean {
+/** Somebody with nothing to show is somebody nobody heard of, and has version 0 like them. */
+export function isBlank(shown: Shown): boolean {
   return shown.status === 'offline' && shown.lastSeen === null && shown.customStatus === null
 }
 

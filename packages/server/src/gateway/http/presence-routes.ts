@@ -18,6 +18,14 @@ interface Asking {
 type Shaped = (found: QueriedPresence[]) => unknown
 
 export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
+  /** Answers with the people asked for, one after the other. */
+  async function answerList(asking: Asking, userIds: readonly string[]): Promise<Response> {
+    const eyes = eyesOf(asking)
+    if (!eyes.ok) return refuse(eyes.failure)
+    const { json, isDegraded } = await seenBy.lookInJson(eyes.value, userIds)
+    return replyJson(json, 200, isDegraded ? DEGRADED : {})
+  }
+
   /** Answers with the people asked for, in the shape `shape` gives them. */
   async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
     const eyes = eyesOf(asking)
@@ -26,7 +34,6 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
     return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
   }
 
-  const asList: Shaped = (found) => found
   const asStatuses: Shaped = (found) =>
     Object.fromEntries(found.map((presence) => [presence.user_id, presence.status]))
 
@@ -40,7 +47,7 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: presences },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
-        run: (call) => answer(call, call.query.user_ids, asList),
+        run: (call) => answerList(call, call.query.user_ids),
       }),
     },
     '/api/v1/presence/query': {
@@ -52,7 +59,7 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
         body: queryBody,
         answers: { 200: presences },
         refusals: ['invalid_id', 'too_many_ids'],
-        run: (call) => answer(call, call.body.user_ids, asList),
+        run: (call) => answerList(call, call.body.user_ids),
       }),
     },
     '/api/v1/presence/:user_id': {
