@@ -7,12 +7,14 @@ import { createFollowing } from '../packages/server/src/gateway/contact-followin
 import { createDiscretions } from '../packages/server/src/gateway/discretions.ts'
 import { createInterner } from '../packages/server/src/gateway/interner.ts'
 import { createOutbox } from '../packages/server/src/gateway/outbox.ts'
+import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/plans.ts'
 import { createSessionTable } from '../packages/server/src/gateway/session-table.ts'
 import { createSights } from '../packages/server/src/gateway/sights.ts'
 import { createStreams } from '../packages/server/src/gateway/streams.ts'
 import { createTargetTable } from '../packages/server/src/gateway/target-table.ts'
 import { NIL } from '../packages/server/src/gateway/watch-index.ts'
 import { createWatches } from '../packages/server/src/gateway/watches.ts'
+import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/waves.ts'
 import { createLogger } from '../packages/server/src/platform/logger.ts'
 import { createAnnouncer } from '../packages/server/src/presence/announcer.ts'
 import { createArchivist } from '../packages/server/src/presence/archivist.ts'
@@ -42,6 +44,9 @@ export interface GatewayWorldOptions {
   viewers?: readonly string[]
   watchLimit?: number
   streamsPerUser?: number
+  /** How changes reach large audiences; without it, all at once. */
+  plans?: Plans
+  pace?: Pace
   /** What those connections are told. */
   hear?(connection: number, frame: string): void
 }
@@ -50,6 +55,7 @@ export type GatewayWorld = Awaited<ReturnType<typeof createGatewayWorld>>
 
 export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   const { rules = OPEN_RULES, viewers = [], watchLimit = 500, streamsPerUser = 32, hear = () => {} } = options
+  const { plans = ALL_AT_ONCE, pace = USUAL_PACE } = options
   const clock = createFakeClock(WORLD_STARTS_AT)
   const logger = createLogger({ level: 'silent' })
   const archive = await createSqliteArchive({ path: ':memory:' })
@@ -95,6 +101,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     loadForQuery: load,
     recall,
     policy,
+    rules,
     clock,
     logger,
     cacheMs: 0,
@@ -112,6 +119,8 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     targets,
     clock,
     flushMs: FLUSH_MS,
+    plans,
+    pace,
     send(connection, frame) {
       if (connection >= users.length) return streams.send(connection, frame)
       hear(connection, frame)
@@ -184,6 +193,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   return {
     clock,
     archive,
+    store,
     faults,
     /** How often the archive was asked. */
     asked,

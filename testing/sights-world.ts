@@ -24,7 +24,8 @@ export async function createSightsWorld(options: GatewayWorldOptions = {}) {
   const { index } = outbox
 
   function show(userId: string, text: string | null): void {
-    const target = interner.find(userId)
+    const known = interner.find(userId)
+    const target = known === -1 ? interner.acquire(userId) : known
     const version = targets.isKnown(target) ? targets.version(target) + 1 : 1
     const presence: Presence = {
       user_id: userId,
@@ -60,6 +61,20 @@ export async function createSightsWorld(options: GatewayWorldOptions = {}) {
       const edge = index.firstTarget(connection)
       sights.place(edge, decisions[0]!)
       return JSON.parse(targets.seen(target, sightOf(index.flags(edge))))
+    },
+    /** In how many turns of the loop it is decided; with a gateway that knows them all. */
+    async turnsToDecide(connection: number, userIds: readonly string[]): Promise<number> {
+      let turns = 0
+      let isDecided = false
+      const decided = Promise.resolve(sights.decide(connection, userIds.map(interner.acquire)))
+      void decided.then(() => {
+        isDecided = true
+      })
+      while (!isDecided) {
+        await clock.advance(0)
+        turns++
+      }
+      return turns
     },
     decidesAtOnce: (connection: number, userId: string) =>
       Array.isArray(sights.decide(connection, [interner.acquire(userId)])),

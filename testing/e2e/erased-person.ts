@@ -16,6 +16,12 @@ export const putAs = (url: string, userId: string, what: string, body: object) =
 export const erase = (url: string, userId: string) =>
   call(url, 'DELETE', `/api/v1/users/${encodeURIComponent(userId)}`, { token: 'dev' })
 
+/** Whoever comes in the very millisecond of an erasure is told to come again. */
+export async function nextMillisecond(): Promise<void> {
+  const present = Date.now()
+  while (Date.now() === present) await new Promise((resolve) => setImmediate(resolve))
+}
+
 export interface Life {
   socket: Person
   stream: TestStream

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../packages/server/src/platform/cloc
 import { loadConfig } from '../../packages/server/src/platform/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { call } from '../http/calls.ts'
-import { erase, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
+import { erase, nextMillisecond, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
 import { isOffline, isOnline, useScene } from './scene.ts'
 
 const scene = useScene()
@@ -70,6 +70,7 @@ async function liveAndBeErased(url: string): Promise<number> {
   const { version } = await read(url)
   await erase(url, ANNA)
   await anna.closed
+  await nextMillisecond()
   return version
 }
 

@@ -9,7 +9,7 @@ import type { QueriedPresence } from '@greendot/protocol'
 import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts'
 import { openClient, type TestClient } from '../client.ts'
 import { call, unknown } from '../http/calls.ts'
-import { erase, liveFully, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
+import { erase, liveFully, nextMillisecond, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
 import { isOffline, isOnline, useScene } from './scene.ts'
 
 const scene = useScene()
@@ -28,6 +28,7 @@ describe('coming back', () => {
     await erase(url, ANNA)
     await socket.closed
     const erasedAt = Date.now()
+    await nextMillisecond()
     const since = eve.heard.length
     const back = await scene.person(url, ANNA, { deviceId: `laptop-of-${ANNA}`, platform: 'desktop' })
     expect(back.welcome.self).toMatchObject({ status: 'online', custom_status: null, availability: 'auto' })
@@ -52,6 +53,7 @@ describe('coming back', () => {
     const { version } = await read(url, ANNA)
     await erase(url, ANNA)
     await busy.closed
+    await nextMillisecond()
     const back = await scene.person(url, ANNA)
     expect(back.welcome.self.version).toBeGreaterThan(version)
   })
@@ -71,8 +73,7 @@ describe('coming back', () => {
     expect((await read(url, ANNA, 'dev:bob')).status).toBe('online')
     await erase(url, ANNA)
     await first.closed
-    // Whoever comes in the very millisecond of an erasure is told to come again.
-    await Bun.sleep(2)
+    await nextMillisecond()
     await scene.person(url, ANNA)
     expect((await read(url, ANNA)).status).toBe('online')
     expect(await read(url, ANNA, 'dev:bob')).toEqual(unknown(ANNA) as never)

@@ -11,7 +11,15 @@ import { call } from '../http/calls.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
 import { until } from '../services/within.ts'
-import { appearance, erase, liveFully, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
+import {
+  appearance,
+  erase,
+  liveFully,
+  nextMillisecond,
+  putAs,
+  rowsThatMention,
+  watcherOf,
+} from './erased-person.ts'
 import { ask, isOnline, type Person, useScene } from './scene.ts'
 import { openStream } from './stream-client.ts'
 
@@ -136,6 +144,7 @@ describeWithService('erasing a person of a deployment', await findRedis(), start
     const before = socket.welcome.self.version
     await erase(first.url, ANNA)
     await socket.closed
+    await nextMillisecond()
     const bob = await watcherOf(scene, first.url, 'bob', [ANNA])
     const back = await scene.person(second.url, ANNA)
     expect(back.welcome.self).toMatchObject({ status: 'online', custom_status: null, availability: 'auto' })

@@ -8,6 +8,7 @@ import {
   erase,
   explanations,
   liveFully,
+  nextMillisecond,
   putAs,
   rowsThatMention,
   watcherOf,
@@ -197,6 +198,7 @@ describe('the erasure', () => {
     const beforeErasure = dave.heard.length
     await erase(url, ANNA)
     await dave.sees(ANNA, ({ version }) => version === 0, { since: beforeErasure })
+    await nextMillisecond()
     const since = bob.heard.length
     await scene.person(url, ANNA)
     await bob.sees(ANNA, isOnline, { since })

@@ -1,19 +1,7 @@
 // The checks that keep hidden people hidden, each with an edit that takes it away. The text of an edit
 // must be in the source exactly once, so that a check that moves or changes is noticed here.
-
-export interface Mutation {
-  /** What is true in the mutated server. */
-  name: string
-  /** Below packages/server/src. */
-  file: string
-  edits: readonly { from: string; to: string }[]
-}
-
-const mutation = (name: string, file: string, from: string, to: string): Mutation => ({
-  name,
-  file,
-  edits: [{ from, to }],
-})
+import { type Mutation, mutation } from './mutation.ts'
+import { TIMING } from './mutation-list-timing.ts'
 
 const evaluator: readonly Mutation[] = [
   mutation(
@@ -83,8 +71,8 @@ const pushing: readonly Mutation[] = [
   mutation(
     'a change is marked while it is in doubt',
     'gateway/outbox.ts',
-    '        else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)',
-    '        else if (isInDoubt(flags)) markEdge(edge)',
+    'else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)',
+    'else if (isInDoubt(flags)) markEdge(edge)',
   ),
   mutation(
     'what is in doubt is told when its turn comes',
@@ -137,10 +125,16 @@ const pushing: readonly Mutation[] = [
     'outbox.markEdge(edge)',
   ),
   mutation(
-    'of somebody who arrived in doubt it is told that there is nothing to see',
+    'whoever sees nothing comes into doubt like everybody else',
     'gateway/sights.ts',
-    'const isDifferent = !isStillNothing && ',
-    'const isDifferent = ',
+    'if (isInDoubt(flags) || isNothingSeen(flags)) return',
+    'if (isInDoubt(flags)) return',
+  ),
+  mutation(
+    'whoever knows nothing comes into doubt like everybody else',
+    'gateway/sights.ts',
+    "isInTheDark ? withSight(flags, 'nothing') : flags | IN_DOUBT",
+    'flags | IN_DOUBT',
   ),
   mutation(
     'the order of changes tells the order of marks',
@@ -150,7 +144,7 @@ const pushing: readonly Mutation[] = [
   ),
   mutation(
     'who queues up in the moment of a turn has it when others wait',
-    'gateway/outbox.ts',
+    'gateway/phases.ts',
     'queue.sealedAt === present ? queue.sealed : queue.length',
     'queue.length',
   ),
@@ -231,8 +225,8 @@ const answering: readonly Mutation[] = [
   mutation(
     'queries do not look at what the viewer shows',
     'presence/seen-by.ts',
-    'const viewer = await partyBehind(eyes, isReciprocal)',
-    'const viewer = await partyBehind(eyes, false)',
+    'const { records } = await reader.readOwn(eyes.userId)',
+    'const records: null[] = []',
   ),
   mutation(
     'the public page has the eyes of the app',
@@ -317,4 +311,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...watching,
   ...answering,
   ...masking,
+  ...TIMING,
 ]

@@ -5,7 +5,8 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { MUTATIONS, type Mutation } from './mutation-list.ts'
+import type { Mutation } from './mutation.ts'
+import { MUTATIONS } from './mutation-list.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const SOURCE = 'packages/server/src'

@@ -7,7 +7,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { registeredRoutes } from '../http/registered-routes.ts'
 import { type Comparison, compare, configOf, play } from './compare.ts'
-import { hiddenByChoice, hiddenByDefault, invisible, lostFromSight } from './histories.ts'
+import { hiddenByChoice, hiddenByDefault, invisible, lostFromSight, slowly } from './histories.ts'
 import type { History, Move, Step } from './moves.ts'
 import { call, decides, erasesHidden, opens } from './people.ts'
 import type { Switchboard } from './switchboard.ts'
@@ -85,7 +85,7 @@ test('[S6] counts and everything else for server keys are closed to users, with 
 })
 
 /** With a database that takes longer than a flush, so that much can happen while it is asked. */
-const slowly = (steps: readonly Step[], secretFrom: number): History => ({
+const withSlowDatabase = (steps: readonly Step[], secretFrom: number): History => ({
   settings: {},
   steps,
   secretFrom,
@@ -112,7 +112,7 @@ test('[S6] nothing is told while contacts are looked up, not even what was about
     says('At sea'),
     { moves: [], passMs: 200 },
   ]
-  expect((await compare(slowly(steps, 3))).difference).toBeNull()
+  expect((await compare(withSlowDatabase(steps, 3))).difference).toBeNull()
 })
 
 test('[S6] whoever hides while a watch is under way is not in its snapshot', async () => {
@@ -125,7 +125,7 @@ test('[S6] whoever hides while a watch is under way is not in its snapshot', asy
     says('At sea'),
     { moves: [], passMs: 200 },
   ]
-  expect((await compare(slowly(steps, 4))).difference).toBeNull()
+  expect((await compare(withSlowDatabase(steps, 4))).difference).toBeNull()
 })
 
 test('[S6] what is chosen soon after an erasure outlives its second round and a restart', async () => {
@@ -141,26 +141,39 @@ test('[S6] what is chosen soon after an erasure outlives its second round and a 
   expect((await compare({ settings: {}, steps, secretFrom: 0 })).difference).toBeNull()
 })
 
-test(
-  '[S6] whoever is hidden by choice might as well never have come',
-  () => holds(hiddenByChoice, { witness: 'friend', mayViewerSee: false }),
-  TIMEOUT_MS,
-)
+interface Kind extends Expectation {
+  title: string
+  histories: fc.Arbitrary<History>
+}
 
-test(
-  '[S6] whoever is hidden by the default might as well never have come',
-  () => holds(hiddenByDefault, { witness: 'friend', mayViewerSee: false }),
-  TIMEOUT_MS,
-)
+const KINDS: readonly Kind[] = [
+  {
+    title: '[S6] whoever is hidden by choice might as well never have come',
+    histories: hiddenByChoice,
+    witness: 'friend',
+    mayViewerSee: false,
+  },
+  {
+    title: '[S6] whoever is hidden by the default might as well never have come',
+    histories: hiddenByDefault,
+    witness: 'friend',
+    mayViewerSee: false,
+  },
+  {
+    title: '[S2] whoever goes invisible might as well have left',
+    histories: invisible,
+    witness: 'viewer',
+    mayViewerSee: true,
+  },
+  {
+    title: '[S6] whoever is lost from sight might as well do nothing any more',
+    histories: lostFromSight,
+    witness: 'viewer',
+    mayViewerSee: true,
+  },
+]
 
-test(
-  '[S2] whoever goes invisible might as well have left',
-  () => holds(invisible, { witness: 'viewer', mayViewerSee: true }),
-  TIMEOUT_MS,
-)
-
-test(
-  '[S6] whoever is lost from sight might as well do nothing any more',
-  () => holds(lostFromSight, { witness: 'viewer', mayViewerSee: true }),
-  TIMEOUT_MS,
-)
+for (const { title, histories, ...expectation } of KINDS) {
+  test(title, () => holds(histories, expectation), TIMEOUT_MS)
+  test(`${title}, however slow the database`, () => holds(histories.map(slowly), expectation), TIMEOUT_MS)
+}

@@ -37,6 +37,7 @@ import { createSeenBy } from '../../packages/server/src/presence/seen-by.ts'
 import { startSweeper } from '../../packages/server/src/presence/sweeper.ts'
 import { createTracker } from '../../packages/server/src/presence/tracker.ts'
 import { toPresence } from '../../packages/server/src/presence/view.ts'
+import { startExpiries } from '../../packages/server/src/store/expiries.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
 import { createFakeClock, type FakeClock } from '../fake-clock.ts'
 import { createSwitchboard, type Switchboard } from './switchboard.ts'
@@ -96,7 +97,7 @@ export async function createWorld({ config, beginsMs, archiveMs }: WorldOptions)
   const archive = await createSqliteArchive({ path: ':memory:', clock })
   await until(archive.migrate())
   const slow = archiveMs === 0 ? archive : slowed(archive, clock, archiveMs)
-  const start = () => until(startServer(config, slow, clock, logger))
+  const start = () => until(startServer(config, { archive: slow, atStart: archive }, clock, logger))
   let server = await start()
 
   return {
@@ -131,14 +132,16 @@ function slowed(archive: Archive, clock: FakeClock, archiveMs: number): Archive 
 
 async function startServer(
   config: Config,
-  archive: Archive,
+  { archive, atStart }: { archive: Archive; atStart: Archive },
   clock: FakeClock,
   logger: Logger,
 ): Promise<Server> {
   const { policy, rules } = config
-  const store = createMemoryStore()
+  const expiries = startExpiries({ store: createMemoryStore(), clock, tracker: () => tracker })
+  const { store } = expiries
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
-  await restore({ archive, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })
+  // How long a start takes is nobody's secret; it depends on all who were here.
+  await restore({ archive: atStart, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })
 
   const tally = createTally()
   const archivist = createArchivist(archive, clock, logger)
@@ -160,6 +163,7 @@ async function startServer(
     loadForQuery: store.load,
     recall,
     policy,
+    rules,
     clock,
     logger,
     cacheMs: 0,
@@ -220,6 +224,7 @@ async function startServer(
       await gateway.drain()
       await tracker.flush()
       await gateway.stop()
+      expiries.stop()
       await sweeper.stop()
       await archivist.flush()
       eraser.stop()

@@ -16,6 +16,7 @@ import type { Config } from './platform/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
+import { startLoopWatch } from './platform/loop-watch.ts'
 import { connectRedis } from './platform/redis-client.ts'
 import { parseRedisUrl } from './platform/redis-url.ts'
 import { createStoreClock } from './platform/store-clock.ts'
@@ -33,6 +34,7 @@ import { createSeenBy } from './presence/seen-by.ts'
 import { SWEEPER_PREFIX, startSweeper } from './presence/sweeper.ts'
 import { createTracker } from './presence/tracker.ts'
 import { toPresence } from './presence/view.ts'
+import { startExpiries } from './store/expiries.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
 import { createRedisStore } from './store/redis.ts'
@@ -151,8 +153,10 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     config.redisUrl === null
       ? openMemory(logger)
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, onBack })
-  const { store, bus } = hot
-  const clock = await createStoreClock(options.clock, () => store.time(), logger)
+  const { bus } = hot
+  const clock = await createStoreClock(options.clock, () => hot.store.time(), logger)
+  const expiries = startExpiries({ store: hot.store, clock, tracker: () => tracker })
+  const { store } = expiries
   await archive.migrate()
   // Among others the store knows who is here, and leases tell when that ends.
   if (!isShared) {
@@ -182,6 +186,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     loadForQuery: hot.loadForQuery,
     recall,
     policy,
+    rules: config.rules,
     clock,
     logger,
     cacheMs: isShared ? config.readCacheMs : 0,
@@ -203,6 +208,9 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       .catch((error) => logger.warn({ err: error }, 'could not mark the server alive'))
   })
 
+  const loopWatch = startLoopWatch(clock, (lateMs) => {
+    tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
+  })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
   if (roles.includes('gateway')) {
@@ -246,6 +254,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await gateway?.drain()
       await tracker.flush()
       await gateway?.stop()
+      expiries.stop()
       await sweeper?.stop()
       await archivist.flush()
       eraser.stop()
@@ -253,6 +262,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await front.stop()
       aliveTimer.stop()
       housekeeping.stop()
+      loopWatch.stop()
       clock.stop()
       await archive.markAlive(clock.now()).catch(() => 'a database that is away has the row of before')
       await hot.close()

@@ -10,8 +10,6 @@ export const IN_DOUBT = 1 << 2
 export const MISSED = 1 << 3
 /** Something was about to be told when it came into doubt; whatever comes of it, that is told. */
 export const HELD_BACK = 1 << 6
-/** When it came into doubt the viewer knew nothing of the target. */
-export const KNEW_NOTHING = 1 << 7
 /** The client named the target. */
 export const NAMED = 1 << 4
 /** The target is in the contact list that the connection follows. */
@@ -26,5 +24,5 @@ export const sightOf = (flags: number): Sight => SIGHTS[flags & SIGHT_MASK]!
 
 /** The flags with another sight, settled. */
 export function withSight(flags: number, sight: Sight): number {
-  return (flags & ~(SIGHT_MASK | IN_DOUBT | MISSED | HELD_BACK | KNEW_NOTHING)) | SIGHTS.indexOf(sight)
+  return (flags & ~(SIGHT_MASK | IN_DOUBT | MISSED | HELD_BACK)) | SIGHTS.indexOf(sight)
 }

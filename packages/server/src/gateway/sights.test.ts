@@ -39,14 +39,26 @@ const versions = (presences: readonly Presence[]) => presences.map(({ version })
 describe('deciding', () => {
   test('[S5] where nothing has to be looked up it is decided at once and the archive is left alone', async () => {
     await begin()
-    world.guard('nobody', { statusVisibility: 'nobody' })
-    world.guard('choosy', { ...CONTACTS_ONLY, deny: ['mallory'], allow: ['alice'] })
-    for (const userId of ['stranger', 'nobody', 'choosy', 'alice'])
+    world.guard('choosy', { ...CONTACTS_ONLY, allow: ['alice'] })
+    for (const userId of ['open', 'choosy', 'alice']) {
+      await world.watch(ALICE, userId)
       expect([userId, world.decidesAtOnce(ALICE, userId)]).toEqual([userId, true])
-    expect(world.decidesAtOnce(MALLORY, 'choosy')).toBe(true)
-    expect((await world.watch(ALICE, 'choosy')).status).toBe('online')
-    expect((await world.watch(MALLORY, 'choosy')).version).toBe(0)
+    }
     expect(world.asked.areContacts).toBe(0)
+  })
+
+  test('[S6] whoever is hidden takes as long as whoever has nothing to show, and is asked about once', async () => {
+    await begin()
+    world.guard('nobody', { statusVisibility: 'nobody' })
+    world.guard('contacts', CONTACTS_ONLY)
+    world.guard('denying', { deny: ['alice'] })
+    world.show('open', null)
+    for (const userId of ['nobody', 'contacts', 'denying']) world.show(userId, null)
+    for (const userIds of [['nobody'], ['contacts'], ['denying'], ['unheard of'], ['unheard of', 'nobody']]) {
+      const before = world.asked.areContacts
+      expect([userIds, await world.turnsToDecide(ALICE, [...userIds, 'open'])]).toEqual([userIds, 1])
+      expect(world.asked.areContacts).toBe(before + 1)
+    }
   })
 
   test('[S5] whoever sees nothing hears nothing, whoever sees less hears less', async () => {
@@ -205,8 +217,9 @@ describe('answers that come too late', () => {
     expect(world.edgeOf(ALICE, 'bob')).toBe(edge)
     world.faults.isArchiveAway = false
     const tellOfEve = world.closeGate()
+    const asked = world.asked.areContacts
     await world.clock.advance(ASK_AGAIN_MS)
-    expect(world.isInDoubt(ALICE, 'bob')).toBe(true)
+    expect(world.asked.areContacts).toBe(asked + 1)
     world.show('bob', 'for alice, not for eve')
     tellOfAlice()
     expect(await world.hears(ALICE)).toEqual([])

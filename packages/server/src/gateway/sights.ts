@@ -13,7 +13,7 @@ import {
   visibleTo,
 } from '../presence/visibility.ts'
 import type { Discretions } from './discretions.ts'
-import { HELD_BACK, IN_DOUBT, isInDoubt, KNEW_NOTHING, MISSED, sightOf, withSight } from './edge-flags.ts'
+import { HELD_BACK, IN_DOUBT, isInDoubt, isNothingSeen, MISSED, sightOf, withSight } from './edge-flags.ts'
 import type { Interner } from './interner.ts'
 import type { Outbox } from './outbox.ts'
 import { isNothingKnown, type TargetTable } from './target-table.ts'
@@ -34,8 +34,13 @@ export interface Decision {
 }
 
 export interface Sights {
-  /** Decides for a connection that is about to watch these; in their order. At once where it can. */
+  /**
+   * Decides for a connection that is about to watch these; in their order. At once where there is nothing
+   * to find out and something to see of each: whoever shows nothing takes as long as whoever hides.
+   */
   decide(connection: number, targets: readonly number[]): Decision[] | Promise<Decision[]>
+  /** Whether somebody here watches the user; what they watch themselves does not count. */
+  isWatchedByOthers(user: number): boolean
   /** Puts a decision on an edge, now that there is one. */
   place(edge: number, decision: Decision): void
   /** Who may see this user, or what this user shows in return, has changed. */
@@ -87,6 +92,9 @@ export function createSights(parts: SightsParts): Sights {
     return { sight: visibleTo(seen, seer, nobody, rules).sight, of, by, isGuess: false }
   }
 
+  const isShowingNothing = (target: number) =>
+    !targets.isKnown(target) || isNothingKnown(targets.json(target))
+
   async function decide(viewer: number, target: number): Promise<Decision> {
     const of = discretions.of(target)
     const by = discretions.of(viewer)
@@ -95,16 +103,28 @@ export function createSights(parts: SightsParts): Sights {
     return { sight: visibleTo(seen, seer, relation, rules).sight, of, by, isGuess }
   }
 
+  /** One question stands for all of whom nothing is seen: they take as long as those who are asked about. */
+  async function whileAsking<T>(
+    viewer: number,
+    unseen: number | undefined,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const asked =
+      unseen === undefined ? null : relations.pretend(interner.name(unseen), interner.name(viewer))
+    const [result] = await Promise.all([run(), asked])
+    return result
+  }
+
   function settle(edge: number, sight: Sight): void {
+    // A wave that has yet to come by must find neither more nor fewer than may hear of its change.
+    outbox.settleDebt(edge)
     const flags = index.flags(edge)
     const before = sightOf(flags)
     const target = index.targetOf(edge)
     index.setFlags(edge, withSight(flags, sight))
     const wasHeldBack = (flags & HELD_BACK) !== 0
     const hasMissed = (flags & MISSED) !== 0 && sight !== 'nothing'
-    // Of somebody who arrived while it was in doubt there is nothing to take back.
-    const isStillNothing = (flags & KNEW_NOTHING) !== 0 && sight === 'nothing'
-    const isDifferent = !isStillNothing && targets.seen(target, before) !== targets.seen(target, sight)
+    const isDifferent = targets.seen(target, before) !== targets.seen(target, sight)
     if (wasHeldBack || hasMissed || isDifferent) outbox.markEdge(edge)
   }
 
@@ -123,11 +143,14 @@ export function createSights(parts: SightsParts): Sights {
     return { edge, connection, viewerId, targetId: interner.name(index.targetOf(edge)) }
   }
 
-  function comeIntoDoubt(edge: number): void {
+  function comeIntoDoubt(edge: number, isBlank: boolean): void {
+    outbox.settleDebt(edge)
     const flags = index.flags(edge)
-    const shown = targets.seen(index.targetOf(edge), sightOf(flags))
-    const knewNothing = !isInDoubt(flags) && index.nextMarked(edge) === UNMARKED && isNothingKnown(shown)
-    index.setFlags(edge, flags | IN_DOUBT | (knewNothing ? KNEW_NOTHING : 0))
+    // Whoever knows nothing goes on knowing nothing until it is decided: there is nothing to hold back,
+    // and to notice that there is a doubt would be to learn something.
+    if (isInDoubt(flags) || isNothingSeen(flags)) return
+    const isInTheDark = isBlank && index.nextMarked(edge) === UNMARKED
+    index.setFlags(edge, isInTheDark ? withSight(flags, 'nothing') : flags | IN_DOUBT)
   }
 
   function reviewEdge(edge: number): void {
@@ -136,7 +159,7 @@ export function createSights(parts: SightsParts): Sights {
     const decision = decideAtOnce(viewer, target)
     if (decision !== null) settle(edge, decision.sight)
     else {
-      comeIntoDoubt(edge)
+      comeIntoDoubt(edge, isShowingNothing(target))
       void decideLater(pendingOf(edge), viewer, target)
     }
   }
@@ -145,7 +168,10 @@ export function createSights(parts: SightsParts): Sights {
     const edges: number[] = []
     for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) edges.push(edge)
     // All at once, so that nothing goes out by the old right while the others wait for their turn.
-    if (edges.length > REVIEWED_PER_TURN) for (const edge of edges) comeIntoDoubt(edge)
+    if (edges.length > REVIEWED_PER_TURN) {
+      const isBlank = isShowingNothing(target)
+      for (const edge of edges) comeIntoDoubt(edge, isBlank)
+    }
     reviewFrom(edges, 0, target)
   }
 
@@ -161,9 +187,12 @@ export function createSights(parts: SightsParts): Sights {
 
   async function decideLater(pending: Pending, viewer: number, target: number): Promise<void> {
     const decision = await decide(viewer, target)
-    if (!isStill(pending) || !isInDoubt(index.flags(pending.edge))) return
-    // What changed meanwhile has its own review under way.
-    if (isOutdated(decision, viewer, target)) return
+    if (!isStill(pending)) return
+    // What changed meanwhile may have its own review under way, or none that concerns this edge.
+    if (isOutdated(decision, viewer, target)) return reviewEdge(pending.edge)
+    const flags = index.flags(pending.edge)
+    // Another answer was quicker, and it was one.
+    if (decision.isGuess && !isInDoubt(flags) && !isNothingSeen(flags)) return
     settle(pending.edge, decision.sight)
     if (decision.isGuess) askAgain(pending)
   }
@@ -185,8 +214,19 @@ export function createSights(parts: SightsParts): Sights {
     decide(connection, userTargets) {
       const viewer = viewerOf(connection)
       const decisions = userTargets.map((target) => decideAtOnce(viewer, target))
-      if (decisions.every((decision) => decision !== null)) return decisions
-      return Promise.all(decisions.map((decision, at) => decision ?? decide(viewer, userTargets[at]!)))
+      const unseen = userTargets.find(
+        (target, at) => decisions[at]?.sight === 'nothing' || isShowingNothing(target),
+      )
+      if (unseen === undefined && decisions.every((decision) => decision !== null)) return decisions
+      return whileAsking(viewer, unseen, () =>
+        Promise.all(decisions.map((decision, at) => decision ?? decide(viewer, userTargets[at]!))),
+      )
+    },
+    isWatchedByOthers(user) {
+      for (let edge = index.firstWatcher(user); edge !== NIL; edge = index.nextWatcher(edge)) {
+        if (viewerOf(index.connectionOf(edge)) !== user) return true
+      }
+      return false
     },
     place(edge, decision) {
       index.setFlags(edge, withSight(index.flags(edge), decision.sight))

@@ -73,6 +73,7 @@ beforeEach(async () => {
     loadForQuery: awayStore.load,
     recall,
     policy,
+    rules: OPEN_RULES,
     clock,
     logger,
     cacheMs: 0,

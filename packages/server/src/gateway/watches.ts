@@ -5,7 +5,7 @@
 import type { ChangeMessage, ErasedMessage } from '../bus/port.ts'
 import { grown } from '../platform/typed-arrays.ts'
 import { type Discretion, type PrivacyRules, UNGUARDED } from '../presence/privacy.ts'
-import type { Reader } from '../presence/reader.ts'
+import type { Answer, Reader } from '../presence/reader.ts'
 import { isBare, type UserRecord } from '../presence/record.ts'
 import { wins } from '../presence/setting-events.ts'
 import type { Tracker } from '../presence/tracker.ts'
@@ -15,6 +15,7 @@ import type { Discretions } from './discretions.ts'
 import { FOLLOWED, HELD_BACK, isInDoubt, NAMED, sightOf } from './edge-flags.ts'
 import type { Interner } from './interner.ts'
 import type { Outbox } from './outbox.ts'
+import { unpushed } from './plans.ts'
 import type { Decision, Sights } from './sights.ts'
 import { isNothingKnown, type TargetTable } from './target-table.ts'
 import { NIL } from './watch-index.ts'
@@ -115,10 +116,13 @@ export function createWatches(parts: WatchesParts): Watches {
   const presenceOf = (userId: string, record: UserRecord | null) =>
     record === null ? unknownPresence(userId, rules.hiddenAs) : toPresence(userId, record, rules.hiddenAs)
 
-  async function learn(userIds: readonly string[]): Promise<void> {
+  type Read = (userIds: readonly string[]) => Promise<Answer>
+  const readOwn: Read = ([userId]) => reader.readOwn(userId!)
+
+  async function learn(userIds: readonly string[], read: Read): Promise<void> {
     if (userIds.length === 0) return
     await store.addInterest(gatewayId(), userIds).catch(onTrouble)
-    const { records } = await reader.read(userIds)
+    const { records } = await read(userIds)
     for (const [position, userId] of userIds.entries()) {
       const record = records[position] ?? null
       const presence = presenceOf(userId, record)
@@ -188,6 +192,19 @@ export function createWatches(parts: WatchesParts): Watches {
     return edge
   }
 
+  /**
+   * Where the audience is full whoever comes new is told the state, and that nothing follows it. Not of
+   * those of whom nothing is known: nothing may tell them from people who are hidden.
+   */
+  function turnAway(connection: number, target: number, flags: number): string | null {
+    if (!outbox.isFull(target) || (flags & (NAMED | FOLLOWED)) !== 0) return null
+    const json = targets.seen(target, sightOf(flags))
+    if (isNothingKnown(json)) return null
+    index.unwatch(connection, target)
+    letGo(target)
+    return unpushed(json)
+  }
+
   function watchedFor(connection: number, why: number): string[] {
     const userIds: string[] = []
     for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
@@ -212,14 +229,24 @@ export function createWatches(parts: WatchesParts): Watches {
       const distinct = [...new Set(userIds)]
       const held = distinct.map(hold)
       try {
-        // Whoever is watched here already is kept up to date by pushes and need not be read.
-        await learn(distinct.filter((_, position) => !targets.isKnown(held[position]!)))
+        // Whoever is watched here already is kept up to date by pushes and need not be read. That they
+        // watch somebody themselves must not make the answer come sooner.
+        const isNew = (target: number) => !targets.isKnown(target) || !sights.isWatchedByOthers(target)
+        await learn(
+          distinct.filter((_, position) => isNew(held[position]!)),
+          reader.read,
+        )
         if (!isOpen()) return null
         const decisions = await sights.decide(connection, held)
         if (!isOpen()) return null
         const states: string[] = []
         for (const [position, target] of held.entries()) {
           const edge = edgeTo(connection, target, decisions[position]!)
+          const answer = turnAway(connection, target, index.flags(edge))
+          if (answer !== null) {
+            states.push(answer)
+            continue
+          }
           const flags = index.flags(edge) | why
           // Asked for again while it is in doubt what they may see: told when that is settled.
           index.setFlags(edge, isInDoubt(flags) ? flags | HELD_BACK : flags)
@@ -260,7 +287,8 @@ export function createWatches(parts: WatchesParts): Watches {
     async attend(userId) {
       const user = hold(userId)
       try {
-        if (!targets.isKnown(user)) await learn([userId])
+        // Whoever watches them may have read them already; that must not make it any sooner.
+        await learn([userId], readOwn)
         return user
       } catch (error) {
         letGo(user)
@@ -320,7 +348,7 @@ export function createWatches(parts: WatchesParts): Watches {
     async refresh() {
       for (const userIds of inBatches(watchedIds())) {
         const before = userIds.map((userId) => knowledgeOf(userId))
-        const { records, isDegraded } = await reader.read(userIds)
+        const { records, isDegraded } = await reader.readAnew(userIds)
         if (isDegraded) throw new Error('the store went away while watched users were read again')
         for (const [position, userId] of userIds.entries()) {
           // A push that came while we read is newer than what we read.

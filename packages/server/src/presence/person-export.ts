@@ -30,7 +30,7 @@ export function createPersonExport({
   clock,
 }: PersonExportParts): PersonExport {
   async function collect(userId: string): Promise<string> {
-    const { records } = await reader.read([userId])
+    const { records } = await reader.readAnew([userId])
     const record = records[0] ?? emptyRecord()
     const contactOf: string[] = []
     for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))

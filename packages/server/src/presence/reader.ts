@@ -7,12 +7,16 @@ import type { Logger } from '../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../store/port.ts'
 import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
+import type { PrivacyRules } from './privacy.ts'
 import type { Recall, Recalled } from './recall.ts'
+import { createRecentLooks, LOOK_HOLDS_MS, type RecentLooks } from './recent-looks.ts'
 import { hasSettings, type UserRecord } from './record.ts'
+import { isOpenToAll } from './visibility.ts'
 
-const BACKFILL_MS = 60_000
 /** Users in the local memory; past it the oldest go. */
 const CACHED_MAX = 50_000
+/** After the archive failed nobody waits for it for so long, whether the hot store has them or not. */
+const ASK_AGAIN_MS = 1_000
 
 export interface Answer {
   /** In the order asked; null for somebody nobody has heard of. */
@@ -26,6 +30,10 @@ export interface Reader {
   query(userIds: readonly string[]): Promise<Answer>
   /** For watches: what the store says now. */
   read(userIds: readonly string[]): Promise<Answer>
+  /** What is somebody's own. How long it takes says nothing of who looked at them, nor the other way round. */
+  readOwn(userId: string): Promise<Answer>
+  /** Past everything that is remembered: for whoever has to know what there is. */
+  readAnew(userIds: readonly string[]): Promise<Answer>
   /** Somebody changed: the local memory of them is wrong. */
   forget(userId: string): void
 }
@@ -36,6 +44,7 @@ export interface ReaderParts {
   loadForQuery: PresenceStore['load']
   recall: Recall
   policy: Policy
+  rules: PrivacyRules
   clock: Clock
   logger: Logger
   /** How long queries may be answered from local memory; 0 where the store is as near. */
@@ -45,9 +54,12 @@ export interface ReaderParts {
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, loadForQuery, recall, policy, clock, logger, cacheMs, tick } = parts
+  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick } = parts
+  const looks = createRecentLooks(clock, rules)
+  const ownLooks = createRecentLooks(clock, rules)
   const cache = new Map<string, { record: UserRecord | null; until: number }>()
   let isFailing = false
+  let askAgainAt = 0
 
   type Load = PresenceStore['load']
 
@@ -63,30 +75,49 @@ export function createReader(parts: ReaderParts): Reader {
     }
   }
 
-  async function readBy(load: Load, userIds: readonly string[]): Promise<Answer> {
+  async function readBy(load: Load, userIds: readonly string[], recent: RecentLooks | null): Promise<Answer> {
     const loaded = await tryLoad(load, userIds)
     if (loaded === null) return { records: (await recall.orFail(userIds)).map(lastKnown), isDegraded: true }
-    const missing = [...new Set(userIds.filter((_, index) => loaded[index] === null))]
-    if (missing.length === 0) return { records: loaded.map((stored) => stored!.record), isDegraded: false }
-    const found = await backfill(missing)
-    const records = loaded.map((stored, index) => stored?.record ?? found.get(userIds[index]!) ?? null)
-    return { records, isDegraded: false }
+    const records = loaded.map((stored) => stored?.record ?? null)
+    const isPaused = recent !== null && clock.now() < askAgainAt
+    const due = new Map<string, UserRecord | null>()
+    for (const [index, userId] of userIds.entries()) {
+      const hot = records[index]!
+      const isDue = recent === null ? hot === null : recent.isDue(userId, hot)
+      if (isDue && !isPaused) due.set(userId, hot)
+      else if (!isDue && hot === null) records[index] = recent!.recall(userId)
+    }
+    if (due.size === 0) return { records, isDegraded: false }
+    const found = await backfill(due, recent)
+    return {
+      records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
+      isDegraded: false,
+    }
   }
 
-  async function backfill(userIds: readonly string[]): Promise<Map<string, UserRecord>> {
-    const recalled = await recall.orAfresh(userIds)
+  /** Asks the archive about these; of those whom the hot store has, only to have asked. */
+  async function backfill(
+    due: ReadonlyMap<string, UserRecord | null>,
+    recent: RecentLooks | null,
+  ): Promise<ReadonlyMap<string, UserRecord | null>> {
+    const recalled = await recall.orAfresh([...due.keys()])
     const now = clock.now()
-    const found = new Map<string, UserRecord>()
+    if (recalled.some(({ isAfresh }) => isAfresh)) askAgainAt = now + ASK_AGAIN_MS
+    const found = new Map(due)
     const commits: Commit[] = []
-    for (const [index, userId] of userIds.entries()) {
-      const { record: before, isKnown } = recalled[index]!
-      if (!isKnown) continue
+    for (const [index, [userId, hot]] of [...due].entries()) {
+      const { record: before, isKnown, isAfresh } = recalled[index]!
+      if (hot !== null || !isKnown) {
+        if (!isAfresh) recent?.note(userId, hot)
+        continue
+      }
       const { record, dueAt } = step(before, [{ type: 'tick' }], now, policy)
       found.set(userId, record)
+      recent?.note(userId, record)
       // An expiry that passed meanwhile is a change, and changes are the tracker's to announce.
       if (record.version !== before.version) tick(userId)
       else {
-        const retainUntil = dueAt === null && !hasSettings(record) ? now + BACKFILL_MS : null
+        const retainUntil = dueAt === null && !hasSettings(record) ? now + LOOK_HOLDS_MS : null
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
       }
     }
@@ -106,17 +137,20 @@ export function createReader(parts: ReaderParts): Reader {
   }
 
   function remember(userId: string, record: UserRecord | null, now: number): void {
-    // Of people with privacy of their own nothing is shown that may be different by now.
-    if (record !== null && record.privacy !== null) return
+    // Of people with privacy of their own nothing is shown that may be different by now, and nobody at all
+    // is not to be answered sooner than they are.
+    if (record === null || record.privacy !== null || !isOpenToAll(null, rules)) return
     cache.delete(userId)
     cache.set(userId, { record, until: now + cacheMs })
     if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!)
   }
 
   return {
-    read: (userIds) => readBy(store.load, userIds),
+    read: (userIds) => readBy(store.load, userIds, looks),
+    readOwn: (userId) => readBy(store.load, [userId], ownLooks),
+    readAnew: (userIds) => readBy(store.load, userIds, null),
     async query(userIds) {
-      if (cacheMs === 0) return readBy(loadForQuery, userIds)
+      if (cacheMs === 0) return readBy(loadForQuery, userIds, looks)
       const now = clock.now()
       // Taken before we wait: what is remembered may be forgotten meanwhile.
       const byId = new Map<string, UserRecord | null>()
@@ -126,7 +160,7 @@ export function createReader(parts: ReaderParts): Reader {
       }
       const stale = userIds.filter((userId) => !byId.has(userId))
       const answer =
-        stale.length === 0 ? { records: [], isDegraded: false } : await readBy(loadForQuery, stale)
+        stale.length === 0 ? { records: [], isDegraded: false } : await readBy(loadForQuery, stale, looks)
       // A degraded answer is not worth remembering: the truth may be back any moment.
       if (!answer.isDegraded)
         stale.forEach((userId, index) => void remember(userId, answer.records[index]!, now))
@@ -134,7 +168,11 @@ export function createReader(parts: ReaderParts): Reader {
       const records = userIds.map((userId) => byId.get(userId) ?? null)
       return { records, isDegraded: answer.isDegraded }
     },
-    forget: (userId) => void cache.delete(userId),
+    forget(userId) {
+      cache.delete(userId)
+      looks.forget(userId)
+      ownLooks.forget(userId)
+    },
   }
 }
 

@@ -1,11 +1,13 @@
-// Who is in whose contact list, asked many at a time and remembered for a moment. An answer holds for
-// one edition of the list (`contactsAt` of its owner), so an edit makes it void at once, wherever it is
-// remembered. What cannot be found out is null: whoever asked must take it for a no and ask again.
+// Who is in whose contact list, asked many at a time. A yes is remembered for a moment, for one edition
+// of the list (`contactsAt` of its owner), so that an edit makes it void at once, wherever it is
+// remembered. A no is asked every time, and so is whoever is hidden anyway: how long an answer takes must
+// not tell nobody at all from somebody who hides. What cannot be found out is null: whoever asked must
+// take it for a no and ask again.
 import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { PrivacyRules } from './privacy.ts'
-import { type Person, type Relation, relevantRelation } from './visibility.ts'
+import { type Person, type Relation, relevantRelation, visibleTo } from './visibility.ts'
 
 /** Shorter than the hot store remembers when a list was edited. */
 const REMEMBERED_MS = 60_000
@@ -16,6 +18,8 @@ export interface Party extends Person {
   contactsAt: number
 }
 
+const STRANGERS: Relation = { viewerIsContact: false, targetIsContact: false }
+
 export interface Between {
   relation: Relation
   /** The archive does not answer: it is taken for a no. */
@@ -25,6 +29,8 @@ export interface Between {
 export interface Relations {
   /** What lies between the two, as far as it makes a difference. */
   between(target: Party, viewer: Party): Promise<Between>
+  /** Asks as `between` does for somebody hidden, though there is nobody: done when that is answered. */
+  pretend(targetId: string, viewerId: string): Promise<void>
 }
 
 interface Question {
@@ -46,23 +52,22 @@ export interface RelationsParts {
 }
 
 export function createRelations({ archive, rules, clock, logger }: RelationsParts): Relations {
-  const remembered = new Map<string, { isContact: boolean; contactsAt: number; until: number }>()
+  const remembered = new Map<string, { contactsAt: number; until: number }>()
   let waiting: Waiting[] = []
   let isFailing = false
 
   // Ids hold no white space, so two of them never run into each other.
   const keyOf = ({ ownerId, contactId }: Question) => `${ownerId} ${contactId}`
 
-  function recall(question: Question, now: number): boolean | null {
+  function isRemembered(question: Question, now: number): boolean {
     const known = remembered.get(keyOf(question))
-    const holds = known !== undefined && known.contactsAt === question.contactsAt && known.until > now
-    return holds ? known.isContact : null
+    return known !== undefined && known.contactsAt === question.contactsAt && known.until > now
   }
 
-  function remember(question: Question, isContact: boolean, now: number): void {
+  function remember(question: Question, now: number): void {
     const key = keyOf(question)
     remembered.delete(key)
-    remembered.set(key, { isContact, contactsAt: question.contactsAt, until: now + REMEMBERED_MS })
+    remembered.set(key, { contactsAt: question.contactsAt, until: now + REMEMBERED_MS })
     if (remembered.size > REMEMBERED_MAX) remembered.delete(remembered.keys().next().value!)
   }
 
@@ -75,7 +80,7 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
       isFailing = false
       const now = clock.now()
       for (const [index, { question, resolve }] of asked.entries()) {
-        remember(question, answers[index]!, now)
+        if (answers[index]!) remember(question, now)
         resolve(answers[index]!)
       }
     } catch (error) {
@@ -94,12 +99,21 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
 
   async function isContact(owner: Party, contact: Person): Promise<boolean | null> {
     const question = { ownerId: owner.userId, contactId: contact.userId, contactsAt: owner.contactsAt }
-    return recall(question, clock.now()) ?? enqueue(question)
+    return isRemembered(question, clock.now()) || enqueue(question)
+  }
+
+  async function pretend(ownerId: string, contactId: string): Promise<void> {
+    await enqueue({ ownerId, contactId, contactsAt: 0 })
   }
 
   return {
     async between(target, viewer) {
       const needed = relevantRelation(target, viewer, rules)
+      if (!needed.viewerIsContact && !needed.targetIsContact) {
+        if (visibleTo(target, viewer, STRANGERS, rules).sight === 'nothing')
+          await pretend(target.userId, viewer.userId)
+        return { relation: STRANGERS, isGuess: false }
+      }
       const [viewerIsContact, targetIsContact] = await Promise.all([
         needed.viewerIsContact && isContact(target, viewer),
         needed.targetIsContact && isContact(viewer, target),
@@ -109,5 +123,6 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
         isGuess: viewerIsContact === null || targetIsContact === null,
       }
     },
+    pretend,
   }
 }

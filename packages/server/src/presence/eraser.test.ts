@@ -1,0 +1,148 @@
+// Erasing somebody while others write: their lists keep what was put on them meanwhile, and a row of the
+// person that was on its way to the database does not outlive them. The real eraser, tracker, store and
+// archive, under a clock that stands still.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { OPEN_RULES as rules, SOME_INSTANT } from '../../../../testing/records.ts'
+import type { Archive } from '../archive/port.ts'
+import { createSqliteArchive } from '../archive/sqlite.ts'
+import { createMemoryBus } from '../bus/memory.ts'
+import { createLogger } from '../platform/logger.ts'
+import { createMemoryStore } from '../store/memory.ts'
+import { createAnnouncer } from './announcer.ts'
+import { createArchivist } from './archivist.ts'
+import { createEraser, type Eraser } from './eraser.ts'
+import { createPersonExport, type PersonExport } from './person-export.ts'
+import { POLICIES } from './policy.ts'
+import type { Privacy } from './privacy.ts'
+import { createReader } from './reader.ts'
+import { createRecall } from './recall.ts'
+import { createTracker, type Tracker } from './tracker.ts'
+
+/** Versions count from 2025 on, so nothing here happens before. */
+const NOW = SOME_INSTANT + 50_000_000_000
+const SECOND_ROUND_MS = 10_000
+const policy = POLICIES.instant
+const logger = createLogger({ level: 'silent' })
+
+let clock: FakeClock
+let archive: Archive
+let tracker: Tracker
+let eraser: Eraser
+let exportPerson: PersonExport
+/** Done once, right after the archive has said who names somebody. */
+let whenListed: () => Promise<unknown>
+/** While set, rows wait for it on their way to the database. */
+let gate: Promise<void> | null
+
+beforeEach(async () => {
+  clock = createFakeClock(NOW)
+  ;[whenListed, gate] = [async () => {}, null]
+  archive = await createSqliteArchive({ path: ':memory:', clock })
+  await done(archive.migrate())
+  const meanwhile = async <T>(listed: Promise<T>): Promise<T> => {
+    const found = await listed
+    const run = whenListed
+    whenListed = async () => {}
+    await run()
+    return found
+  }
+  const busy: Archive = {
+    ...archive,
+    namedBy: (userId, after, limit) => meanwhile(archive.namedBy(userId, after, limit)),
+    ownersOf: (userId, after, limit) => meanwhile(archive.ownersOf(userId, after, limit)),
+    async writeSettings(rows) {
+      await gate
+      return archive.writeSettings(rows)
+    },
+  }
+  const store = createMemoryStore()
+  const bus = createMemoryBus()
+  const recall = createRecall(busy, clock, logger)
+  const archivist = createArchivist(busy, clock, logger)
+  const announcer = createAnnouncer({ bus, archivist, policy, rules })
+  tracker = createTracker({ store, recall, announcer, policy, clock, logger })
+  const reader = createReader({
+    store,
+    loadForQuery: store.load,
+    recall,
+    policy,
+    rules,
+    clock,
+    logger,
+    cacheMs: 0,
+    tick: () => {},
+  })
+  eraser = createEraser({ store, archive: busy, archivist, tracker, reader, bus, clock, logger })
+  exportPerson = createPersonExport({ archive: busy, reader, policy, rules, clock })
+})
+afterEach(async () => {
+  eraser.stop()
+  await done(archive.close())
+})
+
+async function done<T>(work: Promise<T>): Promise<T> {
+  let isDone = false
+  const finish = () => {
+    isDone = true
+  }
+  work.then(finish, finish)
+  while (!isDone) await clock.advance(0)
+  return work
+}
+
+let stamp = NOW
+const choose = (userId: string, change: Partial<Privacy>) =>
+  tracker.apply(userId, { type: 'set_privacy', at: ++stamp, change })
+
+test('[X6] what somebody puts on their allow list during the erasure stays on it', async () => {
+  await done(choose('bob', { allow: ['anna', 'zoe'] }))
+  whenListed = () => choose('bob', { allow: ['anna', 'zoe', 'carol'], statusVisibility: 'contacts' })
+  await done(eraser.erase('anna'))
+  const [bob] = await done(archive.read(['bob']))
+  expect(bob!.settings!.privacy).toMatchObject({ allow: ['zoe', 'carol'], statusVisibility: 'contacts' })
+})
+
+test('[X6] and so do contacts, whoever is added or taken off meanwhile', async () => {
+  await done(archive.addContacts('bob', ['anna', 'carol', 'zoe'], NOW))
+  whenListed = async () => {
+    await archive.addContacts('bob', ['dave'], NOW)
+    await archive.removeContacts('bob', ['carol'])
+  }
+  await done(eraser.erase('anna'))
+  expect(await done(archive.contactsOf('bob'))).toEqual(['dave', 'zoe'])
+})
+
+test('[X6] a row that was on its way to the database is not left behind', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gate = promise
+  const chosen = choose('anna', { deny: ['mallory'] })
+  await clock.advance(0)
+  const erased = eraser.erase('anna')
+  await clock.advance(0)
+  gate = null
+  resolve()
+  await done(Promise.all([chosen, erased]))
+  expect(await done(archive.read(['anna']))).toEqual([{ lastSeen: null, settings: null }])
+})
+
+test('[X6] nor is one that another process wrote a moment later', async () => {
+  await done(eraser.erase('anna'))
+  await done(
+    archive.writeSettings([
+      { userId: 'anna', availability: null, customStatus: null, awayAfter: null, privacy: null },
+    ]),
+  )
+  await clock.advance(SECOND_ROUND_MS)
+  expect(await done(archive.read(['anna']))).toEqual([{ lastSeen: null, settings: null }])
+})
+
+test('[X6, S6] an export does not tell who denies or allows the person', async () => {
+  await done(choose('mallory', { statusVisibility: 'contacts' }))
+  await done(archive.addContacts('carol', ['mallory'], NOW))
+  const before = await done(exportPerson('mallory'))
+  await done(choose('bob', { deny: ['mallory'] }))
+  await done(choose('zoe', { allow: ['mallory'], deny: ['mallory'] }))
+  expect(await done(exportPerson('mallory'))).toBe(before)
+  expect(JSON.parse(before)).toMatchObject({ contact_of: ['carol'] })
+})

@@ -1,0 +1,169 @@
+// What a reading costs must not tell whom it found: hidden people, people who are away and people nobody
+// has heard of are asked about in the archive alike, once a minute. With the real store and archive; only
+// how often the archive is asked, and whether it answers, is looked at and decided here.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { SOME_INSTANT as NOW, OPEN_RULES } from '../../../../testing/records.ts'
+import type { Archive } from '../archive/port.ts'
+import { createSqliteArchive } from '../archive/sqlite.ts'
+import { createLogger } from '../platform/logger.ts'
+import { createMemoryStore } from '../store/memory.ts'
+import type { PresenceStore } from '../store/port.ts'
+import { POLICIES } from './policy.ts'
+import { NO_PRIVACY_CHOSEN, type PrivacyRules } from './privacy.ts'
+import { createReader, type Reader } from './reader.ts'
+import { createRecall } from './recall.ts'
+import { emptyRecord, type UserRecord } from './record.ts'
+
+const LOOK_HOLDS_MS = 60_000
+const ASK_AGAIN_MS = 1_000
+const logger = createLogger({ level: 'silent' })
+
+let clock: FakeClock
+let store: PresenceStore
+let archive: Archive
+let reader: Reader
+/** Whom the archive was asked about, question by question. */
+let asked: string[][]
+let isAway: boolean
+
+async function begin(rules: PrivacyRules = OPEN_RULES, cacheMs = 0): Promise<void> {
+  const counting: Archive = {
+    ...archive,
+    read(userIds) {
+      asked.push([...userIds])
+      return isAway ? Promise.reject(new Error('the database is gone')) : archive.read(userIds)
+    },
+  }
+  reader = createReader({
+    store,
+    loadForQuery: store.load,
+    recall: createRecall(counting, clock, logger),
+    policy: POLICIES.instant,
+    rules,
+    clock,
+    logger,
+    cacheMs,
+    tick: () => {},
+  })
+}
+
+beforeEach(async () => {
+  clock = createFakeClock(NOW)
+  ;[asked, isAway] = [[], false]
+  store = createMemoryStore()
+  archive = await createSqliteArchive({ path: ':memory:' })
+  await archive.migrate()
+  await begin()
+})
+afterEach(() => archive.close())
+
+const HERE: UserRecord = {
+  ...emptyRecord(7),
+  lastSeen: NOW,
+  shown: { status: 'online', since: NOW, lastSeen: NOW, customStatus: null, devices: ['web'] },
+}
+const AWAY: UserRecord = { ...HERE, shown: { ...HERE.shown, status: 'offline', devices: [] } }
+const HIDDEN: UserRecord = {
+  ...HERE,
+  privacy: { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody', setAt: NOW },
+}
+
+async function put(userId: string, record: UserRecord): Promise<void> {
+  const [stored] = await store.load([userId])
+  const expectedRevision = stored?.revision ?? 0
+  await store.commit([{ userId, expectedRevision, record, dueAt: null, retainUntil: null }])
+}
+
+describe('the archive is asked', () => {
+  test('[S6] about those who hide or are away as about those nobody has heard of, in one question', async () => {
+    await put('here', HERE)
+    await put('hidden', HIDDEN)
+    await put('away', AWAY)
+    const { records } = await reader.read(['here', 'hidden', 'away', 'nobody'])
+    expect(records).toEqual([HERE, HIDDEN, AWAY, null])
+    expect(asked).toEqual([['hidden', 'away', 'nobody']])
+  })
+
+  test('[S6] once a minute, by queries and watches together, and what is answered meanwhile is true', async () => {
+    await put('hidden', HIDDEN)
+    await reader.query(['hidden', 'nobody'])
+    await clock.advance(LOOK_HOLDS_MS - 1)
+    await reader.read(['hidden', 'nobody'])
+    expect(asked).toHaveLength(1)
+    await put('nobody', HERE)
+    expect((await reader.read(['nobody'])).records).toEqual([HERE])
+    await clock.advance(1)
+    await reader.read(['hidden'])
+    expect(asked).toEqual([['hidden', 'nobody'], ['hidden']])
+  })
+
+  test('[S6] no sooner because they changed', async () => {
+    await put('hidden', HIDDEN)
+    await reader.read(['hidden'])
+    reader.forget('hidden')
+    await reader.read(['hidden'])
+    expect(asked).toHaveLength(1)
+  })
+
+  test('[S2] no sooner once the hot store has forgotten them, and they are still known', async () => {
+    await put('away', AWAY)
+    await reader.read(['away'])
+    const empty = createMemoryStore()
+    store.load = empty.load
+    expect((await reader.read(['away'])).records).toEqual([AWAY])
+    // Of somebody who changed since, nobody knows but the archive.
+    reader.forget('away')
+    expect((await reader.read(['away'])).records).toEqual([null])
+    expect(asked).toHaveLength(2)
+  })
+
+  test('[S6] about everybody where nobody is open by default', async () => {
+    await begin({ defaultVisibility: 'contacts', hiddenAs: 'offline' }, 5_000)
+    await put('here', HERE)
+    await reader.query(['here'])
+    expect(asked).toEqual([['here']])
+  })
+
+  test('[S6] apart, for what is their own: it says nothing to others, and others nothing to them', async () => {
+    await reader.readOwn('nobody')
+    await reader.read(['nobody'])
+    await reader.readOwn('nobody')
+    expect(asked).toEqual([['nobody'], ['nobody']])
+    await reader.readAnew(['nobody'])
+    expect(asked).toHaveLength(3)
+  })
+})
+
+test('[S6, C7] an archive that fails is left alone for a second, whoever is asked about', async () => {
+  await put('hidden', HIDDEN)
+  isAway = true
+  expect((await reader.read(['nobody'])).records).toEqual([null])
+  expect((await reader.read(['hidden', 'nobody'])).records).toEqual([HIDDEN, null])
+  expect(asked).toHaveLength(1)
+  await clock.advance(ASK_AGAIN_MS)
+  await reader.read(['hidden'])
+  isAway = false
+  await clock.advance(ASK_AGAIN_MS)
+  await reader.read(['hidden', 'nobody'])
+  await reader.read(['hidden', 'nobody'])
+  expect(asked).toEqual([['nobody'], ['hidden'], ['hidden', 'nobody']])
+})
+
+test('[S6] what queries remember is not of those who hide, nor of those nobody has heard of', async () => {
+  await begin(OPEN_RULES, 5_000)
+  await put('here', HERE)
+  await put('hidden', HIDDEN)
+  const loaded: string[][] = []
+  const { load } = store
+  store.load = (userIds) => {
+    loaded.push([...userIds])
+    return load(userIds)
+  }
+  await begin(OPEN_RULES, 5_000)
+  for (const _ of [1, 2]) await reader.query(['here', 'hidden', 'nobody'])
+  expect(loaded).toEqual([
+    ['here', 'hidden', 'nobody'],
+    ['hidden', 'nobody'],
+  ])
+})

@@ -1,0 +1,63 @@
+// Whom the archive was asked about lately, and what there was to see. A question to the archive takes
+// time, and that time must not tell whether the hot store knows somebody: a hidden person would answer
+// sooner than nobody at all, and an invisible one sooner than one who left. So everybody who is not here
+// for all to see is asked about once a minute, known or not, and nobody more often.
+import type { Clock } from '../platform/clock.ts'
+import type { PrivacyRules } from './privacy.ts'
+import type { UserRecord } from './record.ts'
+import { isOpenToAll } from './visibility.ts'
+
+/** As long as people from the archive are kept hot, and shorter than anybody stays hot who changed. */
+export const LOOK_HOLDS_MS = 60_000
+/** Past it the oldest go, and are asked about sooner. */
+const LOOKS_MAX = 100_000
+
+export interface RecentLooks {
+  /** Whether the archive is to be asked about somebody of whom the hot store says this; null: nothing. */
+  isDue(userId: string, hot: UserRecord | null): boolean
+  /** What the archive knew of somebody the hot store does not have; only of those who are not due. */
+  recall(userId: string): UserRecord | null
+  /** The archive was asked, and this is what there is. */
+  note(userId: string, record: UserRecord | null): void
+  /** They changed: what was seen is not true any more. That they were asked about stays true. */
+  forget(userId: string): void
+}
+
+interface Look {
+  until: number
+  /** Undefined when it cannot stand for the person any more. */
+  record: UserRecord | null | undefined
+}
+
+export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLooks {
+  const looks = new Map<string, Look>()
+
+  function recentLook(userId: string): Look | null {
+    const look = looks.get(userId)
+    return look !== undefined && look.until > clock.now() ? look : null
+  }
+
+  return {
+    isDue(userId, hot) {
+      if (hot !== null && hot.shown.status !== 'offline' && isOpenToAll(hot.privacy, rules)) return false
+      const look = recentLook(userId)
+      return look === null || (hot === null && look.record === undefined)
+    },
+    recall: (userId) => looks.get(userId)?.record ?? null,
+    note(userId, record) {
+      // Whoever is here, or is about to change, is in the hot store or is not what they were.
+      const isLasting = record === null || (record.shown.status === 'offline' && !isExpiring(record))
+      looks.delete(userId)
+      looks.set(userId, { until: clock.now() + LOOK_HOLDS_MS, record: isLasting ? record : undefined })
+      if (looks.size > LOOKS_MAX) looks.delete(looks.keys().next().value!)
+    },
+    forget(userId) {
+      const look = looks.get(userId)
+      if (look !== undefined) look.record = undefined
+    },
+  }
+}
+
+const isExpiring = ({ sessions, availability, customStatus, shown }: UserRecord): boolean =>
+  sessions.length > 0 ||
+  [availability, customStatus, shown.customStatus].some((setting) => (setting?.expiresAt ?? null) !== null)

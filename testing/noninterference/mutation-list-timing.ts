@@ -1,0 +1,78 @@
+// The checks that keep the time of an answer from telling anything: what is asked for the sake of those
+// who are asked about in vain, and what is not remembered.
+import { type Mutation, mutation } from './mutation.ts'
+
+export const TIMING: readonly Mutation[] = [
+  mutation(
+    'whoever shows nothing is decided about at once',
+    'gateway/sights.ts',
+    'if (unseen === undefined && decisions.every((decision) => decision !== null)) return decisions',
+    'if (decisions.every((decision) => decision !== null)) return decisions',
+  ),
+  mutation(
+    'of whoever shows nothing nothing is asked before they are watched',
+    'gateway/sights.ts',
+    "decisions[at]?.sight === 'nothing' || isShowingNothing(target)",
+    "decisions[at]?.sight === 'nothing'",
+  ),
+  mutation(
+    'of whoever is hidden anyway nothing is asked',
+    'presence/relations.ts',
+    'await pretend(target.userId, viewer.userId)',
+    'await null',
+  ),
+  mutation(
+    'of nobody at all nothing is asked',
+    'presence/seen-by.ts',
+    'viewer === null || nobody === -1 ? null : relations.pretend(userIds[nobody]!, viewer.userId)',
+    'null',
+  ),
+  mutation(
+    'nobody at all does without what the viewer shows',
+    'presence/seen-by.ts',
+    'if (guarded.length === 0 && nobody === -1) return sights',
+    'if (guarded.length === 0) return sights',
+  ),
+  mutation(
+    'only those are looked up whom the hot store does not have',
+    'presence/recent-looks.ts',
+    'return look === null || (hot === null && look.record === undefined)',
+    'return hot === null && (look === null || look.record === undefined)',
+  ),
+  mutation(
+    'people who are away and hot are not looked up',
+    'presence/recent-looks.ts',
+    "hot !== null && hot.shown.status !== 'offline' && isOpenToAll",
+    'hot !== null && isOpenToAll',
+  ),
+  mutation(
+    'people who are here and hide are not looked up',
+    'presence/recent-looks.ts',
+    "hot.shown.status !== 'offline' && isOpenToAll(hot.privacy, rules)",
+    "hot.shown.status !== 'offline'",
+  ),
+  mutation(
+    'nobody at all is looked up every time',
+    'presence/recent-looks.ts',
+    '(hot === null && look.record === undefined)',
+    'hot === null',
+  ),
+  mutation(
+    'to read what is their own is to be looked at',
+    'presence/reader.ts',
+    'readBy(store.load, [userId], ownLooks)',
+    'readBy(store.load, [userId], looks)',
+  ),
+  mutation(
+    'whoever watches is known to those who watch them',
+    'gateway/watches.ts',
+    '!targets.isKnown(target) || !sights.isWatchedByOthers(target)',
+    '!targets.isKnown(target)',
+  ),
+  mutation(
+    'what people show while they are away ends at the next round',
+    'store/expiries.ts',
+    "if (shown.status !== 'offline') return null",
+    'if (shown !== null) return null',
+  ),
+]

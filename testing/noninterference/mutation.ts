@@ -1,0 +1,15 @@
+// An edit that takes one check out of the server, for `mutations.ts` to see whether that is noticed.
+
+export interface Mutation {
+  /** What is true in the mutated server. */
+  name: string
+  /** Below packages/server/src. */
+  file: string
+  edits: readonly { from: string; to: string }[]
+}
+
+export const mutation = (name: string, file: string, from: string, to: string): Mutation => ({
+  name,
+  file,
+  edits: [{ from, to }],
+})
