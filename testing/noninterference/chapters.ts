@@ -122,6 +122,8 @@ export const manners: fc.Arbitrary<SettingsInput> = record({
   hidden_as: constantFrom('offline', 'null'),
   poll_burst: constantFrom(5, 1_000),
   watch_limit: constantFrom(3, 500),
+  // With a wave for everybody, and without.
+  paced_above: constantFrom(1, 5_000),
 }).map(({ policy, ...rest }) => ({ ...policy, ...rest }))
 
 export const withErasure: Moves = oneof(

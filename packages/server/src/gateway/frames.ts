@@ -73,8 +73,11 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     known: Readonly<Record<string, number>>,
     isOpen: () => boolean,
   ): Promise<FrameResult> {
-    const total = watches.degree(row) + watches.countNew(row, userIds)
-    if (total > watchLimit) return failed(watchLimitFailure(total, watchLimit))
+    // Counting whom of them it watches already is only worth it where that decides.
+    if (watches.degree(row) + userIds.length > watchLimit) {
+      const total = watches.degree(row) + watches.countNew(row, userIds)
+      if (total > watchLimit) return failed(watchLimitFailure(total, watchLimit))
+    }
     const states = await watches.watch(row, userIds, { known, why: NAMED, isOpen })
     if (states !== null) for (const frame of stateFrames(states)) send(row, frame)
     return OK

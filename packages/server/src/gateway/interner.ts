@@ -5,6 +5,8 @@ import { grown } from '../platform/typed-arrays.ts'
 export interface Interner {
   /** The index of an id, taking a reference to it. */
   acquire(id: string): number
+  /** Takes another reference to an index that somebody holds. */
+  retain(index: number): void
   /** Gives a reference back; true when it was the last and the index is free for somebody else. */
   release(index: number): boolean
   /** -1 when nothing refers to the id. */
@@ -31,6 +33,9 @@ export function createInterner(onFree: (index: number) => void = () => {}): Inte
       }
       references[index]!++
       return index
+    },
+    retain(index) {
+      references[index]!++
     },
     release(index) {
       if (--references[index]! > 0) return false

@@ -186,7 +186,8 @@ export function createWatches(parts: WatchesParts): Watches {
 
   function edgeTo(connection: number, target: number, decision: Decision): number {
     if (!index.watch(connection, target)) return index.find(connection, target)
-    hold(interner.name(target))
+    interner.retain(target)
+    holders[target]!++
     const edge = index.firstTarget(connection)
     sights.place(edge, decision)
     return edge
