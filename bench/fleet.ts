@@ -1,5 +1,6 @@
 // The load as one: several processes with a source address each, told the same things at the same time
 // and added up. Whoever asks does not see how many they are.
+import { firstAddress } from './addresses.ts'
 import { type Child, startWorker } from './child.ts'
 import { now, sleep } from './clock.ts'
 import type { GraphSpec } from './graphs.ts'
@@ -65,12 +66,13 @@ export async function startFleet(subject: Subject, spec: FleetSpec, scope: Scope
     return child
   })
 
+  const startedAt = now()
+
   const all = <Answer>(order: Order, limitMs?: number): Promise<Answer[]> =>
     Promise.all(children.map((child) => child.ask<Answer>(order, limitMs)))
 
   await Promise.all(
     children.map(async (child, index) => {
-      const localAddress = `127.0.0.${index + 2}`
       const { graph, schedule, exactEvery } = spec
       const job: Job = {
         target: subject.target,
@@ -78,7 +80,7 @@ export async function startFleet(subject: Subject, spec: FleetSpec, scope: Scope
         schedule,
         index,
         of: spec.loads,
-        localAddress,
+        firstAddress: firstAddress(startedAt, index),
         exactEvery,
       }
       await child.ask({ do: 'prepare', job }, PREPARE_MS_MAX)

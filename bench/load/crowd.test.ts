@@ -30,7 +30,7 @@ const job: Job = {
   schedule: { users: 3, changers: 3, order: 'sequential', seed: 0 },
   index: 0,
   of: 1,
-  localAddress: '127.0.0.2',
+  firstAddress: 0,
   exactEvery: 1,
 }
 

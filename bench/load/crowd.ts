@@ -1,6 +1,7 @@
 // The users of one load process: a line each, what they heard, and how late it was. Counting is all
 // that most lines cost; every so often one is exact, and from those come latencies and the proof that
 // nothing was left out.
+import { createAddresses } from '../addresses.ts'
 import { now } from '../clock.ts'
 import { type Graph, makeGraph } from '../graphs.ts'
 import { createLatencies, type Latencies } from '../histogram.ts'
@@ -56,7 +57,7 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
     host: job.target.host,
     port: job.target.port,
     extra: job.target.extra,
-    localAddress: job.localAddress,
+    nextAddress: createAddresses(job.firstAddress),
     token: (user) => tokens.get(user)!,
   }
   const members = new Map<number, Member>()

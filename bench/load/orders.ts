@@ -10,7 +10,8 @@ export interface Job {
   /** This process holds the users `index`, `index + of`, `index + 2 of`, … */
   index: number
   of: number
-  localAddress: string
+  /** Its first source address; see addresses.ts. */
+  firstAddress: number
   /** Every so many lines one is exact: it reports each delivery, the others are counted. */
   exactEvery: number
 }

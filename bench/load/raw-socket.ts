@@ -13,7 +13,7 @@ export interface Ear {
 export interface Address {
   host: string
   port: number
-  localAddress: string
+  nextAddress(): string
 }
 
 export class RawSocket {
@@ -33,10 +33,10 @@ export class RawSocket {
     connectError: (socket: Socket<RawSocket>) => socket.data.#ended(),
   }
 
-  constructor({ host, port, localAddress }: Address, ear: Ear) {
+  constructor(address: Address, ear: Ear) {
     this.#ear = ear
     // The runtime knows localAddress, its type definitions do not.
-    const where = { hostname: host, port, localAddress }
+    const where = { hostname: address.host, port: address.port, localAddress: address.nextAddress() }
     Bun.connect<RawSocket>({ ...where, data: this, socket: RawSocket.#handlers }).catch(() => this.#ended())
   }
 

@@ -6,8 +6,8 @@
 export interface Target {
   host: string
   port: number
-  /** The source address of this load process. */
-  localAddress: string
+  /** A source address for the next connection. */
+  nextAddress(): string
   /** A signed token (HS256) of that user, ready made. */
   token(user: number): string
   /** What else one kind of server needs to be told, such as a domain. */

@@ -30,7 +30,7 @@ afterEach(async () => {
 function targetOf(subject: Subject, secret = SECRET): Target {
   const { target } = subject
   const token = (user: number) => mintToken({ ...target, secret }, user, now())
-  return { ...target, localAddress: '127.0.0.1', token }
+  return { ...target, nextAddress: () => '127.0.0.1', token }
 }
 
 /** Opens a line; `until` resolves once `isEnough`, which is asked after each event, says so. */
