@@ -121,8 +121,9 @@ export async function startFleet(subject: Subject, spec: FleetSpec, scope: Scope
       let last = -1
       while (now() < until) {
         const { counts } = await report()
-        if (counts.bytesIn === last) return true
-        last = counts.bytesIn
+        // Pushes, not bytes: some servers never stop pinging.
+        if (counts.updates === last) return true
+        last = counts.updates
         await sleep(QUIET_MS)
       }
       return false

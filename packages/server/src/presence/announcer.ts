@@ -49,9 +49,10 @@ export function createAnnouncer(parts: {
     // What somebody here chose to show is in their row too, should we crash.
     const isCrossing = isGone || before.shown.status === 'offline' || isChosen
     if (isRepeated || (isCrossing && after.version !== before.version)) {
-      const written = archivist.lastSeen(toLastSeenRow(userId, after, now))
+      const row = toLastSeenRow(userId, after, now)
       // That somebody came only matters should we crash; nobody waits for it.
-      if (isGone || isChosen) durable = written
+      if (isGone || isChosen) durable = archivist.lastSeen(row)
+      else archivist.lastSeenSoon(row)
     }
     const { availability, customStatus, awayAfter, privacy } = after
     const hasSettings = [availability, customStatus, awayAfter, privacy].some((setting) => setting !== null)

@@ -7,6 +7,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 
 const RETRY_MS = 1_000
+/** Rows that nobody waits for gather this long: a crowd that comes is a few writes instead of thousands. */
+const GATHER_MS = 20
 /** Rows in one write: the first in a crowd need not wait for the last. */
 const BATCH_ROWS = 1_000
 /** Users with unwritten rows that are kept through an outage; past it the oldest go, with an error. */
@@ -14,6 +16,8 @@ const BACKLOG_MAX = 1_000_000
 
 export interface Archivist {
   lastSeen(row: LastSeenRow): Promise<void>
+  /** The same for a row that nobody waits for: it is written in a moment, with others. */
+  lastSeenSoon(row: LastSeenRow): void
   settings(row: SettingsRow): Promise<void>
   /** Resolves when everything handed over so far is written, or cannot be. */
   flush(): Promise<void>
@@ -25,6 +29,7 @@ export function createArchivist(archive: Archive, clock: Clock, logger: Logger):
   const settings = createLane<SettingsRow>('settings', (rows) => archive.writeSettings(rows), clock, logger)
   return {
     lastSeen: lastSeen.add,
+    lastSeenSoon: lastSeen.addSoon,
     settings: settings.add,
     flush: async () => void (await Promise.all([lastSeen.flush(), settings.flush()])),
     backlog: () => lastSeen.size() + settings.size(),
@@ -48,6 +53,7 @@ function createLane<Row extends { userId: string }>(
   const flushers: (() => void)[] = []
   let running: Promise<void> | null = null
   let failing = false
+  let isGathering = false
 
   async function run(): Promise<void> {
     while (waiting.size > 0) {
@@ -87,28 +93,49 @@ function createLane<Row extends { userId: string }>(
     }
   }
 
-  function add(row: Row): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const callers = waiting.get(row.userId)?.callers ?? []
-    if (failing) resolve()
-    else callers.push(resolve)
-    // Deleting first keeps the map in the order of age.
-    waiting.delete(row.userId)
-    waiting.set(row.userId, { row, callers })
+  function start(): void {
     running ??= run().finally(() => {
       running = null
     })
+  }
+
+  function put(row: Row): Waiting<Row> {
+    const entry = { row, callers: waiting.get(row.userId)?.callers ?? [] }
+    // Deleting first keeps the map in the order of age.
+    waiting.delete(row.userId)
+    waiting.set(row.userId, entry)
+    return entry
+  }
+
+  function add(row: Row): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { callers } = put(row)
+    if (failing) resolve()
+    else callers.push(resolve)
+    start()
     return promise
+  }
+
+  function addSoon(row: Row): void {
+    put(row)
+    if (running !== null || isGathering) return
+    isGathering = true
+    clock.after(GATHER_MS, () => {
+      isGathering = false
+      if (waiting.size > 0) start()
+    })
   }
 
   return {
     add,
+    addSoon,
     /** While the archive fails there is nothing to wait for. */
     flush: () =>
       new Promise<void>((resolve) => {
-        if (failing || running === null) return resolve()
+        if (failing || (running === null && waiting.size === 0)) return resolve()
+        start()
         flushers.push(resolve)
-        void running.then(resolve)
+        void running?.then(resolve)
       }),
     size: () => waiting.size,
   }
