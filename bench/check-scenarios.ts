@@ -48,7 +48,7 @@ export const FANOUT = 'fan-out beside a bare loop'
 
 export const churnRatio: Micro = {
   name: 'churn',
-  about: 'deliveries per CPU-second, beside a bare loop of send with the same frames',
+  about: 'frames per CPU-second, beside a bare loop of send with the same frames',
   missing: () => null,
   run: async () => [
     await measure({

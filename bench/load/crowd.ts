@@ -70,6 +70,7 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
     bytesOut: 0,
     frames: 0,
     updates: 0,
+    ownFrames: 0,
     exactUpdates: 0,
     superseded: 0,
     backwards: 0,
@@ -145,6 +146,10 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
         counts.frames++
         counts.updates += updates
         member.frames++
+        if (sizes.length < sizesMax) sizes.push(payloadBytes)
+      },
+      onOwnFrame(payloadBytes) {
+        counts.ownFrames++
         if (sizes.length < sizesMax) sizes.push(payloadBytes)
       },
       onGone() {

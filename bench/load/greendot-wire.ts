@@ -90,7 +90,7 @@ class GreendotLine implements Line, WebSocketEar {
     const type = bytes[from + TYPE_AT]
     if (type === P && bytes[from + KIND_AT] === C) this.#onChanges(bytes, from, to)
     else if (type === P && bytes[from + KIND_AT] === S) this.#onStates(bytes, from, to)
-    else if (type === S) this.#onSelf()
+    else if (type === S) this.#onSelf(to - from)
     else if (type === W) this.#onWelcome()
     else if (type === E) this.#events.onError(bytes.toString('utf8', from, to))
     else if (type === D) this.#onDrain(bytes.toString('utf8', from, to))
@@ -111,7 +111,8 @@ class GreendotLine implements Line, WebSocketEar {
     this.beat()
   }
 
-  #onSelf(): void {
+  #onSelf(bytes: number): void {
+    this.#events.onOwnFrame(bytes)
     this.#isUnderWay = false
     this.#changeNext()
   }

@@ -54,6 +54,8 @@ export interface Counts {
   bytesOut: number
   frames: number
   updates: number
+  /** Frames that told users of themselves. */
+  ownFrames: number
   /** Of the exact lines only. */
   exactUpdates: number
   /** Changes an exact line never saw by themselves, because a newer one was sent in their place. */

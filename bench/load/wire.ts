@@ -30,6 +30,8 @@ export interface LineEvents {
   onDelivery(user: number, serial: number): void
   /** One pushed message with so many updates of contacts; snapshots and own echoes are not among them. */
   onFrame(payloadBytes: number, updates: number): void
+  /** One pushed message about the user themselves, where the server sends such. */
+  onOwnFrame(payloadBytes: number): void
   /** Exact lines only: a contact was shown as gone. */
   onGone(user: number): void
   /** Everything that came, in the chunks it came in. */

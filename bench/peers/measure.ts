@@ -12,7 +12,7 @@ import type { Subject } from '../subject.ts'
 import type { Figures } from './table.ts'
 
 /** Changes a second at which all are compared; the weakest must be able to do it. */
-export const COMMON_RATE = 500
+export const COMMON_RATE = 1_000
 /** Servers tidy up some seconds after a crowd has come; memory is read after that. */
 const SETTLE_MS = 20_000
 const EMPTY_MS = 1_000

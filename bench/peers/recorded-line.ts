@@ -21,6 +21,7 @@ export function recordedLine(
     onReady: () => record('ready'),
     onDelivery: (whom, serial) => record(`delivery ${whom} ${serial}`),
     onFrame: (_, updates) => record(`frame ${updates}`),
+    onOwnFrame: () => {},
     onGone: (whom) => record(`gone ${whom}`),
     onBytes: () => {},
     onSent: () => {},
