@@ -1,5 +1,5 @@
 // Looks for the highest rate of changes that is sustained: p99 within the bound, and nothing left
-// behind once the changes stop. Grows until a rate fails, then halves the gap a few times.
+// behind once the changes stop. Grows until a rate fails twice, then halves the gap a few times.
 import { now, sleepUntil } from '../clock.ts'
 import type { Fleet } from '../fleet.ts'
 import type { Figure } from '../result.ts'
@@ -55,10 +55,16 @@ export async function findSustained(fleet: Fleet, bench: Bench, firstRate: numbe
     return { rate, isSustained, p99, deliveriesPerSecond }
   }
 
+  /** One hiccup of the machine is not the limit of the server. */
+  async function twice(rate: number): Promise<Tried> {
+    const tried = await attempt(rate)
+    return tried.isSustained ? tried : attempt(rate)
+  }
+
   let best: Tried | null = null
   let failedAt = Number.POSITIVE_INFINITY
   for (let rate = firstRate, step = 0; step < STEPS_MAX; rate = Math.ceil(rate * GROWTH), step++) {
-    const tried = await attempt(rate)
+    const tried = await twice(rate)
     if (!tried.isSustained) {
       failedAt = rate
       break
@@ -66,7 +72,7 @@ export async function findSustained(fleet: Fleet, bench: Bench, firstRate: numbe
     best = tried
   }
   for (let halving = 0; halving < HALVINGS && Number.isFinite(failedAt); halving++) {
-    const tried = await attempt(Math.round(((best?.rate ?? 0) + failedAt) / 2))
+    const tried = await twice(Math.round(((best?.rate ?? 0) + failedAt) / 2))
     if (tried.isSustained) best = tried
     else failedAt = tried.rate
   }
