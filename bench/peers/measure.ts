@@ -1,6 +1,6 @@
 // All figures of one server, in one go: how much it holds empty, everybody arrives, it settles, users
-// change at the rate common to all, then ever faster until it gives way, then at half of that. The same
-// steps in the same order for every server; only the wire differs.
+// change at the rate common to all, then ever faster until it gives way, then at half of that; at last they
+// all go and come back. The same steps in the same order for every server; only the wire differs.
 import { now, sleep } from '../clock.ts'
 import { type Fleet, startFleet } from '../fleet.ts'
 import { BenchProblem } from '../problem.ts'
@@ -8,6 +8,7 @@ import { usageOf } from '../proc.ts'
 import { churnAt } from '../scenarios/churn.ts'
 import { findSustained } from '../scenarios/ramp.ts'
 import { BEAT_EVERY_MS, type Bench, faults, fleetSpec } from '../scenarios/scenario.ts'
+import { createScope } from '../scope.ts'
 import type { Subject } from '../subject.ts'
 import type { Figures } from './table.ts'
 
@@ -21,6 +22,8 @@ const ARRIVE_MS_MAX = 600_000
 const QUIET_MS_MAX = 60_000
 /** This share of the users comes first and is not timed: fresh processes compile while they work. */
 const WARM_SHARE = 1 / 3
+/** Longer than anybody here is taken to be on their way back. */
+const GONE_MS = 15_000
 
 export interface Measured {
   figures: Figures
@@ -35,11 +38,13 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
 
   await sleep(EMPTY_MS)
   const empty = usageOf(subject.pids())
-  const fleet = await startFleet(subject, fleetSpec(options), scope)
+  const firstVisit = createScope()
+  scope.add(firstVisit.close)
+  const fleet = await startFleet(subject, fleetSpec(options), firstVisit)
   // The first to come must not be taken for dead while the last are still coming.
   await fleet.beat(BEAT_EVERY_MS)
   say(`${users} users arrive`)
-  const arrivals = await everybodyArrives(subject, fleet, users)
+  const arrivals = await everybodyArrives(subject, fleet, users, WARM_SHARE)
   await sleep(SETTLE_MS)
   if (!(await fleet.quiet(QUIET_MS_MAX))) throw new BenchProblem('it does not become quiet after all arrived')
   const memoryBytesPerUser = (usageOf(subject.pids()).residentBytes - empty.residentBytes) / users
@@ -55,17 +60,25 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
     half < 1 ? () => Number.NaN : figuresOf((await churnAt(subject, fleet, half, seconds)).figures)
 
   const { counts } = await fleet.report()
+  const found = await faults(fleet)
+  await firstVisit.close()
+  say('everybody goes, and comes back')
+  await sleep(GONE_MS)
+  const returning = await startFleet(subject, fleetSpec(options), scope)
+  await returning.beat(BEAT_EVERY_MS)
+  const returned = await everybodyArrives(subject, returning, users, 0)
   return {
     figures: {
       memoryBytesPerUser,
       ...arrivals,
+      warmConnectsPerSecond: returned.connectsPerSecond,
       cpuSecondsPer100kDeliveries: common('cpu_s_per_100k_deliveries'),
       sustainedDeliveriesPerSecond: limit('sustained_deliveries_per_second'),
       cpuSecondsPer100kAtHalfLoad: relaxed('cpu_s_per_100k_deliveries'),
       p99AtHalfLoadMs: relaxed('churn_p99_ms'),
       errors: counts.errors + counts.closed,
     },
-    faults: await faults(fleet),
+    faults: found,
   }
 }
 
@@ -73,9 +86,10 @@ async function everybodyArrives(
   subject: Subject,
   fleet: Fleet,
   users: number,
+  warmShare: number,
 ): Promise<Pick<Figures, 'connectsPerSecond' | 'connectsPerCpuSecond'>> {
   const parallel = Math.max(1, Math.floor(PARALLEL / fleet.spec.loads))
-  const first = Math.ceil(users * WARM_SHARE)
+  const first = Math.ceil(users * warmShare)
   const arrive = async (from: number, to: number) => {
     const { failed, lastReadyAt } = await fleet.connect(
       { how: 'parallel', parallel, from, to },
@@ -85,7 +99,7 @@ async function everybodyArrives(
     const [why = 'it gave no reason'] = (await fleet.report()).samples
     throw new BenchProblem(`${failed} of ${to - from} users could not connect: ${why}`)
   }
-  await arrive(0, first)
+  if (first > 0) await arrive(0, first)
   const cpuBefore = usageOf(subject.pids()).cpuSeconds
   const startedAt = now()
   const lastReadyAt = await arrive(first, users)

@@ -5,6 +5,7 @@ const figures = (changed: Partial<Figures> = {}): Figures => ({
   memoryBytesPerUser: 4096,
   connectsPerSecond: 10_000,
   connectsPerCpuSecond: 12_000,
+  warmConnectsPerSecond: 11_000,
   cpuSecondsPer100kDeliveries: 0.5,
   sustainedDeliveriesPerSecond: 120_000,
   cpuSecondsPer100kAtHalfLoad: 0.25,
@@ -39,13 +40,14 @@ describe('[X7] the table of a comparison', () => {
       '4.00 KB',
       '10,000',
       '12,000',
+      '11,000',
       '0.50',
       '120,000',
       '0.25',
       '55.3 ms',
       '0',
     ])
-    expect(cells(lines[5]!)).toEqual(['Centrifugo', '', '', '', '', '', '', '', ''])
+    expect(cells(lines[5]!)).toEqual(['Centrifugo', '', '', '', '', '', '', '', '', ''])
     expect(lines.at(-1)).toBe('Centrifugo: not measured, not installed')
     expect(new Set(lines.slice(0, 7).map((line) => line.length)).size).toBe(1)
   })
@@ -76,12 +78,12 @@ describe('[X7] the table of a comparison', () => {
       unit: 'KB',
     })
     expect(figures.map(({ name }) => name)).not.toContain('greendot_half_load_p99_ms')
-    expect(figures.length).toBe(7)
+    expect(figures.length).toBe(8)
   })
 
   test('[X7] says where Greendot is behind, too', () => {
     const slow = measured('greendot', 'Greendot', { p99AtHalfLoadMs: 100 })
     const quick = measured('socketio', 'Socket.IO', { p99AtHalfLoadMs: 4 })
-    expect(leadOver([slow, quick], 'greendot')?.[6]).toBe('0.04 ×')
+    expect(leadOver([slow, quick], 'greendot')?.[7]).toBe('0.04 ×')
   })
 })

@@ -6,6 +6,7 @@ export interface Figures {
   memoryBytesPerUser: number
   connectsPerSecond: number
   connectsPerCpuSecond: number
+  warmConnectsPerSecond: number
   cpuSecondsPer100kDeliveries: number
   sustainedDeliveriesPerSecond: number
   cpuSecondsPer100kAtHalfLoad: number
@@ -53,6 +54,14 @@ const COLUMNS: readonly Column[] = [
     unit: '',
     digits: 0,
     of: (figures) => figures.connectsPerCpuSecond,
+    better: 'more',
+  },
+  {
+    name: 'warm_connects_per_second',
+    title: 'connects a second, warm',
+    unit: '',
+    digits: 0,
+    of: (figures) => figures.warmConnectsPerSecond,
     better: 'more',
   },
   {
