@@ -7,8 +7,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 
 const RETRY_MS = 1_000
-/** Rows that nobody waits for gather this long: a crowd that comes is a few writes instead of thousands. */
-const GATHER_MS = 20
+/**
+ * Rows that nobody waits for gather this long: a crowd that comes is a few writes instead of thousands. Whoever
+ * came so shortly before a crash is not remembered; hardly anybody has been told of them by then.
+ */
+const GATHER_MS = 5
 /** Rows in one write: the first in a crowd need not wait for the last. */
 const BATCH_ROWS = 1_000
 /** Users with unwritten rows that are kept through an outage; past it the oldest go, with an error. */
