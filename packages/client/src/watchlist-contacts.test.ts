@@ -87,6 +87,20 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reconnect' as const) }) },
 )
 
+test('[W1] whoever is given up while the list is on its way is told of by the list again', async () => {
+  const { clock, watchlist, told, edit, answerOne } = createScene()
+  watchlist.reset(true)
+  watchlist.want('b')
+  watchlist.want(CONTACTS)
+  edit(['b'])
+  await clock.advance(60)
+  watchlist.unwant('b')
+  do await clock.advance(60)
+  while (answerOne())
+  expect([...told()]).toEqual(['b'])
+  expect([...watchlist.listed()]).toEqual(['b'])
+})
+
 test('[W1] after any wishes, edits, answers and reconnects nobody is missing and nobody too many', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -96,7 +96,13 @@ export function createWatchlist({
       const wasListed = listed.delete(userId)
       return named.delete(userId) || wasListed
     })
-    for (const user_ids of chunks(gone)) ask({ type: 'unwatch', user_ids }, () => {})
+    for (const user_ids of chunks(gone))
+      ask({ type: 'unwatch', user_ids }, () => {
+        // The list told of them before it was read: they are on it, and the server tells of them no more.
+        if (!user_ids.some(isListed)) return
+        named.delete(CONTACTS)
+        touch(CONTACTS)
+      })
     if (gone.length > 0) {
       for (const userId of refused) touched.add(userId)
       refused.clear()
