@@ -1,46 +1,11 @@
 // The client against a real server: what an app asks for and what it gets, before there is a connection and
 // while there is one. What happens when it is gone is in interruptions.test.ts.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
-import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
-import { type SettingsInput, startServer, type TestServer } from '../../../testing/server.ts'
-import { keepDiary, recordingSockets } from '../testing/until.ts'
-import { connect } from './index.ts'
-import type { ConnectOptions, Dot } from './types.ts'
+import { arrive, endScenesAfterEach, open, serve } from '../testing/scene.ts'
+import { recordingSockets } from '../testing/until.ts'
 
-const servers: TestServer[] = []
-const dots: Dot[] = []
-const others: TestClient[] = []
-
-afterEach(async () => {
-  for (const dot of dots.splice(0)) dot.close()
-  for (const other of others.splice(0)) other.close()
-  await Promise.all(servers.splice(0).map((server) => server.stop()))
-})
-
-async function serve(settings: SettingsInput = {}): Promise<TestServer> {
-  const server = await startServer(settings)
-  servers.push(server)
-  return server
-}
-
-function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
-  const dot = connect({
-    url: server.url,
-    token: 'dev:alice',
-    deviceId: 'laptop',
-    transport: 'websocket',
-    ...options,
-  })
-  dots.push(dot)
-  return { dot, diary: keepDiary(dot) }
-}
-
-async function arrive(server: { url: string }, name: string): Promise<TestClient> {
-  const other = await connectBare(server.url, name, { deviceId: `${name}-1`, platform: 'mobile' })
-  others.push(other)
-  return other
-}
+endScenesAfterEach()
 
 describe('watching', () => {
   test('[W1] everybody as they are, and then every change', async () => {
@@ -258,7 +223,7 @@ describe('choosing', () => {
     const { dot, diary } = open(server, { WebSocket: sockets.WebSocket })
     await diary.until('live', () => dot.state === 'live')
     dot.setActivity('idle')
-    while (!sockets.texts.includes(HEARTBEAT_IDLE)) await Bun.sleep(10)
+    await sockets.said(HEARTBEAT_IDLE)
     const known: string[] = [HEARTBEAT_ACTIVE, HEARTBEAT_IDLE]
     expect(sockets.texts.filter((text) => !known.includes(text))).toEqual([])
   })

@@ -1,40 +1,24 @@
 // The same client where WebSockets cannot be had, against a real server: what an app sees does not tell
 // the two apart.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SignJWT } from 'jose'
-import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
-import { type SettingsInput, startServer, type TestServer } from '../../../testing/server.ts'
-import { keepDiary } from '../testing/until.ts'
+import { connect as connectBare } from '../../../testing/client.ts'
+import { arrive, endScenesAfterEach, others, serve, servers, watchOver } from '../testing/scene.ts'
 import { connectWith } from './connect.ts'
 import { ambientRuntime } from './platform.ts'
-import type { ConnectOptions, Dot } from './types.ts'
+import type { ConnectOptions } from './types.ts'
 
-const servers: TestServer[] = []
-const dots: Dot[] = []
-const others: TestClient[] = []
+endScenesAfterEach()
 
-afterEach(async () => {
-  for (const dot of dots.splice(0)) dot.close()
-  for (const other of others.splice(0)) other.close()
-  await Promise.all(servers.splice(0).map((server) => server.stop()))
-})
-
-async function serve(settings: SettingsInput = {}): Promise<TestServer> {
-  const server = await startServer(settings)
-  servers.push(server)
-  return server
-}
-
-async function arrive(server: { url: string }, name: string): Promise<TestClient> {
-  const other = await connectBare(server.url, name, { deviceId: `${name}-1`, platform: 'mobile' })
-  others.push(other)
-  return other
-}
+/** Heartbeats after which a test may go on that is about them. */
+const BEATS = 9
 
 /** With everything it requests noted, and no pauses between attempts. */
 function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
   const runtime = ambientRuntime()
   const requests: { method: string; path: string; lastEventId: string | undefined }[] = []
+  const beatsOver = Promise.withResolvers<void>()
+  const beats = () => requests.filter(({ path }) => path === '/api/v1/heartbeat').length
   const dot = connectWith(
     {
       ...runtime,
@@ -43,14 +27,14 @@ function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
         const headers = init.headers as Record<string, string>
         const path = url.replace(server.url, '')
         requests.push({ method: init.method ?? 'GET', path, lastEventId: headers['last-event-id'] })
+        if (beats() > BEATS) beatsOver.resolve()
         return runtime.fetch(url, init)
       },
     },
     { url: server.url, token: 'dev:alice', deviceId: 'laptop', transport: 'http', ...options },
   )
-  dots.push(dot)
   const streams = () => requests.filter(({ path }) => path.startsWith('/api/v1/stream'))
-  return { dot, diary: keepDiary(dot), requests, streams }
+  return { ...watchOver(dot), requests, streams, hasBeaten: beatsOver.promise }
 }
 
 describe('without WebSockets', () => {
@@ -84,10 +68,10 @@ describe('without WebSockets', () => {
     const bob = await arrive(server, 'bob')
     const beating = setInterval(() => bob.send('{"type":"heartbeat","activity":"active"}'), 100)
     bob.send({ type: 'watch', user_ids: ['alice'] })
-    const { dot, requests } = open(server)
+    const { dot, hasBeaten } = open(server)
     await bob.sees('alice', ({ status }) => status === 'online')
-    await Bun.sleep(1_000)
-    expect(requests.filter(({ path }) => path === '/api/v1/heartbeat').length).toBeGreaterThan(5)
+    // Three times as long as silence would be taken for gone.
+    await hasBeaten
     dot.setActivity('idle')
     await bob.sees('alice', ({ status }) => status === 'away')
     clearInterval(beating)

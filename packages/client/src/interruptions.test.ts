@@ -1,47 +1,13 @@
 // The client and connections that end: nobody sees a short interruption, a long one is admitted, and after
 // either the truth is shown.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'bun'
 import { SignJWT } from 'jose'
-import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
-import { type SettingsInput, startServer, type TestServer } from '../../../testing/server.ts'
-import { keepDiary, recordingSockets } from '../testing/until.ts'
-import { connect } from './index.ts'
-import type { ConnectOptions, Dot } from './types.ts'
+import { connect as connectBare } from '../../../testing/client.ts'
+import { arrive, endScenesAfterEach, open, others, serve, servers } from '../testing/scene.ts'
+import { recordingSockets } from '../testing/until.ts'
 
-const servers: TestServer[] = []
-const dots: Dot[] = []
-const others: TestClient[] = []
-
-afterEach(async () => {
-  for (const dot of dots.splice(0)) dot.close()
-  for (const other of others.splice(0)) other.close()
-  await Promise.all(servers.splice(0).map((server) => server.stop()))
-})
-
-async function serve(settings: SettingsInput = {}): Promise<TestServer> {
-  const server = await startServer(settings)
-  servers.push(server)
-  return server
-}
-
-function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
-  const dot = connect({
-    url: server.url,
-    token: 'dev:alice',
-    deviceId: 'laptop',
-    transport: 'websocket',
-    ...options,
-  })
-  dots.push(dot)
-  return { dot, diary: keepDiary(dot) }
-}
-
-async function arrive(server: { url: string }, name: string): Promise<TestClient> {
-  const other = await connectBare(server.url, name, { deviceId: `${name}-1`, platform: 'mobile' })
-  others.push(other)
-  return other
-}
+endScenesAfterEach()
 
 /** Passes bytes on: what is open stays where it is, and what comes goes where it is sent to. */
 function startBalancer(first: { url: string }) {

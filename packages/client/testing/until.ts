@@ -82,6 +82,7 @@ export function recordingSockets() {
       texts.push(data)
       sent.push(JSON.parse(data))
       super.send(data)
+      for (const look of [...looks]) look()
     }
     override close(code?: number): void {
       note(`closed ${this.number}`)
@@ -94,6 +95,13 @@ export function recordingSockets() {
     for (const look of [...looks]) look()
   }
 
+  const until = (isSo: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => isSo() && looks.delete(look) && resolve()
+      looks.add(look)
+      look()
+    })
+
   return {
     opened,
     sent,
@@ -101,12 +109,9 @@ export function recordingSockets() {
     log,
     sentOf: (type: string) => sent.filter((frame) => frame.type === type),
     /** Resolves once this was noted. */
-    noted: (what: string) =>
-      new Promise<void>((resolve) => {
-        const look = () => log.includes(what) && looks.delete(look) && resolve()
-        looks.add(look)
-        look()
-      }),
+    noted: (what: string) => until(() => log.includes(what)),
+    /** Resolves once this text was sent. */
+    said: (text: string) => until(() => texts.includes(text)),
     WebSocket: RecordingSocket as unknown as typeof WebSocket,
   }
 }
