@@ -1,37 +1,13 @@
 // The write-ahead log of a SQLite file: it is moved into the file as it grows, and never lost on the way.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { LastSeenRow } from './port.ts'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, rmSync } from 'node:fs'
+import { aRow, sqliteFiles } from '../../../../testing/sqlite-files.ts'
 import { createSqliteArchive } from './sqlite.ts'
 import { ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 
 const T = 1_700_000_000_000
 
-let folder: string
-let files = 0
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'greendot-log-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-function newPath(): string {
-  files += 1
-  return join(folder, `${files}.db`)
-}
-
-function aRow(userId: string, version = 1): LastSeenRow {
-  return {
-    userId,
-    lastSeenAt: T,
-    status: 'offline',
-    devices: [],
-    version,
-    shownCustomStatus: null,
-    updatedAt: T,
-  }
-}
+const { newPath } = sqliteFiles()
 
 describe('the write-ahead log', () => {
   const ids = Array.from({ length: ROWS_PER_CHECKPOINT }, (_, i) => `user-${String(i).padStart(6, '0')}`)

@@ -1,14 +1,13 @@
 // The archive contract on SQLite, in memory and in a file, and what only a file can show: kills,
 // other processes, folders, locks, and an event loop that keeps running.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { archiveContract } from '../../../../testing/contracts/archive.ts'
+import { aRow, sqliteFiles } from '../../../../testing/sqlite-files.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { type Migration, migrate } from './migrations.ts'
-import type { LastSeenRow } from './port.ts'
 import { ROWS_PER_TRANSACTION_MAX } from './sql.ts'
 import { CONTACTS_PER_STATEMENT_MAX } from './sql-contacts.ts'
 import { createSqliteArchive, openSqlite } from './sqlite.ts'
@@ -17,29 +16,7 @@ const T = 1_700_000_000_000
 
 const isRoot = process.getuid?.() === 0
 
-let folder: string
-let files = 0
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'greendot-archive-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-function newPath(): string {
-  files += 1
-  return join(folder, `${files}.db`)
-}
-
-function aRow(userId: string, version = 1): LastSeenRow {
-  return {
-    userId,
-    lastSeenAt: T,
-    status: 'offline',
-    devices: [],
-    version,
-    shownCustomStatus: null,
-    updatedAt: T,
-  }
-}
+const { newPath, folder } = sqliteFiles()
 
 /** Counts how often work let the event loop run. */
 function countingClock(): { clock: Clock; pauses: () => number } {
@@ -146,13 +123,13 @@ describe('a SQLite file', () => {
   })
 
   test('[C7] makes the folder, and says which file it cannot open', async () => {
-    const deep = join(folder, 'not', 'yet', 'there.db')
+    const deep = join(folder(), 'not', 'yet', 'there.db')
     await (await createSqliteArchive({ path: deep })).close()
     expect(existsSync(deep)).toBe(true)
 
-    const file = join(folder, 'a-file')
+    const file = join(folder(), 'a-file')
     writeFileSync(file, 'This is text, and long enough that nobody could take it for a database. '.repeat(20))
-    for (const path of [join(file, 'greendot.db'), file, folder]) {
+    for (const path of [join(file, 'greendot.db'), file, folder()]) {
       await expect(createSqliteArchive({ path })).rejects.toThrow(
         `Cannot open the SQLite database "${path}" for writing: `,
       )
