@@ -2,7 +2,7 @@
 // while there is one. What happens when it is gone is in interruptions.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
-import { arrive, endScenesAfterEach, open, serve } from '../testing/scene.ts'
+import { arrive, endScenesAfterEach, open, serve } from '../../../testing/client-scene.ts'
 import { recordingSockets } from '../testing/until.ts'
 
 endScenesAfterEach()

@@ -3,7 +3,14 @@
 import { describe, expect, test } from 'bun:test'
 import { SignJWT } from 'jose'
 import { connect as connectBare } from '../../../testing/client.ts'
-import { arrive, endScenesAfterEach, others, serve, servers, watchOver } from '../testing/scene.ts'
+import {
+  arrive,
+  endScenesAfterEach,
+  others,
+  serve,
+  servers,
+  watchOver,
+} from '../../../testing/client-scene.ts'
 import { connectWith } from './connect.ts'
 import { ambientRuntime } from './platform.ts'
 import type { ConnectOptions } from './types.ts'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'bun'
 import { SignJWT } from 'jose'
 import { connect as connectBare } from '../../../testing/client.ts'
-import { arrive, endScenesAfterEach, open, others, serve, servers } from '../testing/scene.ts'
+import { arrive, endScenesAfterEach, open, others, serve, servers } from '../../../testing/client-scene.ts'
 import { recordingSockets } from '../testing/until.ts'
 
 endScenesAfterEach()

@@ -1,10 +1,10 @@
 // A scene for tests of the client against real servers: what is started in a test ends with it.
 import { afterEach } from 'bun:test'
-import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
-import { type SettingsInput, startServer, type TestServer } from '../../../testing/server.ts'
-import { connect } from '../src/index.ts'
-import type { ConnectOptions, Dot } from '../src/types.ts'
-import { keepDiary } from './until.ts'
+import { connect } from '../packages/client/src/index.ts'
+import type { ConnectOptions, Dot } from '../packages/client/src/types.ts'
+import { keepDiary } from '../packages/client/testing/until.ts'
+import { connect as connectBare, type TestClient } from './client.ts'
+import { type SettingsInput, startServer, type TestServer } from './server.ts'
 
 /** Whoever stops one of these sooner takes it out; whoever starts one by other means puts it in. */
 export const servers: TestServer[] = []
