@@ -10,6 +10,8 @@ export interface FakeClock extends Clock {
   timerCount(): number
 }
 
+/** As many as the body of a request takes to be read. */
+const TURNS = 2
 /** A chain of timers that never lets time move on is a bug in the code under test. */
 const CALLBACKS_PER_ADVANCE_MAX = 1_000_000
 
@@ -61,10 +63,24 @@ export function createFakeClock(startAt: number): FakeClock {
     return { stop: () => remove(pending) }
   }
 
+  /** All that is to run soon, in one turn of the loop, as the real ones do. */
+  async function runSoon(): Promise<void> {
+    const failures: unknown[] = []
+    for (const run of soonQueue.splice(0)) {
+      setImmediate(() => {
+        try {
+          run()
+        } catch (error) {
+          failures.push(error)
+        }
+      })
+    }
+    await settle()
+    if (failures.length > 0) throw failures[0]
+  }
+
   /** The next callback due by `until`, with the time moved to its instant. */
   function takeNext(until: number): (() => void) | null {
-    const soon = soonQueue.shift()
-    if (soon !== undefined) return soon
     const first = timers[0]
     if (first === undefined || first.at > until) return null
     timers.shift()
@@ -80,9 +96,13 @@ export function createFakeClock(startAt: number): FakeClock {
       const until = now + ms
       await settle()
       for (let count = 0; ; count++) {
+        if (count >= CALLBACKS_PER_ADVANCE_MAX) throw new Error(`callbacks without end at ${now}`)
+        if (soonQueue.length > 0) {
+          await runSoon()
+          continue
+        }
         const run = takeNext(until)
         if (run === null) break
-        if (count >= CALLBACKS_PER_ADVANCE_MAX) throw new Error(`callbacks without end at ${now}`)
         run()
         await settle()
       }
@@ -104,7 +124,7 @@ export function createFakeClock(startAt: number): FakeClock {
   }
 }
 
-/** One real turn of the event loop: every promise chain that can go on without time has gone on. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+/** A few real turns of the event loop: every promise chain that can go on without time has gone on. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -106,6 +106,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     logger,
     cacheMs: 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    settle: tracker.settle,
   })
   const discretions = createDiscretions()
   const interner = createInterner(discretions.forget)
@@ -138,6 +139,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     rules,
     clock,
     viewerOf: (connection) => users[connection] ?? streams.viewerOf(connection) ?? NIL,
+    isOpenlyHere: (user) => users.includes(user),
     connectionsOf: (user) => [
       ...[...users.keys()].filter((connection) => users[connection] === user),
       ...streams.rowsOf(interner.name(user)),

@@ -62,6 +62,7 @@ export async function createPeople() {
     cacheMs: 0,
     rules,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    settle: tracker.settle,
   })
   const relations = createRelations({ archive, rules, clock, logger })
   return {

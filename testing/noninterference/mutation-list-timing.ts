@@ -66,7 +66,7 @@ export const TIMING: readonly Mutation[] = [
   mutation(
     'whoever watches is known to those who watch them',
     'gateway/watches.ts',
-    '!targets.isKnown(target) || !sights.isWatchedByOthers(target)',
+    '!targets.isKnown(target) || !sights.isOpenlyWatched(target)',
     '!targets.isKnown(target)',
   ),
   mutation(

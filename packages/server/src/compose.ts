@@ -191,6 +191,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     logger,
     cacheMs: isShared ? config.readCacheMs : 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    // Elsewhere a commit takes as long as the network, and nobody is made to wait for what others do.
+    settle: isShared ? () => Promise.resolve() : tracker.settle,
   })
   const relations = createRelations({ archive, rules: config.rules, clock, logger })
   const { rules } = config

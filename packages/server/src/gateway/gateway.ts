@@ -9,6 +9,7 @@ import { randomUpTo } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
 import { asSeen } from '../presence/as-seen.ts'
+import { isInvisible } from '../presence/machine.ts'
 import type { Reader } from '../presence/reader.ts'
 import type { Relations } from '../presence/relations.ts'
 import { loseGateway } from '../presence/sweeper.ts'
@@ -110,6 +111,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     rules,
     clock,
     viewerOf: (row) => (table.isLive(row) ? columns.user[row]! : (streams.viewerOf(row) ?? NIL)),
+    isOpenlyHere: (user) => table.firstOfUser(user) !== NIL && !ownViews.isInvisible(user),
     connectionsOf: (user) => [
       ...sessions.rowsOf(interner.name(user)),
       ...streams.rowsOf(interner.name(user)),
@@ -187,7 +189,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     clock,
     logger,
     tally,
-    onWelcome: (row, tracked) => ownViews.welcomed(row, tracked.revision),
+    onWelcome: (row, { record, revision }) =>
+      ownViews.welcomed(row, revision, isInvisible(record, clock.now())),
   })
   const liveness = startLiveness({
     table,

@@ -47,7 +47,7 @@ function createWorld(clock: FakeClock) {
       heard.set(table.sessionId(row), [])
       return row
     },
-    welcome: (row: number, revision: number) => ownViews.welcomed(row, revision),
+    welcome: (row: number, revision: number) => ownViews.welcomed(row, revision, false),
     change: (userId: string, revision: number) =>
       ownViews.receive({ kind: 'self', userId, revision, json: JSON.stringify({ revision }) }),
     end(row: number): void {

@@ -9,10 +9,12 @@ import { NIL } from './watch-index.ts'
 export interface OwnViews {
   receive(message: SelfMessage): void
   /** The welcome of a session carried the own view of this revision. */
-  welcomed(row: number, revision: number): void
+  welcomed(row: number, revision: number, isInvisible: boolean): void
   frameFor(row: number): string | null
   /** The newest own view, for a session that cannot be told and asks; null when it has that one. */
   take(row: number): string | null
+  /** Whether the user has chosen to be invisible, as far as their sessions here were told. */
+  isInvisible(user: number): boolean
   /** A session ended. */
   ended(row: number): void
 }
@@ -25,6 +27,12 @@ export function createOwnViews(parts: {
   const { table, interner, outbox } = parts
   const { columns } = table
   const views = new Map<number, { revision: number; json: string }>()
+  const invisible = new Set<number>()
+
+  function noteVisibility(user: number, isInvisible: boolean): void {
+    if (isInvisible) invisible.add(user)
+    else invisible.delete(user)
+  }
 
   function dropIfDelivered(user: number): void {
     const view = views.get(user)
@@ -51,6 +59,8 @@ export function createOwnViews(parts: {
       const view = views.get(user)
       if (view !== undefined && view.revision >= revision) return
       views.set(user, { revision, json })
+      // Whatever anybody writes about themselves, its quotation marks are escaped.
+      noteVisibility(user, json.includes('"availability":"invisible"'))
       for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
         // Before its welcome a session has revision 0; the welcome looks here for something newer.
         if (
@@ -63,13 +73,16 @@ export function createOwnViews(parts: {
       }
       dropIfDelivered(user)
     },
-    welcomed(row, revision) {
+    welcomed(row, revision, isInvisible) {
       columns.ownRevision[row] = revision
       const user = columns.user[row]!
-      if ((views.get(user)?.revision ?? 0) > revision) outbox().markOwn(row)
+      const isOld = (views.get(user)?.revision ?? 0) > revision
+      if (!isOld) noteVisibility(user, isInvisible)
+      if (isOld) outbox().markOwn(row)
       else dropIfDelivered(user)
     },
     take,
+    isInvisible: (user) => invisible.has(user),
     frameFor(row) {
       const json = take(row)
       return json === null ? null : `{"type":"self","presence":${json}}`
@@ -77,7 +90,9 @@ export function createOwnViews(parts: {
     ended(row) {
       const user = columns.user[row]!
       const isLast = table.firstOfUser(user) === row && columns.nextOfUser[row] === NIL
-      if (isLast) views.delete(user)
+      if (!isLast) return
+      views.delete(user)
+      invisible.delete(user)
     },
   }
 }

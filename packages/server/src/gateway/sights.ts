@@ -23,6 +23,8 @@ import { NIL, UNMARKED } from './watch-index.ts'
 const ASK_AGAIN_MS = 1_000
 /** Watchers of one person that are looked at in one turn of the loop. */
 const REVIEWED_PER_TURN = 1_000
+/** Watchers among whom one is looked for who may be known to watch. */
+const WATCHERS_LOOKED_AT = 8
 
 /** What one viewer may see of one target, by what was known when it was decided. */
 export interface Decision {
@@ -39,8 +41,12 @@ export interface Sights {
    * to find out and something to see of each: whoever shows nothing takes as long as whoever hides.
    */
   decide(connection: number, targets: readonly number[]): Decision[] | Promise<Decision[]>
-  /** Whether somebody here watches the user; what they watch themselves does not count. */
-  isWatchedByOthers(user: number): boolean
+  viewerIdOf(connection: number): string
+  /**
+   * Whether somebody here watches the user and may be known to. What they watch themselves does not count, nor
+   * those who are not to be noticed.
+   */
+  isOpenlyWatched(user: number): boolean
   /** Puts a decision on an edge, now that there is one. */
   place(edge: number, decision: Decision): void
   /** Who may see this user, or what this user shows in return, has changed. */
@@ -57,6 +63,8 @@ export interface SightsParts {
   clock: Clock
   /** The interned user behind a connection. */
   viewerOf(connection: number): number
+  /** Whether a user has sessions here and is not invisible. */
+  isOpenlyHere(user: number): boolean
   /** Every connection of a user that is here. */
   connectionsOf(user: number): Iterable<number>
 }
@@ -73,7 +81,18 @@ interface Pending {
 }
 
 export function createSights(parts: SightsParts): Sights {
-  const { interner, discretions, outbox, targets, relations, rules, clock, viewerOf, connectionsOf } = parts
+  const {
+    interner,
+    discretions,
+    outbox,
+    targets,
+    relations,
+    rules,
+    clock,
+    viewerOf,
+    isOpenlyHere,
+    connectionsOf,
+  } = parts
   const { index } = outbox
   let guesses: Pending[] = []
 
@@ -222,9 +241,14 @@ export function createSights(parts: SightsParts): Sights {
         Promise.all(decisions.map((decision, at) => decision ?? decide(viewer, userTargets[at]!))),
       )
     },
-    isWatchedByOthers(user) {
-      for (let edge = index.firstWatcher(user); edge !== NIL; edge = index.nextWatcher(edge)) {
-        if (viewerOf(index.connectionOf(edge)) !== user) return true
+    viewerIdOf: (connection) => interner.name(viewerOf(connection)),
+    isOpenlyWatched(user) {
+      let edge = index.firstWatcher(user)
+      for (let looked = 0; edge !== NIL && looked < WATCHERS_LOOKED_AT; looked++) {
+        const viewer = viewerOf(index.connectionOf(edge))
+        if (viewer !== user && isOpenToAll(discretions.of(viewer).privacy, rules) && isOpenlyHere(viewer))
+          return true
+        edge = index.nextWatcher(edge)
       }
       return false
     },

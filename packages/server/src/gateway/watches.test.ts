@@ -78,6 +78,7 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick,
+    settle: tracker.settle,
   })
   interner = createInterner()
   const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
@@ -102,6 +103,7 @@ beforeEach(async () => {
     rules: OPEN_RULES,
     clock,
     viewerOf: () => NOBODY,
+    isOpenlyHere: () => true,
     connectionsOf: () => [],
   })
   watches = createWatches({

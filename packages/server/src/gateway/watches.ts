@@ -231,14 +231,16 @@ export function createWatches(parts: WatchesParts): Watches {
       const held = distinct.map(hold)
       try {
         // Whoever is watched here already is kept up to date by pushes and need not be read. That they
-        // watch somebody themselves must not make the answer come sooner.
-        const isNew = (target: number) => !targets.isKnown(target) || !sights.isWatchedByOthers(target)
+        // watch somebody themselves, or that somebody hidden watches them, must not make the answer come sooner.
+        const isNew = (target: number) => !targets.isKnown(target) || !sights.isOpenlyWatched(target)
+        const viewerId = sights.viewerIdOf(connection)
         await learn(
           distinct.filter((_, position) => isNew(held[position]!)),
-          reader.read,
+          (userIds) => reader.read(userIds, viewerId),
         )
         if (!isOpen()) return null
         const decisions = await sights.decide(connection, held)
+        await reader.settle()
         if (!isOpen()) return null
         const states: string[] = []
         for (const [position, target] of held.entries()) {

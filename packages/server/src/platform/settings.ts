@@ -87,7 +87,7 @@ export const SETTINGS = {
   linger_ms: preset(milliseconds(0), 'lingerMs', 'how long somebody gone shows as away'),
   gateway_lease_ms: setting(milliseconds(100), 10_000, 'silence after which a gateway is dead'),
   flush_ms: setting(milliseconds(1, 1000), 50, 'how long changes are collected into one frame'),
-  paced_above: setting(wholeNumber(1, 1_000_000), 5000, 'watchers of one user above which changes are paced'),
+  paced_above: setting(wholeNumber(0, 1_000_000), 5000, 'watchers of one user above which changes are paced'),
   queued_above: setting(wholeNumber(1, 1_000_000), 10_000, 'watchers above which they wait in a queue'),
   polled_above: setting(wholeNumber(0, 1_000_000), 0, 'watchers above which newcomers poll; 0 for never'),
   pace_ms_max: setting(milliseconds(100, 60_000), 10_000, 'longest time a paced change is on its way'),

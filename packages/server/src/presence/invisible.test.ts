@@ -55,6 +55,16 @@ describe('[P19] [S2] going invisible', () => {
     for (const at of [T + 2_000, T + 49_999, T + 50_000, T + 1e9]) expect(masked.at(at)).toEqual(gone.at(at))
   })
 
+  test('[P19] is last seen when it was chosen, however late that is heard of', () => {
+    const start = createPerson(instant)
+    start.at(T, connected('web#1', T))
+    const masked = createPerson(instant, start.record())
+    const gone = createPerson(instant, start.record())
+    expect(masked.at(T + 1_060, choose('invisible', T + 1_000))).toEqual(
+      gone.at(T + 1_060, left('web#1', T + 1_000)),
+    )
+  })
+
   test('[P19] while offline it changes nothing', () => {
     const alice = createPerson(instant)
     alice.at(T, connected('web#1', T))

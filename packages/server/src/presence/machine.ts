@@ -138,8 +138,9 @@ function show(record: UserRecord, now: number, policy: Policy): UserRecord {
   }
   let lastSeen = shown.lastSeen
   if (masked) {
-    // Going invisible looks like leaving this very moment; after it, nothing moves.
-    if (shown.status !== 'offline') lastSeen = Math.max(record.lastSeen ?? now, now)
+    // Going invisible looks like leaving in the moment it was chosen; after it, nothing moves.
+    const goneAt = Math.min(record.availability!.setAt, now)
+    if (shown.status !== 'offline') lastSeen = Math.max(record.lastSeen ?? goneAt, goneAt)
   } else if (next.status !== 'offline' || shown.status !== 'offline') {
     lastSeen = latest(shown.lastSeen, record.lastSeen)
   }

@@ -45,6 +45,7 @@ async function begin(rules: PrivacyRules = OPEN_RULES, cacheMs = 0): Promise<voi
     logger,
     cacheMs,
     tick: () => {},
+    settle: async () => {},
   })
 }
 
@@ -80,54 +81,63 @@ describe('the archive is asked', () => {
     await put('here', HERE)
     await put('hidden', HIDDEN)
     await put('away', AWAY)
-    const { records } = await reader.read(['here', 'hidden', 'away', 'nobody'])
+    const { records } = await reader.read(['here', 'hidden', 'away', 'nobody'], 'viewer')
     expect(records).toEqual([HERE, HIDDEN, AWAY, null])
     expect(asked).toEqual([['hidden', 'away', 'nobody']])
   })
 
   test('[S6] once a minute, by queries and watches together, and what is answered meanwhile is true', async () => {
     await put('hidden', HIDDEN)
-    await reader.query(['hidden', 'nobody'])
+    await reader.query(['hidden', 'nobody'], null)
     await clock.advance(LOOK_HOLDS_MS - 1)
-    await reader.read(['hidden', 'nobody'])
+    await reader.read(['hidden', 'nobody'], 'viewer')
     expect(asked).toHaveLength(1)
     await put('nobody', HERE)
-    expect((await reader.read(['nobody'])).records).toEqual([HERE])
+    expect((await reader.read(['nobody'], 'viewer')).records).toEqual([HERE])
     await clock.advance(1)
-    await reader.read(['hidden'])
+    await reader.read(['hidden'], 'viewer')
     expect(asked).toEqual([['hidden', 'nobody'], ['hidden']])
   })
 
   test('[S6] no sooner because they changed', async () => {
     await put('hidden', HIDDEN)
-    await reader.read(['hidden'])
+    await reader.read(['hidden'], 'viewer')
     reader.forget('hidden')
-    await reader.read(['hidden'])
+    await reader.read(['hidden'], 'viewer')
     expect(asked).toHaveLength(1)
   })
 
   test('[S2] no sooner once the hot store has forgotten them, and they are still known', async () => {
     await put('away', AWAY)
-    await reader.read(['away'])
+    await reader.read(['away'], 'viewer')
     const empty = createMemoryStore()
     store.load = empty.load
-    expect((await reader.read(['away'])).records).toEqual([AWAY])
+    expect((await reader.read(['away'], 'viewer')).records).toEqual([AWAY])
     // Of somebody who changed since, nobody knows but the archive.
     reader.forget('away')
-    expect((await reader.read(['away'])).records).toEqual([null])
+    expect((await reader.read(['away'], 'viewer')).records).toEqual([null])
     expect(asked).toHaveLength(2)
   })
 
   test('[S6] about everybody where nobody is open by default', async () => {
     await begin({ defaultVisibility: 'contacts', hiddenAs: 'offline' }, 5_000)
     await put('here', HERE)
-    await reader.query(['here'])
+    await reader.query(['here'], null)
     expect(asked).toEqual([['here']])
+  })
+
+  test('[S6] each time by those who hide, and nobody can tell from it that they looked', async () => {
+    await put('spy', HIDDEN)
+    await put('away', AWAY)
+    for (const _ of [1, 2]) await reader.read(['away', 'nobody'], 'spy')
+    await reader.query(['away', 'nobody'], 'spy')
+    await reader.read(['away', 'nobody'], 'viewer')
+    expect(asked).toEqual(Array(4).fill(['away', 'nobody']))
   })
 
   test('[S6] apart, for what is their own: it says nothing to others, and others nothing to them', async () => {
     await reader.readOwn('nobody')
-    await reader.read(['nobody'])
+    await reader.read(['nobody'], 'viewer')
     await reader.readOwn('nobody')
     expect(asked).toEqual([['nobody'], ['nobody']])
     await reader.readAnew(['nobody'])
@@ -138,15 +148,15 @@ describe('the archive is asked', () => {
 test('[S6, C7] an archive that fails is left alone for a second, whoever is asked about', async () => {
   await put('hidden', HIDDEN)
   isAway = true
-  expect((await reader.read(['nobody'])).records).toEqual([null])
-  expect((await reader.read(['hidden', 'nobody'])).records).toEqual([HIDDEN, null])
+  expect((await reader.read(['nobody'], 'viewer')).records).toEqual([null])
+  expect((await reader.read(['hidden', 'nobody'], 'viewer')).records).toEqual([HIDDEN, null])
   expect(asked).toHaveLength(1)
   await clock.advance(ASK_AGAIN_MS)
-  await reader.read(['hidden'])
+  await reader.read(['hidden'], 'viewer')
   isAway = false
   await clock.advance(ASK_AGAIN_MS)
-  await reader.read(['hidden', 'nobody'])
-  await reader.read(['hidden', 'nobody'])
+  await reader.read(['hidden', 'nobody'], 'viewer')
+  await reader.read(['hidden', 'nobody'], 'viewer')
   expect(asked).toEqual([['nobody'], ['hidden'], ['hidden', 'nobody']])
 })
 
@@ -161,9 +171,27 @@ test('[S6] what queries remember is not of those who hide, nor of those nobody h
     return load(userIds)
   }
   await begin(OPEN_RULES, 5_000)
-  for (const _ of [1, 2]) await reader.query(['here', 'hidden', 'nobody'])
+  for (const _ of [1, 2]) await reader.query(['here', 'hidden', 'nobody'], null)
   expect(loaded).toEqual([
     ['here', 'hidden', 'nobody'],
     ['hidden', 'nobody'],
+  ])
+})
+
+test('[S6] queries of those who hide are not remembered', async () => {
+  await begin(OPEN_RULES, 5_000)
+  await put('here', HERE)
+  await put('spy', HIDDEN)
+  const loaded: string[][] = []
+  const { load } = store
+  store.load = (userIds) => {
+    loaded.push([...userIds])
+    return load(userIds)
+  }
+  await begin(OPEN_RULES, 5_000)
+  for (const viewer of ['spy', 'viewer', 'viewer']) await reader.query(['here'], viewer)
+  expect(loaded).toEqual([
+    ['here', 'spy'],
+    ['here', 'viewer'],
   ])
 })

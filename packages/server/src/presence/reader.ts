@@ -5,11 +5,11 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../store/port.ts'
-import { step } from './machine.ts'
+import { isInvisible, step } from './machine.ts'
 import type { Policy } from './policy.ts'
 import type { PrivacyRules } from './privacy.ts'
 import type { Recall, Recalled } from './recall.ts'
-import { createRecentLooks, LOOK_HOLDS_MS, type RecentLooks } from './recent-looks.ts'
+import { createRecentLooks, createUnnoticedLooks, LOOK_HOLDS_MS, type RecentLooks } from './recent-looks.ts'
 import { hasSettings, type UserRecord } from './record.ts'
 import { isOpenToAll } from './visibility.ts'
 
@@ -25,15 +25,22 @@ export interface Answer {
   isDegraded: boolean
 }
 
+interface Look extends Answer {
+  /** Nothing may be left behind that tells of it. */
+  isUnnoticed?: boolean
+}
+
 export interface Reader {
-  /** For queries: may be as old as the local memory allows. */
-  query(userIds: readonly string[]): Promise<Answer>
+  /** For queries: may be as old as the local memory allows. Without a viewer it is no person who asks. */
+  query(userIds: readonly string[], viewerId: string | null): Promise<Answer>
   /** For watches: what the store says now. */
-  read(userIds: readonly string[]): Promise<Answer>
+  read(userIds: readonly string[], viewerId: string): Promise<Answer>
   /** What is somebody's own. How long it takes says nothing of who looked at them, nor the other way round. */
   readOwn(userId: string): Promise<Answer>
   /** Past everything that is remembered: for whoever has to know what there is. */
   readAnew(userIds: readonly string[]): Promise<Answer>
+  /** Resolves when what was done in this turn of the loop is in what can be read. */
+  settle(): Promise<void>
   /** Somebody changed: the local memory of them is wrong. */
   forget(userId: string): void
 }
@@ -51,12 +58,15 @@ export interface ReaderParts {
   cacheMs: number
   /** An expiry that passed while nobody looked is to take effect. */
   tick(userId: string): void
+  /** Resolves when what was done in this turn is in the store; at once where that takes longer than a turn. */
+  settle(): Promise<void>
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick } = parts
+  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick, settle } = parts
   const looks = createRecentLooks(clock, rules)
   const ownLooks = createRecentLooks(clock, rules)
+  const unnoticed = createUnnoticedLooks(rules)
   const cache = new Map<string, { record: UserRecord | null; until: number }>()
   let isFailing = false
   let askAgainAt = 0
@@ -75,8 +85,25 @@ export function createReader(parts: ReaderParts): Reader {
     }
   }
 
+  /** By what the store says of the viewer, who is read along with the others. */
+  async function readFor(viewerId: string, load: Load, userIds: readonly string[]): Promise<Look> {
+    const loaded = await tryLoad(load, [...userIds, viewerId])
+    const viewer = loaded?.at(-1)?.record ?? null
+    const isUnnoticed =
+      viewer !== null && (isInvisible(viewer, clock.now()) || !isOpenToAll(viewer.privacy, rules))
+    const others = loaded?.slice(0, -1) ?? null
+    return { ...(await complete(others, userIds, isUnnoticed ? unnoticed : looks)), isUnnoticed }
+  }
+
   async function readBy(load: Load, userIds: readonly string[], recent: RecentLooks | null): Promise<Answer> {
-    const loaded = await tryLoad(load, userIds)
+    return complete(await tryLoad(load, userIds), userIds, recent)
+  }
+
+  async function complete(
+    loaded: readonly (Stored | null)[] | null,
+    userIds: readonly string[],
+    recent: RecentLooks | null,
+  ): Promise<Answer> {
     if (loaded === null) return { records: (await recall.orFail(userIds)).map(lastKnown), isDegraded: true }
     const records = loaded.map((stored) => stored?.record ?? null)
     const isPaused = recent !== null && clock.now() < askAgainAt
@@ -95,7 +122,10 @@ export function createReader(parts: ReaderParts): Reader {
     }
   }
 
-  /** Asks the archive about these; of those whom the hot store has, only to have asked. */
+  /**
+   * Asks the archive about these; of those whom the hot store has, only to have asked. Who is to be noticed
+   * by nobody does not keep anybody hot either: it would make them quicker to come.
+   */
   async function backfill(
     due: ReadonlyMap<string, UserRecord | null>,
     recent: RecentLooks | null,
@@ -116,7 +146,7 @@ export function createReader(parts: ReaderParts): Reader {
       recent?.note(userId, record)
       // An expiry that passed meanwhile is a change, and changes are the tracker's to announce.
       if (record.version !== before.version) tick(userId)
-      else {
+      else if (recent !== unnoticed || dueAt !== null) {
         const retainUntil = dueAt === null && !hasSettings(record) ? now + LOOK_HOLDS_MS : null
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
       }
@@ -146,11 +176,15 @@ export function createReader(parts: ReaderParts): Reader {
   }
 
   return {
-    read: (userIds) => readBy(store.load, userIds, looks),
+    read: (userIds, viewerId) => readFor(viewerId, store.load, userIds),
     readOwn: (userId) => readBy(store.load, [userId], ownLooks),
     readAnew: (userIds) => readBy(store.load, userIds, null),
-    async query(userIds) {
-      if (cacheMs === 0) return readBy(loadForQuery, userIds, looks)
+    settle,
+    async query(userIds, viewerId) {
+      await settle()
+      const read = (userIds: readonly string[]): Promise<Look> =>
+        viewerId === null ? readBy(loadForQuery, userIds, looks) : readFor(viewerId, loadForQuery, userIds)
+      if (cacheMs === 0) return read(userIds)
       const now = clock.now()
       // Taken before we wait: what is remembered may be forgotten meanwhile.
       const byId = new Map<string, UserRecord | null>()
@@ -159,10 +193,9 @@ export function createReader(parts: ReaderParts): Reader {
         if (remembered !== undefined && remembered.until > now) byId.set(userId, remembered.record)
       }
       const stale = userIds.filter((userId) => !byId.has(userId))
-      const answer =
-        stale.length === 0 ? { records: [], isDegraded: false } : await readBy(loadForQuery, stale, looks)
+      const answer = stale.length === 0 ? { records: [], isDegraded: false } : await read(stale)
       // A degraded answer is not worth remembering: the truth may be back any moment.
-      if (!answer.isDegraded)
+      if (!answer.isDegraded && answer.isUnnoticed !== true)
         stale.forEach((userId, index) => void remember(userId, answer.records[index]!, now))
       for (const [index, userId] of stale.entries()) byId.set(userId, answer.records[index]!)
       const records = userIds.map((userId) => byId.get(userId) ?? null)

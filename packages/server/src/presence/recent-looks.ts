@@ -1,7 +1,8 @@
 // Whom the archive was asked about lately, and what there was to see. A question to the archive takes
 // time, and that time must not tell whether the hot store knows somebody: a hidden person would answer
 // sooner than nobody at all, and an invisible one sooner than one who left. So everybody who is not here
-// for all to see is asked about once a minute, known or not, and nobody more often.
+// for all to see is asked about once a minute, known or not, and nobody more often. Nor must it tell that
+// somebody hidden has looked: they ask each time, and leave nothing behind.
 import type { Clock } from '../platform/clock.ts'
 import type { PrivacyRules } from './privacy.ts'
 import type { UserRecord } from './record.ts'
@@ -39,7 +40,7 @@ export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLook
 
   return {
     isDue(userId, hot) {
-      if (hot !== null && hot.shown.status !== 'offline' && isOpenToAll(hot.privacy, rules)) return false
+      if (isHereForAll(hot, rules)) return false
       const look = recentLook(userId)
       return look === null || (hot === null && look.record === undefined)
     },
@@ -57,6 +58,19 @@ export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLook
     },
   }
 }
+
+/** For those who are not to be noticed. */
+export function createUnnoticedLooks(rules: PrivacyRules): RecentLooks {
+  return {
+    isDue: (_, hot) => !isHereForAll(hot, rules),
+    recall: () => null,
+    note() {},
+    forget() {},
+  }
+}
+
+const isHereForAll = (hot: UserRecord | null, rules: PrivacyRules): boolean =>
+  hot !== null && hot.shown.status !== 'offline' && isOpenToAll(hot.privacy, rules)
 
 const isExpiring = ({ sessions, availability, customStatus, shown }: UserRecord): boolean =>
   sessions.length > 0 ||

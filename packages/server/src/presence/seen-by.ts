@@ -96,6 +96,9 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
     return partyOf(eyes.userId, records[0] ?? null)
   }
 
+  const query = (eyes: Eyes, userIds: readonly string[]) =>
+    reader.query(userIds, eyes.of === 'user' ? eyes.userId : null)
+
   function present(
     userId: string,
     record: UserRecord | null,
@@ -111,14 +114,14 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
 
   return {
     async look(eyes, userIds) {
-      const { records, isDegraded } = await reader.query(userIds)
+      const { records, isDegraded } = await query(eyes, userIds)
       const sights = await sightsOf(eyes, userIds, records)
       const source = isDegraded ? 'db' : undefined
       const found = userIds.map((userId, at) => present(userId, records[at] ?? null, sights[at]!, source))
       return { found, isDegraded }
     },
     async lookInJson(eyes, userIds) {
-      const { records, isDegraded } = await reader.query(userIds)
+      const { records, isDegraded } = await query(eyes, userIds)
       const sights = await sightsOf(eyes, userIds, records)
       const source = isDegraded ? 'db' : undefined
       const texts = userIds.map((userId, at) => {

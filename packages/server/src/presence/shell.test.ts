@@ -130,10 +130,11 @@ test('[R6] somebody who changes while others are read is not unknown', async () 
     logger,
     cacheMs: 5_000,
     tick: () => {},
+    settle: tracker.settle,
   })
-  await reader.query(['ann'])
+  await reader.query(['ann'], null)
   isSlow = true
-  const answer = reader.query(['ann', 'bob'])
+  const answer = reader.query(['ann', 'bob'], null)
   reader.forget('ann')
   gate.resolve()
   expect((await answer).records.map((record) => record?.shown.status)).toEqual(['online', 'online'])
@@ -161,8 +162,9 @@ test('[W9] somebody who arrives while the archive is asked is read as they are',
     logger,
     cacheMs: 0,
     tick() {},
+    settle: async () => {},
   }
-  const { records } = await createReader(parts).read(['bob'])
+  const { records } = await createReader(parts).read(['bob'], 'ann')
   expect(records[0]?.shown.status).toBe('online')
   expect(records[0]?.version).toBe(before!.record.version + 1)
 })

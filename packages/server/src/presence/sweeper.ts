@@ -83,7 +83,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
       if (due.length === 0) break
       worstMs = Math.max(worstMs, now - due[0]!.dueAt)
       for (const { userId } of due) tracker.report(userId, { type: 'tick' })
-      await tracker.flush()
+      await tracker.settle()
       if (due.length < DUE_BATCH_MAX) break
     }
     return worstMs

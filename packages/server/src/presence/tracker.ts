@@ -1,7 +1,8 @@
 // The shell around the machine: collects events, and once per turn of the loop loads everybody they
 // concern, steps them, commits with compare-and-set, archives and publishes. One batch is under way
 // at a time and a user is in it once, so this process never races against itself; on a conflict
-// with another process the user is loaded and stepped again.
+// with another process the user is loaded and stepped again. Whoever has to be read from the archive
+// is set aside until that is done: what others do takes no longer for it.
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { CommitResult, PresenceStore, Stored } from '../store/port.ts'
@@ -9,7 +10,7 @@ import type { Announcer, Transition } from './announcer.ts'
 import type { PresenceEvent } from './event.ts'
 import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
-import type { Recall } from './recall.ts'
+import type { Recall, Recalled } from './recall.ts'
 import { hasSettings, type UserRecord } from './record.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -39,6 +40,11 @@ export interface Tracker {
   imagine(userId: string, event: PresenceEvent): Promise<Tracked>
   /** Resolves when everything reported so far is committed, or could not be. */
   flush(): Promise<void>
+  /**
+   * Resolves when everything reported in this turn of the loop is, but for people who are read from the
+   * archive first. Whoever looks waits for it: what they see is then the same, whoever else did something.
+   */
+  settle(): Promise<void>
   depth(): number
 }
 
@@ -54,10 +60,23 @@ export interface TrackerParts {
 }
 
 interface Work {
+  /** Counts up, so that whoever waits for all there is so far can tell it from what comes later. */
+  number: number
   events: PresenceEvent[]
+  /** What the archive said of them; null as long as it was not asked. */
+  recalled: Recalled | null
   /** A commit may have gone through without anybody hearing of it: say again what is true. */
   isRepeated: boolean
   waiters: { resolve: (tracked: Tracked) => void; reject: (error: unknown) => void }[]
+}
+
+/** Waits for everything up to a number, and for a batch. */
+interface Onlooker {
+  upTo: number
+  afterBatch: number
+  /** Waits too for those who are read from the archive. */
+  isPatient: boolean
+  resolve(): void
 }
 
 /** One user on the way through a batch. */
@@ -69,10 +88,17 @@ interface Stepped extends Transition {
 export function createTracker(parts: TrackerParts): Tracker {
   const { store, recall, announcer, policy, clock, logger, onTrouble } = parts
   let queue = new Map<string, Work>()
-  let running: Promise<void> | null = null
+  let underWay: ReadonlyMap<string, Work> = new Map()
+  /** Works whose people are being read from the archive, and for each person the end of the last reading. */
+  const aside = new Set<Work>()
+  const readings = new Map<string, Promise<void>>()
+  /** Works whose people were read. */
+  const ready = new Map<string, Work>()
+  let isRunning = false
   let isFailing = false
-  let batchesDone = 0
-  let flushers: { afterBatch: number; resolve: () => void }[] = []
+  let worksSoFar = 0
+  let batchesTaken = 0
+  let onlookers: Onlooker[] = []
   /** Users of batches that failed: whether they were committed is not known. */
   const doubtful = new Set<string>()
   let willRepeat = false
@@ -80,17 +106,25 @@ export function createTracker(parts: TrackerParts): Tracker {
   function enqueue(userId: string, ...events: PresenceEvent[]): Work {
     let work = queue.get(userId)
     if (work === undefined) {
-      work = { events: [], isRepeated: false, waiters: [] }
+      work = { number: ++worksSoFar, events: [], recalled: null, isRepeated: false, waiters: [] }
       queue.set(userId, work)
+      start()
     }
     work.events.push(...events)
-    running ??= new Promise((resolve) => clock.soon(() => void run().then(resolve)))
     return work
   }
 
+  function start(): void {
+    if (isRunning) return
+    isRunning = true
+    clock.soon(() => void run())
+  }
+
   async function run(): Promise<void> {
-    while (queue.size > 0) {
+    while (isAwaited()) {
       const batch = takeBatch()
+      underWay = batch
+      batchesTaken++
       try {
         await processBatch(batch)
         isFailing = false
@@ -103,14 +137,30 @@ export function createTracker(parts: TrackerParts): Tracker {
         for (const work of batch.values()) reject(work, failure)
         repeatLater(batch.keys())
       }
-      batchesDone++
-      const isServed = (flusher: (typeof flushers)[number]) => flusher.afterBatch <= batchesDone
-      for (const flusher of flushers.filter(isServed)) flusher.resolve()
-      flushers = flushers.filter((flusher) => !isServed(flusher))
-      // Sockets get their turn between batches.
-      if (queue.size > 0) await new Promise<void>((resolve) => clock.soon(resolve))
+      underWay = new Map()
+      serveOnlookers()
+      // Sockets get their turn between batches; whoever was read had to wait already.
+      if (ready.size === 0 && isAwaited()) await new Promise<void>((resolve) => clock.soon(resolve))
     }
-    running = null
+    isRunning = false
+  }
+
+  const isAwaited = () =>
+    queue.size + ready.size > 0 || onlookers.some(({ afterBatch }) => afterBatch > batchesTaken)
+
+  function serveOnlookers(): void {
+    if (onlookers.length === 0) return
+    let oldest = Number.POSITIVE_INFINITY
+    for (const works of [queue, ready]) {
+      for (const { number } of works.values()) oldest = Math.min(oldest, number)
+    }
+    let oldestOfAll = oldest
+    for (const { number } of aside) oldestOfAll = Math.min(oldestOfAll, number)
+    const isServed = ({ afterBatch, upTo, isPatient }: Onlooker) =>
+      afterBatch <= batchesTaken && upTo < (isPatient ? oldestOfAll : oldest)
+    const served = onlookers.filter(isServed)
+    onlookers = onlookers.filter((onlooker) => !isServed(onlooker))
+    for (const { resolve } of served) resolve()
   }
 
   // A commit whose answer was lost has changed somebody without anybody hearing of it.
@@ -125,17 +175,21 @@ export function createTracker(parts: TrackerParts): Tracker {
     })
   }
 
+  /** Who was read comes first; whatever else there is of them has to wait until that is done. */
   function takeBatch(): Map<string, Work> {
-    if (queue.size <= BATCH_USERS_MAX) {
-      const batch = queue
-      queue = new Map()
-      return batch
-    }
-    const batch = new Map<string, Work>()
-    for (const [userId, work] of queue) {
-      batch.set(userId, work)
-      queue.delete(userId)
+    const batch = takeFrom(ready, new Map())
+    if (batch.size > 0 || queue.size > BATCH_USERS_MAX) return takeFrom(queue, batch)
+    const everybody = queue
+    queue = new Map()
+    return everybody
+  }
+
+  function takeFrom(works: Map<string, Work>, batch: Map<string, Work>): Map<string, Work> {
+    for (const [userId, work] of works) {
       if (batch.size === BATCH_USERS_MAX) break
+      if (batch.has(userId)) continue
+      batch.set(userId, work)
+      works.delete(userId)
     }
     return batch
   }
@@ -169,30 +223,65 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   async function stepAll(works: Map<string, Work>, now: number): Promise<Stepped[]> {
     const userIds = [...works.keys()]
-    const stored = await loadOrRecall(userIds)
+    const loaded = await store.load(userIds)
     const all: Stepped[] = []
+    const unread = new Map<string, Work>()
     for (const [index, userId] of userIds.entries()) {
-      const { record, revision, isAfresh } = stored[index]!
       const work = works.get(userId) as Work
-      if (isAfresh && work.events.some(({ type }) => type === 'set_privacy' || type === 'unlist')) {
-        // It would merge with nothing: take the place of what was chosen before, or leave it as it was.
+      const stored = loaded[index] ?? null
+      // Nothing overtakes what happened to them before.
+      if (work.recalled === null && (mustBeRead(stored, work) || readings.has(userId))) {
+        works.delete(userId)
+        unread.set(userId, work)
+        continue
+      }
+      if (stored === null && work.recalled!.isAfresh && work.events.some(isMerged)) {
         reject(work, new Unavailable('what was chosen before cannot be read'))
         continue
       }
+      const { record, revision } = stored ?? { record: work.recalled!.record, revision: 0 }
       const { record: after, dueAt } = step(record, work.events, now, policy)
       const isRepeated = work.isRepeated || work.events.some((event) => event.type === 'gateway_lost')
       all.push({ userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated })
     }
+    if (unread.size > 0) setAside(unread)
     return all
   }
 
-  async function loadOrRecall(userIds: readonly string[]): Promise<(Stored & { isAfresh?: boolean })[]> {
-    const loaded = await store.load(userIds)
-    const missing = userIds.filter((_, index) => loaded[index] === null)
-    if (missing.length === 0) return loaded as Stored[]
-    const recalled = await recall.orAfresh(missing)
-    let next = 0
-    return loaded.map((stored) => stored ?? { ...recalled[next++]!, revision: 0 })
+  /** Each has a reading of its own: nothing is sooner ready because something else was waiting already. */
+  function setAside(works: ReadonlyMap<string, Work>): void {
+    const before = [...works.keys()].flatMap((userId) => readings.get(userId) ?? [])
+    const reading = read()
+    for (const [userId, work] of works) {
+      aside.add(work)
+      readings.set(userId, reading)
+    }
+
+    async function read(): Promise<void> {
+      const recalled = await recall.orAfresh([...works.keys()])
+      if (before.length > 0) await Promise.all(before)
+      let next = 0
+      for (const [userId, work] of works) {
+        work.recalled = recalled[next++]!
+        aside.delete(work)
+        if (readings.get(userId) === reading) readings.delete(userId)
+        makeReady(userId, work)
+      }
+      if (isRunning) return
+      isRunning = true
+      void run()
+    }
+  }
+
+  function makeReady(userId: string, work: Work): void {
+    const earlier = ready.get(userId)
+    if (earlier === undefined) {
+      ready.set(userId, work)
+      return
+    }
+    earlier.events.push(...work.events)
+    earlier.waiters.push(...work.waiters)
+    earlier.isRepeated ||= work.isRepeated
   }
 
   function reject(work: Work, failure: Unavailable): void {
@@ -209,6 +298,8 @@ export function createTracker(parts: TrackerParts): Tracker {
   function answer(one: Stepped): void {
     for (const waiter of one.work.waiters) waiter.resolve({ record: one.after, revision: one.revision })
   }
+
+  const depth = () => queue.size + ready.size + aside.size
 
   function report(userId: string, event: PresenceEvent): void {
     enqueue(userId, event)
@@ -227,14 +318,40 @@ export function createTracker(parts: TrackerParts): Tracker {
       return { record, revision: IMAGINED_REVISION }
     },
     flush() {
-      if (running === null) return Promise.resolve()
-      // Those queued now are in the batch under way, if there is one, and in the next few.
-      const afterBatch = batchesDone + 1 + Math.ceil(queue.size / BATCH_USERS_MAX)
+      if (depth() + underWay.size === 0) return Promise.resolve()
+      return new Promise((resolve) =>
+        onlookers.push({ upTo: worksSoFar, afterBatch: 0, isPatient: true, resolve }),
+      )
+    },
+    settle() {
       return new Promise((resolve) => {
-        flushers.push({ afterBatch, resolve })
-        void running?.then(resolve)
+        // A turn later the batch has been told to those who watch as well.
+        const resolveSoon = () => clock.soon(resolve)
+        const afterBatch = batchesTaken + 1
+        onlookers.push({ upTo: worksSoFar, afterBatch, isPatient: false, resolve: resolveSoon })
+        start()
       })
     },
-    depth: () => queue.size,
+    depth,
   }
 }
+
+/** It would merge with nothing: take the place of what was chosen before, or leave it as it was. */
+const isMerged = ({ type }: PresenceEvent) => type === 'set_privacy' || type === 'unlist'
+
+/**
+ * Whether the archive is to be asked first. It is asked too about those who are not here for anybody to see
+ * when something is chosen for them: that must not take effect sooner for somebody invisible, who is in the
+ * store, than for somebody who left long ago.
+ */
+function mustBeRead(stored: Stored | null, { events }: Work): boolean {
+  if (stored === null) return true
+  return stored.record.shown.status === 'offline' && events.some(({ type }) => CHOICES.has(type))
+}
+
+/** What can be seen of somebody who is not here. */
+const CHOICES: ReadonlySet<PresenceEvent['type']> = new Set([
+  'set_custom_status',
+  'set_privacy',
+  'contacts_changed',
+])

@@ -2,6 +2,7 @@
 // gateway it reached, in the same table and under the same rules as a socket.
 import { CLOSE } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
+import { isInvisible } from '../../presence/machine.ts'
 import type { Policy } from '../../presence/policy.ts'
 import type { Tracker } from '../../presence/tracker.ts'
 import { toOwnPresence } from '../../presence/view.ts'
@@ -78,7 +79,7 @@ export function sessionRoutes(parts: SessionRoutesParts): Routes {
             throw error
           })
           if (tracked === null) return times(userId, null, null)
-          ownViews.welcomed(row, tracked.revision)
+          ownViews.welcomed(row, tracked.revision, isInvisible(tracked.record, clock.now()))
           const self = toOwnPresence(userId, tracked.record, clock.now(), policy)
           return times(userId, row, JSON.stringify(self))
         },
