@@ -1,5 +1,5 @@
-// A Clock that stands still until a test moves it. `advance` runs what falls due in order, each
-// callback at its own instant, and lets every promise that a callback released run on before the
+// A Clock that stands still until a test moves it. `advance` runs what falls due in order, all of an
+// instant in one turn of the loop, and lets every promise that a callback released run on before the
 // next one, as a real event loop would. Whatever a callback throws, `advance` throws.
 import type { Clock, Timer } from '../packages/server/src/platform/clock.ts'
 
@@ -18,6 +18,7 @@ const CALLBACKS_PER_ADVANCE_MAX = 1_000_000
 interface Pending {
   at: number
   run: () => void
+  isStopped: boolean
 }
 
 export function createFakeClock(startAt: number): FakeClock {
@@ -29,7 +30,7 @@ export function createFakeClock(startAt: number): FakeClock {
 
   function add(delayMs: number, run: () => void): Pending {
     if (Number.isNaN(delayMs)) throw new Error('a delay must be a number')
-    const pending = { at: now + Math.max(0, delayMs), run }
+    const pending = { at: now + Math.max(0, delayMs), run, isStopped: false }
     let low = 0
     let high = timers.length
     while (low < high) {
@@ -42,6 +43,7 @@ export function createFakeClock(startAt: number): FakeClock {
   }
 
   function remove(pending: Pending): void {
+    pending.isStopped = true
     const index = timers.indexOf(pending)
     if (index >= 0) timers.splice(index, 1)
   }
@@ -63,10 +65,10 @@ export function createFakeClock(startAt: number): FakeClock {
     return { stop: () => remove(pending) }
   }
 
-  /** All that is to run soon, in one turn of the loop, as the real ones do. */
-  async function runSoon(): Promise<void> {
+  /** In one turn of the loop, as the real one does with all that is due: promises go on in between, I/O does not. */
+  async function runTogether(callbacks: readonly (() => void)[]): Promise<void> {
     const failures: unknown[] = []
-    for (const run of soonQueue.splice(0)) {
+    for (const run of callbacks) {
       setImmediate(() => {
         try {
           run()
@@ -79,13 +81,17 @@ export function createFakeClock(startAt: number): FakeClock {
     if (failures.length > 0) throw failures[0]
   }
 
-  /** The next callback due by `until`, with the time moved to its instant. */
-  function takeNext(until: number): (() => void) | null {
-    const first = timers[0]
-    if (first === undefined || first.at > until) return null
-    timers.shift()
-    now = first.at
-    return first.run
+  /** What is to be run next, with the time moved to its instant: all that is to run soon, or what is due then. */
+  function takeNext(until: number): (() => void)[] {
+    if (soonQueue.length > 0) return soonQueue.splice(0)
+    const at = timers[0]?.at ?? Number.POSITIVE_INFINITY
+    if (at > until) return []
+    now = at
+    const later = timers.findIndex((timer) => timer.at > at)
+    const due = timers.splice(0, later === -1 ? timers.length : later)
+    return due.map((timer) => () => {
+      if (!timer.isStopped) timer.run()
+    })
   }
 
   async function advance(ms: number): Promise<void> {
@@ -97,14 +103,9 @@ export function createFakeClock(startAt: number): FakeClock {
       await settle()
       for (let count = 0; ; count++) {
         if (count >= CALLBACKS_PER_ADVANCE_MAX) throw new Error(`callbacks without end at ${now}`)
-        if (soonQueue.length > 0) {
-          await runSoon()
-          continue
-        }
-        const run = takeNext(until)
-        if (run === null) break
-        run()
-        await settle()
+        const callbacks = takeNext(until)
+        if (callbacks.length === 0) break
+        await runTogether(callbacks)
       }
       now = until
     } finally {

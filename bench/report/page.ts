@@ -1,8 +1,10 @@
 // The report: one HTML file with everything in it, readable without a network and without this program.
 // The figures are in the markup; a script draws the charts from the results, which lie in the page too.
+// It wears the colours and letters of the dashboard.
 
 import uplotScript from 'uplot/dist/uPlot.iife.min.js' with { type: 'text' }
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' }
+import baseStyle from '../../packages/dashboard/src/styles/base.css' with { type: 'text' }
 import type { Result, Series } from '../result.ts'
 import { words } from '../result.ts'
 import chartsScript from './charts.client.js' with { type: 'text' }
@@ -30,6 +32,7 @@ export function renderReport(results: readonly Result[]): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
 <style>${uplotStyle}</style>
+<style>${baseStyle}</style>
 <style>${pageStyle}</style>
 <header>
 <h1>${escaped(title)}</h1>

@@ -170,9 +170,10 @@ export async function churnAt(
   }
 }
 
-async function look(subject: Subject, fleet: Fleet) {
-  const [{ counts }, usage] = await Promise.all([fleet.report(), usageOf(subject.pids())])
-  return { at: now(), counts, usage, helpers: lookAtHelpers(subject) }
+/** Everything counted and used so far, to be compared with a later look. */
+export async function look(subject: Subject, fleet: Fleet) {
+  const { counts } = await fleet.report()
+  return { at: now(), counts, usage: usageOf(subject.pids()), helpers: lookAtHelpers(subject) }
 }
 
 export const churn: Scenario = { run }

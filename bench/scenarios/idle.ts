@@ -1,9 +1,10 @@
 // Everybody is there, beats and does nothing else: what a connected user costs in memory, CPU and bytes.
-import { now, sleep } from '../clock.ts'
+import { sleep } from '../clock.ts'
 import { usageOf } from '../proc.ts'
 import type { Outcome } from '../result.ts'
 import { startSampler } from '../sampler.ts'
 import type { Subject } from '../subject.ts'
+import { look } from './churn.ts'
 import {
   BEAT_EVERY_MS,
   type Bench,
@@ -12,7 +13,6 @@ import {
   fleetSpec,
   gather,
   helperFigures,
-  lookAtHelpers,
   type Scenario,
 } from './scenario.ts'
 
@@ -28,19 +28,9 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const sampler = startSampler(subject, fleet, progress, 'idle')
   await sleep(SETTLE_MS)
 
-  const before = {
-    at: now(),
-    usage: usageOf(subject.pids()),
-    counts: (await fleet.report()).counts,
-    helpers: lookAtHelpers(subject),
-  }
+  const before = await look(subject, fleet)
   await sleep(options.seconds * 1000)
-  const after = {
-    at: now(),
-    usage: usageOf(subject.pids()),
-    counts: (await fleet.report()).counts,
-    helpers: lookAtHelpers(subject),
-  }
+  const after = await look(subject, fleet)
   const { timeS, series } = await sampler.stop()
 
   const { users, contacts } = options

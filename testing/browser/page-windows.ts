@@ -1,29 +1,11 @@
-// Windows for the tests of the page: a real browser, real servers, and for everybody a browser of their
-// own, in which nothing is shared but the server. No page may raise an error, trip over its security
-// policy, or ask anybody but its server.
-import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core'
-import { type SettingsInput, startServer, type TestServer } from '../server.ts'
-import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
-import { isCI } from '../services/found.ts'
+// Windows for the tests of the page: for everybody a browser of their own, in which nothing is shared but
+// the server, and which may ask nobody but its server.
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { isSkipped, reason, type TestBrowser, useBrowser } from './fixtures/browser.ts'
 
-const WAIT_MS = 8_000
+export { isSkipped, reason }
 
-const found = await findChromium()
-export const isSkipped = found.state === 'missing' && !isCI()
-/** For the title of what is skipped. */
-export const reason = found.state === 'missing' ? ` (${found.why})` : ''
-
-export interface Windows {
-  serve(settings?: SettingsInput): Promise<TestServer>
-  /** Clears something else away after the test, before the servers. */
-  onEnd(clear: () => unknown): void
+export interface Windows extends Pick<TestBrowser, 'serve' | 'onEnd'> {
   /** A window of somebody with a browser of their own. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>
   /** Somebody of the street, who is live when this resolves. Nobody comes and goes by themselves. */
@@ -31,44 +13,15 @@ export interface Windows {
 }
 
 export function useWindows(): Windows {
-  let browser: Browser | null = null
-  const clearing: (() => unknown)[] = []
-  const contexts: BrowserContext[] = []
-  const troubles: string[] = []
-
-  beforeAll(async () => {
-    if (found.state === 'missing') throw new Error(found.why)
-    browser = await chromium.launch({ executablePath: found.path, args: CHROMIUM_FLAGS })
-  })
-  afterAll(() => browser?.close())
-  afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()))
-    for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-    expect(troubles.splice(0)).toEqual([])
-  })
-
+  const { serve, newContext, complain, onEnd } = useBrowser()
   const windows: Windows = {
-    async serve(settings) {
-      const server = await startServer(settings)
-      clearing.push(server.stop)
-      return server
-    },
-    onEnd: (clear) => void clearing.push(clear),
+    serve,
+    onEnd,
     async open(url, options = {}) {
-      const context = await browser!.newContext({
-        viewport: { width: 1440, height: 900 },
-        locale: 'en-GB',
-        ...options,
-      })
-      contexts.push(context)
-      context.setDefaultTimeout(WAIT_MS)
-      context.on('weberror', (error) => troubles.push(String(error.error())))
-      context.on('console', (message) => {
-        if (message.text().includes('Content Security Policy')) troubles.push(message.text())
-      })
+      const viewport = { width: 1440, height: 900 }
+      const context = await newContext({ viewport, locale: 'en-GB', ...options })
       context.on('request', (request) => {
-        if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url()))
-          troubles.push(`asked ${request.url()}`)
+        if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) complain(`asked ${request.url()}`)
       })
       const page = await context.newPage()
       await page.goto(url)

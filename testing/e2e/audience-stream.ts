@@ -1,16 +1,14 @@
 // The other way to watch: server-sent events, heard like a WebSocket. Knows just enough of the format to
 // hear what comes, so that one test can hold both ways against the same expectation.
 import type { ServerFrame } from '@greendot/protocol'
-import type { Heard, Sighting, TestClient } from '../client.ts'
+import { createHearing, type Ear, WAIT_MS } from '../hearing.ts'
 
-/** Whoever watches, by whichever way: every frame so far, and what it says of somebody. */
-export type Ear = Pick<TestClient, 'heard' | 'sightings' | 'sees'>
+export type { Ear }
 
 export interface StreamEar extends Ear {
   close(): Promise<void>
 }
 
-const WAIT_MS = 5_000
 const MESSAGE_END = '\n\n'
 const DATA = 'data: '
 
@@ -24,51 +22,11 @@ export async function openStreamEar(
     headers: { authorization: `Bearer dev:${viewerId}` },
   })
   if (!response.ok || response.body === null) throw new Error(`no stream: ${await response.text()}`)
-  const heard: Heard[] = []
-  const listeners = new Set<() => void>()
+  const { heard, hear, until, sightings, sees } = createHearing(`the stream of ${viewerId}`)
   const reader = response.body.getReader()
-  void listen(reader, (frame) => {
-    heard.push({ frame, at: Date.now() })
-    for (const look of [...listeners]) look()
-  })
-
-  function until<T>(what: string, withinMs: number, find: () => T | undefined): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const timer = setTimeout(() => {
-      listeners.delete(look)
-      const all = heard.map(({ frame }) => JSON.stringify(frame)).join('\n  ')
-      reject(new Error(`the stream of ${viewerId} waited ${withinMs} ms for ${what}; heard\n  ${all}`))
-    }, withinMs)
-    function look(): void {
-      const found = find()
-      if (found === undefined) return
-      listeners.delete(look)
-      clearTimeout(timer)
-      resolve(found)
-    }
-    listeners.add(look)
-    look()
-    return promise
-  }
-
-  function sightings(ofUser: string, since = 0): Sighting[] {
-    return heard.slice(since).flatMap(({ frame, at }) => {
-      const presences =
-        frame.type === 'presence_state' ? frame.states : frame.type === 'presence_change' ? frame.changes : []
-      return presences.filter(({ user_id }) => user_id === ofUser).map((presence) => ({ presence, at }))
-    })
-  }
-
+  void listen(reader, hear)
   await until('the snapshot', WAIT_MS, () => heard[0])
-  return {
-    heard,
-    sightings,
-    sees: (ofUser, accept, { since = 0, withinMs = WAIT_MS } = {}) =>
-      until(`a sighting of ${ofUser}`, withinMs, () =>
-        sightings(ofUser, since).find(({ presence }) => accept(presence)),
-      ),
-    close: () => reader.cancel(),
-  }
+  return { heard, sightings, sees, close: () => reader.cancel() }
 }
 
 async function listen(

@@ -3,33 +3,16 @@
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { call } from '../http/calls.ts'
-import { describeWithService } from '../services/describe.ts'
-import type { Found } from '../services/found.ts'
-import { findPostgres, startPostgres } from '../services/postgres.ts'
-import { findRedis, startRedis } from '../services/redis.ts'
 import { until } from '../services/within.ts'
 import { appearance, erase, liveFully, nextMillisecond, putAs, watcherOf } from './erased-person.ts'
-import { isOnline, useScene } from './scene.ts'
+import { isOnline } from './scene.ts'
+import { describeWithPairs } from './shared-services.ts'
 
 const ANNA = 'anna-q7x'
 
-async function startServices() {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-  return {
-    redis,
-    postgres,
-    async stop() {
-      await Promise.all([redis.stop(), postgres.stop()])
-    },
-  }
-}
-
-const missing = [await findRedis(), await findPostgres()].find(({ state }) => state === 'missing')
-const found: Found = missing ?? { state: 'found', path: 'both' }
-
 /** The rows of all tables in which the text occurs anywhere. */
-async function rowsThatMention(database_url: string, text: string): Promise<string[]> {
-  const sql = new SQL(database_url, { max: 1 })
+async function rowsThatMention(databaseUrl: string, text: string): Promise<string[]> {
+  const sql = new SQL(databaseUrl, { max: 1 })
   try {
     const tables = (await sql.unsafe(
       'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()',
@@ -47,28 +30,17 @@ async function rowsThatMention(database_url: string, text: string): Promise<stri
   }
 }
 
-describeWithService('erasing a person, with PostgreSQL and Redis', found, startServices, (services) => {
-  const scene = useScene()
-
-  async function deployment() {
-    const { redis, postgres } = services()
-    await redis.cli('FLUSHALL')
-    const database_url = await postgres.newSchema()
-    const settings = { redis_url: redis.url, database_url, database_pool: 4, read_cache_ms: 0 }
-    // One after the other: the first makes the tables.
-    const first = await scene.server(settings)
-    const second = await scene.server(settings)
-    return { here: first.url, there: second.url, database_url }
-  }
+describeWithPairs('erasing a person, with PostgreSQL and Redis', (scene, pair) => {
+  const deployment = () => pair({ read_cache_ms: 0 })
 
   test('[X6] connections end, and every route and row is as if they had never come', async () => {
-    const { here, there, database_url } = await deployment()
+    const { here, there, databaseUrl } = await deployment()
     const life = await liveFully(scene, here, ANNA)
     const thereToo = await scene.person(there, ANNA)
-    expect((await rowsThatMention(database_url, ANNA)).length).toBeGreaterThan(6)
-    expect(await rowsThatMention(database_url, life.text)).not.toEqual([])
+    expect((await rowsThatMention(databaseUrl, ANNA)).length).toBeGreaterThan(6)
+    expect(await rowsThatMention(databaseUrl, life.text)).not.toEqual([])
     expect((await erase(there, ANNA)).status).toBe(204)
-    expect(await rowsThatMention(database_url, ANNA)).toEqual([])
+    expect(await rowsThatMention(databaseUrl, ANNA)).toEqual([])
     for (const { closed } of [life.socket, thereToo]) expect(await closed).toMatchObject({ code: 4401 })
     expect((await life.stream.ended).how).toBe('whole')
     for (const url of [here, there]) {
@@ -77,11 +49,11 @@ describeWithService('erasing a person, with PostgreSQL and Redis', found, startS
       await until(2_000, 'the end of all sessions', async () => (await connections()) === 0)
       expect(await appearance(url, ANNA)).toEqual(await appearance(url, 'never-q7x'))
     }
-    expect(await rowsThatMention(database_url, ANNA)).toEqual([])
+    expect(await rowsThatMention(databaseUrl, ANNA)).toEqual([])
   })
 
   test('[X6] whoever comes back is new, and can be erased again', async () => {
-    const { here, there, database_url } = await deployment()
+    const { here, there, databaseUrl } = await deployment()
     const { socket } = await liveFully(scene, here, ANNA)
     const before = socket.welcome.self.version
     await erase(here, ANNA)
@@ -94,6 +66,6 @@ describeWithService('erasing a person, with PostgreSQL and Redis', found, startS
     await putAs(here, ANNA, 'contacts', { user_ids: ['bob'] })
     await erase(there, ANNA)
     await back.closed
-    expect(await rowsThatMention(database_url, ANNA)).toEqual([])
+    expect(await rowsThatMention(databaseUrl, ANNA)).toEqual([])
   })
 })

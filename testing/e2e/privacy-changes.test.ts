@@ -3,6 +3,7 @@
 // nobody else hears anything. The same by WebSocket, by stream and by asking.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
+import { allSee } from '../hearing.ts'
 import {
   type Audience,
   type Chosen,
@@ -48,7 +49,7 @@ async function told(
 ): Promise<Presence[][]> {
   const since = positions(ears)
   await change()
-  await Promise.all(ears.map((ear, index) => ear.sees('bob', () => true, { since: since[index]! })))
+  await allSee(ears, since, 'bob', () => true)
   await settle(url, ears)
   return toldSince(ears, since, 'bob')
 }
@@ -87,9 +88,7 @@ describe('the right to see somebody', () => {
       const sinceOfAlice = positions(alice.ears)
       const sinceOfCarol = positions(carol.ears)
       await way.lose(url)
-      await Promise.all(
-        alice.ears.map((ear, index) => ear.sees('bob', isHidden, { since: sinceOfAlice[index]! })),
-      )
+      await allSee(alice.ears, sinceOfAlice, 'bob', isHidden)
       await settle(url, [...alice.ears, ...carol.ears])
       expect(toldSince(carol.ears, sinceOfCarol, 'bob')).toEqual([[], []])
       expect(await truthOf(url, 'bob')).toEqual(before)

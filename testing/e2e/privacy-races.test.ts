@@ -1,6 +1,7 @@
 // Privacy and status that change at the same moment, again and again: whatever the timing, nobody is
 // told something they may not see. Both changes are on the wire in one turn, the hiding one first.
 import { expect, test } from 'bun:test'
+import { allSee } from '../hearing.ts'
 import {
   choose,
   hidden,
@@ -66,7 +67,7 @@ test('[S5][S6] a viewer who hides is not told what a reciprocal person says from
     await say(url, 'bob', 'secret')
     await Promise.all([say(url, 'bob', 'open'), settle(url, ears)])
     await choose(url, 'alice', { status_visibility: 'everyone' })
-    await Promise.all(ears.map((ear, index) => ear.sees('bob', says('open'), { since: since[index]! })))
+    await allSee(ears, since, 'bob', says('open'))
     const told = toldSince(ears, since, 'bob').map((presences) => presences.map(textOf))
     expect(told).toEqual([
       [null, 'open'],

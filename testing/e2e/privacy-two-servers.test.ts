@@ -3,11 +3,8 @@
 // answered from memory.
 import { expect, test } from 'bun:test'
 import type { Presence, Settings } from '@greendot/protocol'
+import { allSee } from '../hearing.ts'
 import type { SettingsInput } from '../server.ts'
-import { describeWithService } from '../services/describe.ts'
-import type { Found } from '../services/found.ts'
-import { findPostgres, type Postgres, startPostgres } from '../services/postgres.ts'
-import { findRedis, type Redis, startRedis } from '../services/redis.ts'
 import { until } from '../services/within.ts'
 import {
   choose,
@@ -24,56 +21,21 @@ import {
 import { editWhileAsking } from './audience-following.ts'
 import { hideAndWhisper } from './audience-races.ts'
 import { prepareWay, WAYS } from './audience-ways.ts'
-import { ask, call, isAway, isOnline, useScene, watch } from './scene.ts'
+import { ask, call, isAway, isOnline, watch } from './scene.ts'
+import { describeWithPairs } from './shared-services.ts'
 
 const SETTINGS = '/api/v1/presence/settings'
 const READ_CACHE_MS = 150
 /** For a busy machine. */
 const SLACK_MS = 300
 
-interface Services {
-  redis: Redis
-  postgres: Postgres
-  stop(): Promise<void>
-}
-
-async function startServices(): Promise<Services> {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-  return {
-    redis,
-    postgres,
-    async stop() {
-      await Promise.all([redis.stop(), postgres.stop()])
-    },
-  }
-}
-
-const missing = [await findRedis(), await findPostgres()].find(({ state }) => state === 'missing')
-const found: Found = missing ?? { state: 'found', path: 'both' }
-
-describeWithService('two servers', found, startServices, (services) => {
-  const scene = useScene()
-
-  async function pair(settings: SettingsInput = {}): Promise<[string, string]> {
-    const { redis, postgres } = services()
-    await redis.cli('FLUSHALL')
-    const shared: SettingsInput = {
-      redis_url: redis.url,
-      database_url: await postgres.newSchema(),
-      database_pool: 4,
-      flush_ms: 5,
-      read_cache_ms: READ_CACHE_MS,
-      ...settings,
-    }
-    // One after the other: the first makes the tables.
-    const first = await scene.server(shared)
-    const second = await scene.server(shared)
-    return [first.url, second.url]
-  }
+describeWithPairs('two servers', (scene, start) => {
+  const pair = (settings: SettingsInput = {}) =>
+    start({ flush_ms: 5, read_cache_ms: READ_CACHE_MS, ...settings })
 
   for (const way of WAYS) {
     test(`[S5][C2] the right to see somebody is lost and gained across servers: ${way.name}`, async () => {
-      const [here, there] = await pair()
+      const { here, there } = await pair()
       await prepareWay(here, way)
       await scene.person(here, 'bob')
       const before = await say(here, 'bob', 'here')
@@ -84,16 +46,14 @@ describeWithService('two servers', found, startServices, (services) => {
 
       const since = positions(ears)
       await way.lose(here)
-      await Promise.all(alice.ears.map((ear, index) => ear.sees('bob', isHidden, { since: since[index]! })))
+      await allSee(alice.ears, since, 'bob', isHidden)
       const unheard = await say(here, 'bob', 'unheard')
       await settle(here, ears)
       const nothing = [hidden('bob')]
       expect(toldSince(ears, since, 'bob')).toEqual([nothing, nothing, [unheard], [unheard]])
 
       await way.gain(here)
-      await Promise.all(
-        alice.ears.map((ear, index) => ear.sees('bob', says('unheard'), { since: since[index]! })),
-      )
+      await allSee(alice.ears, since, 'bob', says('unheard'))
       await settle(here, ears)
       const both = [hidden('bob'), unheard]
       expect(toldSince(ears, since, 'bob')).toEqual([both, both, [unheard], [unheard]])
@@ -101,7 +61,7 @@ describeWithService('two servers', found, startServices, (services) => {
   }
 
   test('[S5][C2] queries on the other server follow within the time they may be remembered', async () => {
-    const [here, there] = await pair()
+    const { here, there } = await pair()
     await scene.person(here, 'bob')
     const visible = await say(here, 'bob', 'hello')
     const readThere = async () =>
@@ -125,7 +85,7 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[S5][S6][C2] what is said in the moment of hiding is seen on neither server', async () => {
-    const [here, there] = await pair({ flush_ms: 1 })
+    const { here, there } = await pair({ flush_ms: 1 })
     await say(here, 'bob', 'open')
     const first = await openAudience(scene, here, 'alice', ['bob'])
     const second = await openAudience(scene, there, 'alice', ['bob'])
@@ -133,7 +93,7 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[S5][S6][C2] once a choice is answered, nothing said on the other server is seen', async () => {
-    const [here, there] = await pair({ flush_ms: 1 })
+    const { here, there } = await pair({ flush_ms: 1 })
     await scene.person(here, 'bob')
     await say(here, 'bob', 'open')
     const first = await openAudience(scene, here, 'alice', ['bob'])
@@ -145,9 +105,7 @@ describeWithService('two servers', found, startServices, (services) => {
       await say(there, 'bob', 'secret')
       await say(there, 'bob', `open ${round}`)
       await choose(there, 'bob', { status_visibility: 'everyone' })
-      await Promise.all(
-        ears.map((ear, index) => ear.sees('bob', says(`open ${round}`), { since: since[index]! })),
-      )
+      await allSee(ears, since, 'bob', says(`open ${round}`))
       const texts = toldSince(ears, since, 'bob').map((told) =>
         told.map((one) => one.custom_status?.text ?? null),
       )
@@ -157,7 +115,7 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[S5][W2][C2] an edit takes effect though the other server edits the same list at that moment', async () => {
-    const [here, there] = await pair({ flush_ms: 1 })
+    const { here, there } = await pair({ flush_ms: 1 })
     await choose(here, 'bob', { status_visibility: 'contacts' })
     await editContacts(here, 'PUT', 'bob', ['alice'])
     await say(here, 'bob', 'for contacts')
@@ -180,7 +138,7 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[S5][W2][C2] an edit takes effect though the other server has just made very many', async () => {
-    const [here, there] = await pair()
+    const { here, there } = await pair()
     await choose(here, 'bob', { status_visibility: 'contacts' })
     await editContacts(here, 'PUT', 'bob', ['alice'])
     await say(here, 'bob', 'for contacts')
@@ -195,7 +153,7 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[W1][W2][C2] a connection follows its contact list, wherever it is edited', async () => {
-    const [here, there] = await pair()
+    const { here, there } = await pair()
     await editContacts(here, 'PUT', 'alice', ['bob'])
     const alice = await scene.person(there, 'alice')
     await ask(alice, { type: 'watch_contacts' })
@@ -211,12 +169,13 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[W1][W2][C2] there is no gap between asking for the list and following it', async () => {
-    const [here, there] = await pair()
+    const { here, there } = await pair()
     await editWhileAsking(scene, here, there, 40)
   })
 
   test('[S5][C2] merges through both servers at the same moment all hold', async () => {
-    const urls = await pair()
+    const { here, there } = await pair()
+    const urls = [here, there]
     for (let round = 0; round < 10; round++) {
       const choices = {
         allow: [`friend-${round}`],
@@ -238,7 +197,7 @@ describeWithService('two servers', found, startServices, (services) => {
   })
 
   test('[D4][C2] how soon somebody is away takes effect on their sessions on both servers', async () => {
-    const [here, there] = await pair()
+    const { here, there } = await pair()
     const alice = await scene.person(here, 'alice')
     await watch(alice, ['bob'])
     const laptop = await scene.person(here, 'bob', { deviceId: 'laptop', platform: 'web' })

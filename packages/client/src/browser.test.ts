@@ -9,10 +9,13 @@ import { connect as connectBare, type TestClient } from '../../../testing/client
 import { type SettingsInput, startServer, type TestServer } from '../../../testing/server.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../../../testing/services/chromium.ts'
 import { isCI } from '../../../testing/services/found.ts'
+import { until, within } from '../../../testing/services/within.ts'
 import { buildClient } from '../build.ts'
 import type { ConnectOptions, Dot } from './types.ts'
 
 const WAIT_MS = 8_000
+/** Of a page, one every 300 ms: several times as long as it may be silent. */
+const BEATS = 10
 
 const found = await findChromium()
 const isSkipped = found.state === 'missing' && !isCI()
@@ -129,13 +132,9 @@ describe.skipIf(isSkipped)(`tabs in a browser${reason}`, () => {
   async function watchesAre(count: number): Promise<void> {
     const read = async () => {
       const answer = await fetch(`${server.url}/api/v1/stats`, { headers: { authorization: 'Bearer dev' } })
-      return JSON.stringify(await answer.json())
+      return ((await answer.json()) as { watches: number }).watches
     }
-    const endAt = Date.now() + WAIT_MS
-    while (!(await read()).includes(`"watches":${count}`)) {
-      if (Date.now() > endAt) throw new Error(`not ${count} watches: ${await read()}`)
-      await Bun.sleep(50)
-    }
+    await until(WAIT_MS, `having ${count} watches`, async () => (await read()) === count)
   }
 
   const kinds: [string, Partial<ConnectOptions>][] = [
@@ -243,8 +242,14 @@ describe.skipIf(isSkipped)(`tabs in a browser${reason}`, () => {
   test('[D6] a hidden page whose timers sleep is kept here by its worker', async () => {
     await serve({ heartbeat_interval_ms: 300, heartbeat_ttl_ms: 900, offline_delay_ms: 0 })
     const page = await context.newPage()
-    let sockets = 0
-    page.on('websocket', () => sockets++)
+    const beaten = Promise.withResolvers<void>()
+    let [sockets, beats] = [0, 0]
+    page.on('websocket', (socket) => {
+      sockets++
+      socket.on('framesent', ({ payload }) => {
+        if (String(payload).includes('"heartbeat"') && ++beats === BEATS) beaten.resolve()
+      })
+    })
     await page.addInitScript(() => {
       window.setInterval = (() => 0) as unknown as typeof window.setInterval
       Object.defineProperty(document, 'hidden', { get: () => true })
@@ -253,8 +258,11 @@ describe.skipIf(isSkipped)(`tabs in a browser${reason}`, () => {
     await page.waitForFunction('window.isReady', undefined, { polling: 50 })
     await page.evaluate(`start(${JSON.stringify({ url: server.url, token: 'dev:alice', tabs: 'separate' })})`)
     await bob.sees('alice', ({ status }) => status === 'away')
-    await Bun.sleep(3_000)
-    expect(aliceWas()).toEqual(['offline', 'away'])
+    await within(WAIT_MS, `sending ${BEATS} beats`, beaten.promise)
+    // Whatever bob was to hear of her before, he has heard by then.
+    await get(page, `dot.setAvailability('busy')`)
+    await bob.sees('alice', ({ status }) => status === 'busy')
+    expect(aliceWas()).toEqual(['offline', 'away', 'busy'])
     expect(sockets).toBe(1)
   })
 

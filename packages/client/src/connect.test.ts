@@ -203,7 +203,8 @@ describe('choosing', () => {
   test('[D4] what the app says about activity is seen', async () => {
     const server = await serve({ away_after_ms: 300, heartbeat_interval_ms: 100 })
     const bob = await arrive(server, 'bob')
-    bob.send({ type: 'watch', user_ids: ['alice'] })
+    const idlers = ['carol', 'dave']
+    bob.send({ type: 'watch', user_ids: ['alice', ...idlers] })
     const { dot } = open(server)
     await bob.sees('alice', ({ status }) => status === 'online')
     dot.setActivity('idle')
@@ -213,7 +214,11 @@ describe('choosing', () => {
     await bob.sees('alice', ({ status }) => status === 'online', { since })
     // Outside of a page nobody can tell, and whoever runs is active: for as long as it runs.
     dot.setActivity('auto')
-    await Bun.sleep(1_000)
+    // These do nothing after they came: twice in turn, everybody who is idle since before is away by then.
+    for (const idler of idlers) {
+      await arrive(server, idler)
+      await bob.sees(idler, ({ status }) => status === 'away')
+    }
     expect(bob.sightings('alice', since).map(({ presence }) => presence.status)).toEqual(['online'])
   })
 

@@ -75,6 +75,7 @@ describe('without WebSockets', () => {
     const bob = await arrive(server, 'bob')
     const beating = setInterval(() => bob.send('{"type":"heartbeat","activity":"active"}'), 100)
     bob.send({ type: 'watch', user_ids: ['alice'] })
+    await bob.sees('alice', ({ status }) => status === 'offline')
     const { dot, hasBeaten } = open(server)
     await bob.sees('alice', ({ status }) => status === 'online')
     // Three times as long as silence would be taken for gone.
@@ -184,6 +185,7 @@ describe('without WebSockets', () => {
     bob.send({ type: 'watch', user_ids: ['alice'] })
     const { dot, diary } = open(server)
     await bob.sees('alice', ({ status }) => status === 'online')
+    await diary.until('live', () => dot.state === 'live')
     await dot.leave()
     await bob.sees('alice', ({ status, version }) => status === 'offline' && version > 0)
     const since = bob.heard.length

@@ -191,7 +191,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     logger,
     cacheMs: isShared ? config.readCacheMs : 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    // Elsewhere a commit takes as long as the network, and nobody is made to wait for what others do.
+    // With Redis a commit takes as long as the network: nobody could tell turns, and nobody waits.
     settle: isShared ? () => Promise.resolve() : tracker.settle,
   })
   const relations = createRelations({ archive, rules: config.rules, clock, logger })
@@ -258,6 +258,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await gateway?.stop()
       expiries.stop()
       await sweeper?.stop()
+      await tracker.flush()
       await archivist.flush()
       eraser.stop()
       feed.stop()

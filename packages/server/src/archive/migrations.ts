@@ -1,7 +1,7 @@
 // The schema as an ordered list of named steps, kept in code so that a single-file executable
 // carries it. A step that was released is never edited: the next one mends it. All pending steps
 // run in one transaction, so a database is either at the old schema or at the new one.
-import type { SqlDatabase, SqlDialect, SqlSession } from './sql-database.ts'
+import { hasOneWriter, type SqlDatabase, type SqlDialect, type SqlSession } from './sql-database.ts'
 
 export interface Migration {
   name: string
@@ -83,6 +83,21 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE INDEX contact_by_contact_owner ON contact (contact_id, owner_id)',
       'DROP INDEX contact_by_contact',
     ],
+  },
+  {
+    name: '0007_contact_replacement',
+    // Elsewhere a list is replaced in one transaction (see sql-replacement.ts).
+    statements: (dialect) =>
+      hasOneWriter(dialect)
+        ? [
+            `CREATE TABLE contact_replacement (
+              owner_id ${dialect.text} NOT NULL PRIMARY KEY,
+              claim ${dialect.text} NOT NULL,
+              shown ${dialect.text} NOT NULL CHECK (shown IN ('old', 'new'))
+            )${dialect.tableOptions}`,
+            `ALTER TABLE contact ADD COLUMN edition ${dialect.text} CHECK (edition IN ('old', 'new'))`,
+          ]
+        : [],
   },
 ]
 

@@ -50,7 +50,10 @@ export interface ContactPair {
 }
 
 export interface Archive {
-  /** Creates or upgrades the schema; returns the migrations that were applied. */
+  /**
+   * Creates or upgrades the schema, and clears away what a crash has left half done. To be called at
+   * every start; returns the migrations that were applied.
+   */
   migrate(): Promise<string[]>
   /** The migrations that have not been applied. */
   pending(): Promise<string[]>

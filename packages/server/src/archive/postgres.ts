@@ -20,7 +20,8 @@ const postgresDialect: SqlDialect = {
   longRowTableOptions: '',
   jsonRows: (param) => `jsonb_array_elements(${json(param)}) AS entry`,
   jsonTexts: (param) => `jsonb_array_elements_text(${json(param)}) AS entry`,
-  jsonArray: (text) => `COALESCE(CAST(json_agg(${text} ORDER BY ${text}) AS TEXT), '[]')`,
+  jsonArray: (text, condition) =>
+    `COALESCE(CAST(json_agg(${text} ORDER BY ${text}) FILTER (WHERE ${condition}) AS TEXT), '[]')`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
   findTable: 'SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',

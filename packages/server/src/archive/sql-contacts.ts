@@ -1,14 +1,19 @@
 // The contact lists of the SQL archive. A list may hold a hundred thousand people, so everything
-// here goes through it in slices: ids in order, because then neighbours share pages, and because
-// two writers that meet on the same rows wait for each other in turn, never both at once.
+// here goes through it in slices. How an edit keeps out of the way of others depends on the database:
+// where transactions run side by side, each is one transaction that holds a lock on the list.
 import type { Archive } from './port.ts'
-import { inSlices, type SliceLimits, sorted, sortedSet } from './slices.ts'
-import type { SqlDatabase, SqlSession } from './sql-database.ts'
+import { inSlices, sorted, sortedSet } from './slices.ts'
+import {
+  CONTACTS_PER_PAGE,
+  type ContactRow,
+  type ContactRows,
+  createContactRows,
+  PER_STATEMENT,
+} from './sql-contact-rows.ts'
+import { hasOneWriter, type SqlDatabase, type SqlSession } from './sql-database.ts'
+import { createListEdits, type ListEdits } from './sql-replacement.ts'
 import type { SqlStatements } from './sql-statements.ts'
 
-/** Contacts in one statement; one owner's rows are neighbours, only the index is scattered. */
-export const CONTACTS_PER_STATEMENT_MAX = 500
-const CONTACTS_PER_PAGE = 2000
 const PAIRS_PER_READ_MAX = 1000
 /** Of somebody who is erased: each is in another list, on a page of its own. */
 const FORGOTTEN_PER_STATEMENT_MAX = 250
@@ -19,6 +24,8 @@ type Editing = 'addContacts' | 'removeContacts' | 'replaceContacts'
 interface ContactLists extends Pick<Archive, Reading | Editing> {
   /** Their own list, and them in the lists of others. */
   forgetContacts(userId: string): Promise<void>
+  /** Ends what crashes have left unfinished. */
+  settleContacts(): Promise<void>
 }
 
 interface JsonPage {
@@ -27,24 +34,12 @@ interface JsonPage {
   last_id: string | null
 }
 
-/** Fewer of those with long ids, which share their pages with fewer others. */
-const PER_STATEMENT: SliceLimits<string> = {
-  itemsMax: CONTACTS_PER_STATEMENT_MAX,
-  size: { max: 32 * CONTACTS_PER_STATEMENT_MAX, of: (id) => id.length },
-}
-
 export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): ContactLists {
   const { pause } = database
-
-  async function page(
-    rows: SqlSession['rows'],
-    ownerId: string,
-    afterId: string,
-    limit: number,
-  ): Promise<string[]> {
-    const found = await rows<{ contact_id: string }>(sql.contactsPage, [ownerId, afterId, limit])
-    return found.map((row) => row.contact_id)
-  }
+  const contacts = createContactRows(database, sql)
+  const edits = hasOneWriter(database.dialect)
+    ? createListEdits(database, contacts)
+    : createLockedEdits(database, contacts)
 
   async function jsonPage(rows: SqlSession['rows'], ownerId: string, afterId: string) {
     const [found] = await rows<JsonPage>(sql.contactsJsonPage, [ownerId, afterId, CONTACTS_PER_PAGE])
@@ -55,34 +50,24 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
   /** Page after page, up to the last or the limit. */
   async function pages(rows: SqlSession['rows'], ownerId: string, limit: number): Promise<string[]> {
     const ids: string[] = []
+    let afterId = ''
     while (true) {
-      const pageMax = Math.min(CONTACTS_PER_PAGE, limit - ids.length)
-      const next = await page(rows, ownerId, ids.at(-1) ?? '', pageMax)
-      ids.push(...next)
-      if (next.length < CONTACTS_PER_PAGE || ids.length === limit) return ids
+      const next = await contacts.page(rows, ownerId, afterId, CONTACTS_PER_PAGE)
+      ids.push(...shownIds(next))
+      if (ids.length >= limit) return ids.slice(0, limit)
+      if (next.length < CONTACTS_PER_PAGE) return ids
+      afterId = next.at(-1)!.contact_id
       await pause()
     }
   }
 
-  /** Edits of one list stand in line, so that each finds it as the one before has left it. */
-  const edit = <Result>(ownerId: string, run: (tx: SqlSession) => Promise<Result>) =>
-    database.transaction(async (tx) => {
-      const { lock } = database.dialect
-      if (lock !== null) await tx.rows(lock, [`contact ${ownerId}`])
-      return run(tx)
-    })
-
-  const insert = (tx: SqlSession, ownerId: string, ids: readonly string[], now: number) =>
-    tx.run(sql.addContacts, [ownerId, JSON.stringify(ids), now])
-
-  const remove = (tx: SqlSession, ownerId: string, ids: readonly string[]) =>
-    tx.run(sql.removeContacts, [ownerId, JSON.stringify(ids)])
-
   return {
     async contactsOf(ownerId, limit = Number.MAX_SAFE_INTEGER) {
       // One statement is a snapshot too, and enough for all but the longest lists.
-      const first = await page(database.read, ownerId, '', Math.min(CONTACTS_PER_PAGE, limit))
-      if (first.length < CONTACTS_PER_PAGE || first.length === limit) return first
+      const firstMax = Math.min(CONTACTS_PER_PAGE, limit)
+      const first = await contacts.page(database.read, ownerId, '', firstMax)
+      const ids = shownIds(first)
+      if (first.length < firstMax || ids.length === limit) return ids
       return database.snapshot((rows) => pages(rows, ownerId, limit))
     },
 
@@ -123,43 +108,50 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
 
     async addContacts(ownerId, ids, now) {
       await inSlices(await sorted(ids, pause), PER_STATEMENT, pause, (slice) =>
-        edit(ownerId, (tx) => insert(tx, ownerId, slice, now)),
+        edits.edit(ownerId, (tx) => contacts.insert(tx, ownerId, slice, now)),
       )
     },
 
     async removeContacts(ownerId, ids) {
       await inSlices(await sorted(ids, pause), PER_STATEMENT, pause, (slice) =>
-        edit(ownerId, (tx) => remove(tx, ownerId, slice)),
+        edits.edit(ownerId, (tx) => contacts.remove(tx, ownerId, slice)),
       )
     },
 
-    // Only the difference is written, so that those who stay keep their date and the usual
-    // replacement, which changes little, costs little.
-    async replaceContacts(ownerId, ids, now) {
-      const missing = await sortedSet(ids, pause)
-      await edit(ownerId, async (tx) => {
-        let afterId = ''
-        let isLast = false
-        while (!isLast) {
-          const present = await page(tx.rows, ownerId, afterId, CONTACTS_PER_PAGE)
-          const gone = present.filter((id) => !missing.delete(id))
-          await inSlices(gone, PER_STATEMENT, pause, (slice) => remove(tx, ownerId, slice))
-          isLast = present.length < CONTACTS_PER_PAGE
-          afterId = present.at(-1) ?? ''
-          await pause()
-        }
-        await inSlices([...missing], PER_STATEMENT, pause, (slice) => insert(tx, ownerId, slice, now))
-        // After so many writes the commit itself is long.
-        await pause()
-      })
-    },
+    replaceContacts: edits.replace,
 
     async forgetContacts(userId) {
       for (const statement of [sql.forgetContacts, sql.forgetAsContact]) {
         const forgetSome = () =>
-          edit(userId, (tx) => tx.run(statement, [userId, FORGOTTEN_PER_STATEMENT_MAX]))
+          edits.edit(userId, (tx) => tx.run(statement, [userId, FORGOTTEN_PER_STATEMENT_MAX]))
         while ((await forgetSome()) > 0) await pause()
       }
     },
+
+    settleContacts: edits.settle,
   }
+}
+
+/** Edits of one list stand in line, so that each finds it as the one before has left it. */
+function createLockedEdits(database: SqlDatabase, contacts: ContactRows): ListEdits {
+  const edit: ListEdits['edit'] = (ownerId, run) =>
+    database.transaction(async (tx) => {
+      await tx.rows(database.dialect.lock!, [`contact ${ownerId}`])
+      return run(tx)
+    })
+  return {
+    edit,
+    async replace(ownerId, ids, now) {
+      const wanted = await sortedSet(ids, database.pause)
+      await edit(ownerId, async (tx) =>
+        contacts.change(tx, ownerId, await contacts.difference(tx.rows, ownerId, wanted), now),
+      )
+    },
+    // A crash leaves no part of a transaction behind.
+    settle: async () => {},
+  }
+}
+
+function shownIds(rows: readonly ContactRow[]): string[] {
+  return rows.filter((row) => row.is_shown).map((row) => row.contact_id)
 }

@@ -42,14 +42,19 @@ export interface SqlDialect {
   jsonRows(param: string): string
   /** A FROM item `entry` whose `value` is one text of a JSON array of texts. */
   jsonTexts(param: string): string
-  /** The texts of all rows, in order, as the text of a JSON array. */
-  jsonArray(text: string): string
+  /** The texts of the rows for which the condition is true, in order, as the text of a JSON array. */
+  jsonArray(text: string, condition: string): string
   /** Whether one text is somewhere in the other. */
   contains(text: string, part: string): string
-  /** Holds `$1` until the transaction ends; null where writers already wait for each other. */
+  /** Holds `$1` until the transaction ends; null where there is one writer, for whom all others wait. */
   readonly lock: string | null
   /** Selects a row when there is a table named `$1`. */
   readonly findTable: string
   /** Fails when the database cannot be reached. */
   readonly ping: string
+}
+
+/** Then a long transaction holds up everybody who has anything to write. */
+export function hasOneWriter(dialect: SqlDialect): boolean {
+  return dialect.lock === null
 }

@@ -1,6 +1,6 @@
 // The statements of the SQL archive. "The newest wins" is decided here and nowhere else: each
 // upsert compares the row it brings with the row it finds, so batches may repeat and arrive late.
-import type { SqlDialect } from './sql-database.ts'
+import { hasOneWriter, type SqlDialect } from './sql-database.ts'
 import {
   type Column,
   insertJsonRows,
@@ -54,8 +54,14 @@ const PRIVACY_BYTES_TOGETHER_MAX = 2048
 export type SqlStatements = ReturnType<typeof sqlStatements>
 
 export function sqlStatements(dialect: SqlDialect) {
+  // Some rows wait for a replacement of their list, or were replaced (see sql-replacement.ts).
+  const isShown = (ownerId: string) =>
+    hasOneWriter(dialect)
+      ? `(edition IS NULL OR edition = (SELECT shown FROM contact_replacement AS r WHERE r.owner_id = ${ownerId}))`
+      : 'true'
+  // Also those who are not shown, so that a page takes the same time however many there are.
   const contactsPage = `
-    SELECT contact_id FROM contact
+    SELECT contact_id, ${isShown('$1')} AS is_shown FROM contact
     WHERE owner_id = $1 AND contact_id > $2 ORDER BY contact_id LIMIT CAST($3 AS BIGINT)`
 
   return {
@@ -107,17 +113,19 @@ export function sqlStatements(dialect: SqlDialect) {
 
     contactsPage,
     contactsJsonPage: `
-      SELECT ${dialect.jsonArray('page.contact_id')} AS json, count(*) AS length,
+      SELECT ${dialect.jsonArray('page.contact_id', 'page.is_shown')} AS json, count(*) AS length,
         max(page.contact_id) AS last_id
       FROM (${contactsPage}) AS page`,
     // Of rows `[position, owner, contact]`, the positions of those who are contacts.
     areContacts: `
       SELECT CAST(entry.value ->> 0 AS BIGINT) AS position FROM ${dialect.jsonRows('$1')}
       WHERE EXISTS (
-        SELECT 1 FROM contact WHERE owner_id = entry.value ->> 1 AND contact_id = entry.value ->> 2)`,
+        SELECT 1 FROM contact WHERE owner_id = entry.value ->> 1 AND contact_id = entry.value ->> 2
+        AND ${isShown('contact.owner_id')})`,
     ownersOf: `
       SELECT owner_id FROM contact
-      WHERE contact_id = $1 AND owner_id > $2 ORDER BY owner_id LIMIT CAST($3 AS BIGINT)`,
+      WHERE contact_id = $1 AND owner_id > $2 AND ${isShown('contact.owner_id')}
+      ORDER BY owner_id LIMIT CAST($3 AS BIGINT)`,
     addContacts: `
       INSERT INTO contact (owner_id, contact_id, created_at)
       SELECT CAST($1 AS TEXT), entry.value, CAST($3 AS BIGINT) FROM ${dialect.jsonTexts('$2')} WHERE true

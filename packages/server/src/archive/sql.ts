@@ -41,7 +41,7 @@ const NOTHING_KNOWN: ArchivedUser = Object.freeze({ lastSeen: null, settings: nu
 export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const sql = sqlStatements(database.dialect)
   const privacy = createSqlPrivacy(database, sql)
-  const { forgetContacts, ...contacts } = createSqlContacts(database, sql)
+  const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
   /** `write` gets rows of different users. */
   async function upsert<Row extends { userId: string }>(
@@ -64,7 +64,11 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   }
 
   return {
-    migrate: () => migrate(database, MIGRATIONS, clock.now()),
+    async migrate() {
+      const applied = await migrate(database, MIGRATIONS, clock.now())
+      await settleContacts()
+      return applied
+    },
 
     pending: () => pendingMigrations(database, MIGRATIONS),
 

@@ -6,6 +6,7 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import { createLine } from './lines.ts'
 import type { Archive } from './port.ts'
 import { createSqlArchive } from './sql.ts'
 import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql-database.ts'
@@ -32,7 +33,7 @@ const sqliteDialect: SqlDialect = {
   longRowTableOptions: ' STRICT',
   jsonRows: (param) => `json_each(${param}) AS entry`,
   jsonTexts: (param) => `json_each(${param}) AS entry`,
-  jsonArray: (text) => `json_group_array(${text} ORDER BY ${text})`,
+  jsonArray: (text, condition) => `json_group_array(${text} ORDER BY ${text}) FILTER (WHERE ${condition})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   lock: null,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1",
@@ -101,8 +102,8 @@ interface Connections {
 
 function sqliteDatabase(path: string, connections: Connections, clock: Clock): SqlDatabase {
   const { writer, reader, snapshots } = connections
-  const line = createLine()
-  const snapshotLine = createLine()
+  const inLine = createLine(TRANSACTIONS_WAITING_MAX, 'the SQLite database')
+  const inSnapshotLine = createLine(TRANSACTIONS_WAITING_MAX, 'a snapshot of the SQLite database')
   const checkpoints = createCheckpoints(resolve(path), writer)
   let rowsInLog = 0
 
@@ -131,13 +132,13 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
     async read<Row>(text: string, params: readonly SqlValue[] = []) {
       const select = () => reader.query<Row, SqlValue[]>(numbered(text)).all(...params)
       // On a shared connection a read must not fall into the transaction that is open.
-      return reader === writer ? line.wait(async () => select()) : select()
+      return reader === writer ? inLine(async () => select()) : select()
     },
 
     snapshot<Result>(run: (rows: SqlSession['rows']) => Promise<Result>) {
       // On a shared connection nobody else comes in between anyway.
-      if (snapshots === writer) return line.wait(() => run(session.rows))
-      return snapshotLine.wait(async () => {
+      if (snapshots === writer) return inLine(() => run(session.rows))
+      return inSnapshotLine(async () => {
         snapshots.run('BEGIN')
         try {
           return await run(async <Row>(text: string, params: readonly SqlValue[] = []) =>
@@ -150,7 +151,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
     },
 
     transaction: (run) =>
-      line.wait(async () => {
+      inLine(async () => {
         await untilUnlocked(clock, () => writer.run('BEGIN IMMEDIATE'))
         try {
           const result = await run(session)
@@ -159,7 +160,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
             rowsInLog = 0
             // Behind us in the line: this writer need not wait for it, only the next. A line that is
             // full refuses it, and we ask again after as many rows.
-            line.wait(emptyLog).catch(() => {})
+            inLine(emptyLog).catch(() => {})
           }
           return result
         } catch (error) {
@@ -172,31 +173,12 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
     pause: () => new Promise((resolve) => clock.soon(resolve)),
 
     close: () =>
-      line.wait(async () => {
-        await snapshotLine.wait(async () => snapshots.close())
+      inLine(async () => {
+        await inSnapshotLine(async () => snapshots.close())
         reader.close()
         writer.close()
         await checkpoints.close()
       }),
-  }
-}
-
-/** Jobs run one after the other, in the order they came, whatever became of those before. */
-function createLine() {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
-  return {
-    wait<Result>(job: () => Promise<Result>): Promise<Result> {
-      if (waiting >= TRANSACTIONS_WAITING_MAX) {
-        return Promise.reject(new Error(`${waiting} transactions already wait for the SQLite database`))
-      }
-      waiting += 1
-      const result = last.then(job).finally(() => {
-        waiting -= 1
-      })
-      last = result.catch(() => {})
-      return result
-    },
   }
 }
 

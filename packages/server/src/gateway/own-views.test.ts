@@ -1,8 +1,10 @@
 // The own view on every open session of a person: each newer one once, none twice, none backwards,
 // and nothing for clients that beat over HTTP.
 import { describe, expect, test } from 'bun:test'
+import type { Availability } from '@greendot/protocol'
 import fc from 'fast-check'
 import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { IMAGINED_REVISION } from '../presence/tracker.ts'
 import { createInterner } from './interner.ts'
 import { createOutbox } from './outbox.ts'
 import { createOwnViews } from './own-views.ts'
@@ -47,9 +49,11 @@ function createWorld(clock: FakeClock) {
       heard.set(table.sessionId(row), [])
       return row
     },
-    welcome: (row: number, revision: number) => ownViews.welcomed(row, revision, false),
-    change: (userId: string, revision: number) =>
-      ownViews.receive({ kind: 'self', userId, revision, json: JSON.stringify({ revision }) }),
+    welcome: (row: number, revision: number, isInvisible = false) =>
+      ownViews.welcomed(row, revision, isInvisible),
+    change: (userId: string, revision: number, availability: Availability = 'auto') =>
+      ownViews.receive({ kind: 'self', userId, revision, json: JSON.stringify({ revision, availability }) }),
+    isInvisible: (userId: string) => ownViews.isInvisible(interner.find(userId)),
     end(row: number): void {
       const user = table.columns.user[row]!
       outbox.forget(row)
@@ -172,5 +176,56 @@ describe('own views', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('whether somebody is invisible', () => {
+  test('[S2] is what their welcome or their newest view says, until their last session ends', () => {
+    const world = createWorld(createFakeClock(NOW))
+    const rows = [world.open('bob'), world.open('bob')]
+    world.welcome(rows[0]!, 1, true)
+    expect(world.isInvisible('bob')).toBe(true)
+    world.change('bob', 2)
+    expect(world.isInvisible('bob')).toBe(false)
+    world.welcome(rows[1]!, 3, true)
+    world.end(rows[0]!)
+    expect(world.isInvisible('bob')).toBe(true)
+    world.end(rows[1]!)
+    world.open('bob')
+    expect(world.isInvisible('bob')).toBe(false)
+  })
+
+  test('[S2] is not undone by a view that was overtaken, told already or not', async () => {
+    const clock = createFakeClock(NOW)
+    const world = createWorld(clock)
+    const row = world.open('bob')
+    world.welcome(row, 1)
+    world.change('bob', 6, 'invisible')
+    world.change('bob', 4)
+    expect(world.isInvisible('bob')).toBe(true)
+    await clock.advance(FLUSH_MS)
+    expect(world.heardBy(row)).toEqual([6])
+    world.change('bob', 5)
+    expect(world.isInvisible('bob')).toBe(true)
+    await clock.advance(FLUSH_MS)
+    expect(world.heardBy(row)).toEqual([6])
+    world.change('bob', 7)
+    expect(world.isInvisible('bob')).toBe(false)
+  })
+
+  test('[S2, C7] is not undone by a welcome that was imagined while the store was away', () => {
+    const world = createWorld(createFakeClock(NOW))
+    const [first, second] = [world.open('bob'), world.open('bob')]
+    world.welcome(first, 8, true)
+    world.welcome(second, IMAGINED_REVISION)
+    expect(world.isInvisible('bob')).toBe(true)
+  })
+
+  test('[S2] is not undone by a welcome that is older than a view that waits', () => {
+    const world = createWorld(createFakeClock(NOW))
+    const row = world.open('bob')
+    world.change('bob', 6, 'invisible')
+    world.welcome(row, 5)
+    expect(world.isInvisible('bob')).toBe(true)
   })
 })

@@ -29,7 +29,11 @@ export function createOwnViews(parts: {
   const views = new Map<number, { revision: number; json: string }>()
   const invisible = new Set<number>()
 
-  function noteVisibility(user: number, isInvisible: boolean): void {
+  /** Not by what is older than what their sessions were told. */
+  function noteVisibility(user: number, revision: number, isInvisible: boolean): void {
+    for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
+      if (columns.ownRevision[row]! > revision) return
+    }
     if (isInvisible) invisible.add(user)
     else invisible.delete(user)
   }
@@ -60,7 +64,7 @@ export function createOwnViews(parts: {
       if (view !== undefined && view.revision >= revision) return
       views.set(user, { revision, json })
       // Whatever anybody writes about themselves, its quotation marks are escaped.
-      noteVisibility(user, json.includes('"availability":"invisible"'))
+      noteVisibility(user, revision, json.includes('"availability":"invisible"'))
       for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
         // Before its welcome a session has revision 0; the welcome looks here for something newer.
         if (
@@ -76,10 +80,9 @@ export function createOwnViews(parts: {
     welcomed(row, revision, isInvisible) {
       columns.ownRevision[row] = revision
       const user = columns.user[row]!
-      const isOld = (views.get(user)?.revision ?? 0) > revision
-      if (!isOld) noteVisibility(user, isInvisible)
-      if (isOld) outbox().markOwn(row)
-      else dropIfDelivered(user)
+      if ((views.get(user)?.revision ?? 0) > revision) return outbox().markOwn(row)
+      noteVisibility(user, revision, isInvisible)
+      dropIfDelivered(user)
     },
     take,
     isInvisible: (user) => invisible.has(user),

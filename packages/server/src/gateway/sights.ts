@@ -23,8 +23,8 @@ import { NIL, UNMARKED } from './watch-index.ts'
 const ASK_AGAIN_MS = 1_000
 /** Watchers of one person that are looked at in one turn of the loop. */
 const REVIEWED_PER_TURN = 1_000
-/** Watchers among whom one is looked for who may be known to watch. */
-const WATCHERS_LOOKED_AT = 8
+/** Watchers among whom one is looked for who may be known to watch; past it they are read again. */
+const WATCHERS_LOOKED_AT = 1_000
 
 /** What one viewer may see of one target, by what was known when it was decided. */
 export interface Decision {
@@ -184,17 +184,19 @@ export function createSights(parts: SightsParts): Sights {
   }
 
   function reviewWatchers(target: number): void {
-    const edges: number[] = []
-    for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) edges.push(edge)
+    const edges = new Int32Array(index.watchers(target))
     // All at once, so that nothing goes out by the old right while the others wait for their turn.
-    if (edges.length > REVIEWED_PER_TURN) {
-      const isBlank = isShowingNothing(target)
-      for (const edge of edges) comeIntoDoubt(edge, isBlank)
+    const isCrowd = edges.length > REVIEWED_PER_TURN
+    const isBlank = isCrowd && isShowingNothing(target)
+    let count = 0
+    for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
+      if (isCrowd) comeIntoDoubt(edge, isBlank)
+      edges[count++] = edge
     }
     reviewFrom(edges, 0, target)
   }
 
-  function reviewFrom(edges: readonly number[], from: number, target: number): void {
+  function reviewFrom(edges: Int32Array, from: number, target: number): void {
     const until = Math.min(edges.length, from + REVIEWED_PER_TURN)
     for (let at = from; at < until; at++) {
       const edge = edges[at]!

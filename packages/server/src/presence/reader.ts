@@ -25,7 +25,7 @@ export interface Answer {
   isDegraded: boolean
 }
 
-interface Look extends Answer {
+interface Sighting extends Answer {
   /** Nothing may be left behind that tells of it. */
   isUnnoticed?: boolean
 }
@@ -85,14 +85,19 @@ export function createReader(parts: ReaderParts): Reader {
     }
   }
 
-  /** By what the store says of the viewer, who is read along with the others. */
-  async function readFor(viewerId: string, load: Load, userIds: readonly string[]): Promise<Look> {
+  /** By what there is of the viewer, who is read along with the others. */
+  async function readFor(viewerId: string, load: Load, userIds: readonly string[]): Promise<Sighting> {
     const loaded = await tryLoad(load, [...userIds, viewerId])
-    const viewer = loaded?.at(-1)?.record ?? null
-    const isUnnoticed =
-      viewer !== null && (isInvisible(viewer, clock.now()) || !isOpenToAll(viewer.privacy, rules))
+    const isUnnoticed = await mustNotBeNoticed(viewerId, loaded?.at(-1)?.record ?? null)
     const others = loaded?.slice(0, -1) ?? null
     return { ...(await complete(others, userIds, isUnnoticed ? unnoticed : looks)), isUnnoticed }
+  }
+
+  async function mustNotBeNoticed(viewerId: string, hot: UserRecord | null): Promise<boolean> {
+    // What they chose may be in the archive alone.
+    const viewer = hot ?? (await readBy(store.load, [viewerId], ownLooks)).records[0] ?? null
+    const privacy = viewer?.privacy ?? null
+    return !isOpenToAll(privacy, rules) || (viewer !== null && isInvisible(viewer, clock.now()))
   }
 
   async function readBy(load: Load, userIds: readonly string[], recent: RecentLooks | null): Promise<Answer> {
@@ -124,7 +129,8 @@ export function createReader(parts: ReaderParts): Reader {
 
   /**
    * Asks the archive about these; of those whom the hot store has, only to have asked. Who is to be noticed
-   * by nobody does not keep anybody hot either: it would make them quicker to come.
+   * by nobody does not keep anybody hot either, which would make them quicker to come, unless something of
+   * theirs is about to change.
    */
   async function backfill(
     due: ReadonlyMap<string, UserRecord | null>,
@@ -182,7 +188,7 @@ export function createReader(parts: ReaderParts): Reader {
     settle,
     async query(userIds, viewerId) {
       await settle()
-      const read = (userIds: readonly string[]): Promise<Look> =>
+      const read = (userIds: readonly string[]): Promise<Sighting> =>
         viewerId === null ? readBy(loadForQuery, userIds, looks) : readFor(viewerId, loadForQuery, userIds)
       if (cacheMs === 0) return read(userIds)
       const now = clock.now()

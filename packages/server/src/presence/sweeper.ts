@@ -77,14 +77,22 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   async function sweepShard(shard: number): Promise<number> {
     const isOurs = cluster === null || ownerOf(shard, names) === cluster.name
     let worstMs = 0
+    // Some stay due though they were told: they are being read from the archive. The others are behind them.
+    const told = new Map<string, number>()
+    let staying = 0
     for (let batch = 0; batch < BATCHES_MAX; batch++) {
       const now = clock.now() - (isOurs ? 0 : LATE_MS)
-      const due = await store.due(shard, now, DUE_BATCH_MAX)
-      if (due.length === 0) break
-      worstMs = Math.max(worstMs, now - due[0]!.dueAt)
-      for (const { userId } of due) tracker.report(userId, { type: 'tick' })
-      await tracker.settle()
-      if (due.length < DUE_BATCH_MAX) break
+      const limit = DUE_BATCH_MAX + staying
+      const all = await store.due(shard, now, limit)
+      const due = all.filter(({ userId, dueAt }) => told.get(userId) !== dueAt)
+      staying = all.length - due.length
+      for (const { userId, dueAt } of due) {
+        worstMs = Math.max(worstMs, now - dueAt)
+        told.set(userId, dueAt)
+        tracker.report(userId, { type: 'tick' })
+      }
+      await tracker.catchUp()
+      if (all.length < limit) break
     }
     return worstMs
   }

@@ -2,7 +2,7 @@
 // concern, steps them, commits with compare-and-set, archives and publishes. One batch is under way
 // at a time and a user is in it once, so this process never races against itself; on a conflict
 // with another process the user is loaded and stepped again. Whoever has to be read from the archive
-// is set aside until that is done: what others do takes no longer for it.
+// waits in a room of their own: what others do takes no longer for it.
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { CommitResult, PresenceStore, Stored } from '../store/port.ts'
@@ -10,9 +10,11 @@ import type { Announcer, Transition } from './announcer.ts'
 import type { PresenceEvent } from './event.ts'
 import { step } from './machine.ts'
 import type { Policy } from './policy.ts'
-import type { Recall, Recalled } from './recall.ts'
-import { hasSettings, type UserRecord } from './record.ts'
+import type { Recall } from './recall.ts'
+import { hasSettings } from './record.ts'
 import { Unavailable } from './unavailable.ts'
+import { createWaitingRoom } from './waiting-room.ts'
+import { createWork, isTick, reject, type Tracked, type Work } from './work.ts'
 
 /** Users per batch; bounds how long one turn works. */
 const BATCH_USERS_MAX = 1_000
@@ -26,10 +28,7 @@ const NOBODY: readonly string[] = []
 /** Below every revision a store gives. */
 export const IMAGINED_REVISION = 0.5
 
-export interface Tracked {
-  record: UserRecord
-  revision: number
-}
+export type { Tracked } from './work.ts'
 
 export interface Tracker {
   /** Applies an event soon; nobody waits for it. */
@@ -40,9 +39,11 @@ export interface Tracker {
   imagine(userId: string, event: PresenceEvent): Promise<Tracked>
   /** Resolves when everything reported so far is committed, or could not be. */
   flush(): Promise<void>
+  /** The same, but for people who are being read from the archive. */
+  catchUp(): Promise<void>
   /**
-   * Resolves when everything reported in this turn of the loop is, but for people who are read from the
-   * archive first. Whoever looks waits for it: what they see is then the same, whoever else did something.
+   * Resolves a turn after the next batch. Whoever looks waits for it: what was done in the turn in which they
+   * ask is in what they see, or is not, whoever else did something in it.
    */
   settle(): Promise<void>
   depth(): number
@@ -59,25 +60,11 @@ export interface TrackerParts {
   onTrouble?: () => void
 }
 
-interface Work {
-  /** Counts up, so that whoever waits for all there is so far can tell it from what comes later. */
-  number: number
-  events: PresenceEvent[]
-  /** What the archive said of them; null as long as it was not asked. */
-  recalled: Recalled | null
-  /** A commit may have gone through without anybody hearing of it: say again what is true. */
-  isRepeated: boolean
-  waiters: { resolve: (tracked: Tracked) => void; reject: (error: unknown) => void }[]
-}
-
-/** Waits for everything up to a number, and for a batch. */
-interface Onlooker {
-  upTo: number
-  afterBatch: number
-  /** Waits too for those who are read from the archive. */
-  isPatient: boolean
-  resolve(): void
-}
+/** Somebody who waits for us. */
+type Onlooker = { resolve(): void } & (
+  | { until: 'all is done' | 'all but those being read is done'; upTo: number }
+  | { until: 'a batch is done'; afterBatch: number }
+)
 
 /** One user on the way through a batch. */
 interface Stepped extends Transition {
@@ -85,15 +72,17 @@ interface Stepped extends Transition {
   dueAt: number | null
 }
 
+interface Loaded {
+  userId: string
+  work: Work
+  stored: Stored | null
+}
+
 export function createTracker(parts: TrackerParts): Tracker {
   const { store, recall, announcer, policy, clock, logger, onTrouble } = parts
   let queue = new Map<string, Work>()
   let underWay: ReadonlyMap<string, Work> = new Map()
-  /** Works whose people are being read from the archive, and for each person the end of the last reading. */
-  const aside = new Set<Work>()
-  const readings = new Map<string, Promise<void>>()
-  /** Works whose people were read. */
-  const ready = new Map<string, Work>()
+  const room = createWaitingRoom(recall, startNow)
   let isRunning = false
   let isFailing = false
   let worksSoFar = 0
@@ -106,23 +95,31 @@ export function createTracker(parts: TrackerParts): Tracker {
   function enqueue(userId: string, ...events: PresenceEvent[]): Work {
     let work = queue.get(userId)
     if (work === undefined) {
-      work = { number: ++worksSoFar, events: [], recalled: null, isRepeated: false, waiters: [] }
+      work = createWork(++worksSoFar)
       queue.set(userId, work)
-      start()
+      startSoon()
     }
     work.events.push(...events)
     return work
   }
 
-  function start(): void {
+  function startSoon(): void {
     if (isRunning) return
     isRunning = true
     clock.soon(() => void run())
   }
 
+  /** For people who were read, and have waited already. */
+  function startNow(): void {
+    if (isRunning) return
+    isRunning = true
+    void run()
+  }
+
   async function run(): Promise<void> {
-    while (isAwaited()) {
-      const batch = takeBatch()
+    let usersThisTurn = 0
+    for (let batch = takeBatch(); batch !== null; batch = takeBatch()) {
+      usersThisTurn += batch.size
       underWay = batch
       batchesTaken++
       try {
@@ -139,27 +136,54 @@ export function createTracker(parts: TrackerParts): Tracker {
       }
       underWay = new Map()
       serveOnlookers()
-      // Sockets get their turn between batches; whoever was read had to wait already.
-      if (ready.size === 0 && isAwaited()) await new Promise<void>((resolve) => clock.soon(resolve))
+      // Sockets get their turn between batches. Whoever was read had to wait already, unless they are many.
+      if (!isAwaited() && usersThisTurn < BATCH_USERS_MAX) continue
+      await new Promise<void>((resolve) => clock.soon(resolve))
+      usersThisTurn = 0
     }
     isRunning = false
   }
 
   const isAwaited = () =>
-    queue.size + ready.size > 0 || onlookers.some(({ afterBatch }) => afterBatch > batchesTaken)
+    queue.size > 0 ||
+    onlookers.some((one) => one.until === 'a batch is done' && one.afterBatch > batchesTaken)
+
+  /** Those who were read come first. An empty batch is for somebody who waits for one. */
+  function takeBatch(): Map<string, Work> | null {
+    const read = room.take()
+    if (read !== null) return read
+    if (!isAwaited()) return null
+    if (queue.size <= BATCH_USERS_MAX) {
+      const batch = queue
+      queue = new Map()
+      return batch
+    }
+    const batch = new Map<string, Work>()
+    for (const [userId, work] of queue) {
+      batch.set(userId, work)
+      queue.delete(userId)
+      if (batch.size === BATCH_USERS_MAX) break
+    }
+    return batch
+  }
 
   function serveOnlookers(): void {
     if (onlookers.length === 0) return
-    let oldest = Number.POSITIVE_INFINITY
-    for (const works of [queue, ready]) {
-      for (const { number } of works.values()) oldest = Math.min(oldest, number)
+    // The queue is in the order of its numbers.
+    const queuedFrom = queue.values().next().value?.number ?? Number.POSITIVE_INFINITY
+    const waitingFrom = Math.min(queuedFrom, room.oldest())
+    const isServed = (one: Onlooker): boolean => {
+      switch (one.until) {
+        case 'a batch is done':
+          return one.afterBatch <= batchesTaken
+        case 'all but those being read is done':
+          return one.upTo < queuedFrom
+        case 'all is done':
+          return one.upTo < waitingFrom
+      }
     }
-    let oldestOfAll = oldest
-    for (const { number } of aside) oldestOfAll = Math.min(oldestOfAll, number)
-    const isServed = ({ afterBatch, upTo, isPatient }: Onlooker) =>
-      afterBatch <= batchesTaken && upTo < (isPatient ? oldestOfAll : oldest)
     const served = onlookers.filter(isServed)
-    onlookers = onlookers.filter((onlooker) => !isServed(onlooker))
+    onlookers = onlookers.filter((one) => !isServed(one))
     for (const { resolve } of served) resolve()
   }
 
@@ -175,31 +199,20 @@ export function createTracker(parts: TrackerParts): Tracker {
     })
   }
 
-  /** Who was read comes first; whatever else there is of them has to wait until that is done. */
-  function takeBatch(): Map<string, Work> {
-    const batch = takeFrom(ready, new Map())
-    if (batch.size > 0 || queue.size > BATCH_USERS_MAX) return takeFrom(queue, batch)
-    const everybody = queue
-    queue = new Map()
-    return everybody
-  }
-
-  function takeFrom(works: Map<string, Work>, batch: Map<string, Work>): Map<string, Work> {
-    for (const [userId, work] of works) {
-      if (batch.size === BATCH_USERS_MAX) break
-      if (batch.has(userId)) continue
-      batch.set(userId, work)
-      works.delete(userId)
-    }
-    return batch
-  }
-
   async function processBatch(batch: Map<string, Work>): Promise<void> {
     let remaining = batch
     for (let attempt = 0; remaining.size > 0; attempt++) {
       if (attempt === ATTEMPTS_MAX) throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
       const now = clock.now()
-      const stepped = await stepAll(remaining, now)
+      const { present, unread } = await load(remaining)
+      // What waits there is not of this batch any more, and does not fail with it.
+      for (const userId of unread.keys()) batch.delete(userId)
+      room.admit(unread)
+      const stepped: Stepped[] = []
+      for (const one of present) {
+        const step = stepOne(one, now)
+        if (step !== null) stepped.push(step)
+      }
       const changed = stepped.filter((one) => one.after !== one.before || one.isRepeated)
       const results = changed.length === 0 ? [] : await store.commit(changed.map((one) => toCommit(one, now)))
       remaining = new Map()
@@ -216,76 +229,51 @@ export function createTracker(parts: TrackerParts): Tracker {
           committed.push(one)
         }
       }
+      if (room.size() > 0) for (const { userId, after } of committed) room.outdate(userId, after)
       announcer.announce(committed, now, answer)
       for (const one of stepped) if (one.after === one.before && !one.isRepeated) answer(one)
     }
   }
 
-  async function stepAll(works: Map<string, Work>, now: number): Promise<Stepped[]> {
-    const userIds = [...works.keys()]
-    const loaded = await store.load(userIds)
-    const all: Stepped[] = []
+  /** Those who can be stepped, and those who have to be read first. */
+  async function load(
+    works: ReadonlyMap<string, Work>,
+  ): Promise<{ present: Loaded[]; unread: Map<string, Work> }> {
+    const loaded = await store.load([...works.keys()])
+    const present: Loaded[] = []
     const unread = new Map<string, Work>()
-    for (const [index, userId] of userIds.entries()) {
-      const work = works.get(userId) as Work
-      const stored = loaded[index] ?? null
-      // Nothing overtakes what happened to them before.
-      if (work.recalled === null && (mustBeRead(stored, work) || readings.has(userId))) {
-        works.delete(userId)
-        unread.set(userId, work)
-        continue
-      }
-      if (stored === null && work.recalled!.isAfresh && work.events.some(isMerged)) {
-        reject(work, new Unavailable('what was chosen before cannot be read'))
-        continue
-      }
-      const { record, revision } = stored ?? { record: work.recalled!.record, revision: 0 }
-      const { record: after, dueAt } = step(record, work.events, now, policy)
-      const isRepeated = work.isRepeated || work.events.some((event) => event.type === 'gateway_lost')
-      all.push({ userId, work, before: record, revision, after, dueAt, interested: NOBODY, isRepeated })
-    }
-    if (unread.size > 0) setAside(unread)
-    return all
-  }
-
-  /** Each has a reading of its own: nothing is sooner ready because something else was waiting already. */
-  function setAside(works: ReadonlyMap<string, Work>): void {
-    const before = [...works.keys()].flatMap((userId) => readings.get(userId) ?? [])
-    const reading = read()
+    let next = 0
     for (const [userId, work] of works) {
-      aside.add(work)
-      readings.set(userId, reading)
+      const stored = loaded[next++] ?? null
+      if (work.recalled !== null) present.push({ userId, work, stored })
+      // Nothing overtakes what happened to them before, and whatever that comes to finds out what is due.
+      else if (room.isWaiting(userId)) {
+        if (!isTick(work)) unread.set(userId, work)
+      } else if (mustBeRead(stored, work)) unread.set(userId, work)
+      else present.push({ userId, work, stored })
     }
-
-    async function read(): Promise<void> {
-      const recalled = await recall.orAfresh([...works.keys()])
-      if (before.length > 0) await Promise.all(before)
-      let next = 0
-      for (const [userId, work] of works) {
-        work.recalled = recalled[next++]!
-        aside.delete(work)
-        if (readings.get(userId) === reading) readings.delete(userId)
-        makeReady(userId, work)
-      }
-      if (isRunning) return
-      isRunning = true
-      void run()
-    }
+    return { present, unread }
   }
 
-  function makeReady(userId: string, work: Work): void {
-    const earlier = ready.get(userId)
-    if (earlier === undefined) {
-      ready.set(userId, work)
-      return
+  function stepOne({ userId, work, stored }: Loaded, now: number): Stepped | null {
+    const { events, recalled, since } = work
+    if (stored === null && since === null && recalled!.isAfresh && events.some(isMerged)) {
+      reject(work, new Unavailable('what was chosen before cannot be read'))
+      return null
     }
-    earlier.events.push(...work.events)
-    earlier.waiters.push(...work.waiters)
-    earlier.isRepeated ||= work.isRepeated
-  }
-
-  function reject(work: Work, failure: Unavailable): void {
-    for (const waiter of work.waiters) waiter.reject(failure)
+    const before = stored?.record ?? since ?? recalled!.record
+    const { record: after, dueAt } = step(before, events, now, policy)
+    const isRepeated = work.isRepeated || events.some(({ type }) => type === 'gateway_lost')
+    return {
+      userId,
+      work,
+      before,
+      revision: stored?.revision ?? 0,
+      after,
+      dueAt,
+      interested: NOBODY,
+      isRepeated,
+    }
   }
 
   function toCommit(one: Stepped, now: number) {
@@ -299,7 +287,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     for (const waiter of one.work.waiters) waiter.resolve({ record: one.after, revision: one.revision })
   }
 
-  const depth = () => queue.size + ready.size + aside.size
+  const depth = () => queue.size + room.size()
 
   function report(userId: string, event: PresenceEvent): void {
     enqueue(userId, event)
@@ -317,19 +305,24 @@ export function createTracker(parts: TrackerParts): Tracker {
       const { record } = step(recalled!.record, [event], clock.now(), policy)
       return { record, revision: IMAGINED_REVISION }
     },
-    flush() {
-      if (depth() + underWay.size === 0) return Promise.resolve()
-      return new Promise((resolve) =>
-        onlookers.push({ upTo: worksSoFar, afterBatch: 0, isPatient: true, resolve }),
-      )
+    async flush() {
+      if (underWay.size + depth() === 0) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      onlookers.push({ until: 'all is done', upTo: worksSoFar, resolve })
+      await promise
+    },
+    async catchUp() {
+      if (underWay.size + queue.size === 0) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      onlookers.push({ until: 'all but those being read is done', upTo: worksSoFar, resolve })
+      await promise
     },
     settle() {
       return new Promise((resolve) => {
         // A turn later the batch has been told to those who watch as well.
         const resolveSoon = () => clock.soon(resolve)
-        const afterBatch = batchesTaken + 1
-        onlookers.push({ upTo: worksSoFar, afterBatch, isPatient: false, resolve: resolveSoon })
-        start()
+        onlookers.push({ until: 'a batch is done', afterBatch: batchesTaken + 1, resolve: resolveSoon })
+        startSoon()
       })
     },
     depth,
@@ -341,16 +334,16 @@ const isMerged = ({ type }: PresenceEvent) => type === 'set_privacy' || type ===
 
 /**
  * Whether the archive is to be asked first. It is asked too about those who are not here for anybody to see
- * when something is chosen for them: that must not take effect sooner for somebody invisible, who is in the
- * store, than for somebody who left long ago.
+ * when something is chosen for them that shows all the same: that must not take effect sooner for somebody
+ * invisible, who is in the store, than for somebody who left long ago.
  */
 function mustBeRead(stored: Stored | null, { events }: Work): boolean {
   if (stored === null) return true
-  return stored.record.shown.status === 'offline' && events.some(({ type }) => CHOICES.has(type))
+  return stored.record.shown.status === 'offline' && events.some(({ type }) => SHOWN_WHILE_AWAY.has(type))
 }
 
-/** What can be seen of somebody who is not here. */
-const CHOICES: ReadonlySet<PresenceEvent['type']> = new Set([
+/** Availability is not: it has to be chosen again before what was chosen before it ends, however slow the archive is. */
+const SHOWN_WHILE_AWAY: ReadonlySet<PresenceEvent['type']> = new Set([
   'set_custom_status',
   'set_privacy',
   'contacts_changed',

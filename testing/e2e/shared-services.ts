@@ -1,0 +1,51 @@
+// Two servers with one Redis and one PostgreSQL. The services are started once for the tests of a file,
+// and every pair of servers finds them empty: a flushed store, a schema of its own.
+import type { SettingsInput } from '../server.ts'
+import { describeWithService } from '../services/describe.ts'
+import type { Found } from '../services/found.ts'
+import { findPostgres, startPostgres } from '../services/postgres.ts'
+import { findRedis, startRedis } from '../services/redis.ts'
+import { type Scene, useScene } from './scene.ts'
+
+export interface Pair {
+  here: string
+  there: string
+  databaseUrl: string
+}
+
+const missing = [await findRedis(), await findPostgres()].find(({ state }) => state === 'missing')
+const found: Found = missing ?? { state: 'found', path: 'both' }
+
+async function startServices() {
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()])
+  return {
+    redis,
+    postgres,
+    async stop() {
+      await Promise.all([redis.stop(), postgres.stop()])
+    },
+  }
+}
+
+/** A `describe` whose tests may start pairs of servers. */
+export function describeWithPairs(
+  title: string,
+  body: (scene: Scene, pair: (settings?: SettingsInput) => Promise<Pair>) => void,
+): void {
+  describeWithService(title, found, startServices, (services) => {
+    const scene = useScene()
+
+    async function pair(settings: SettingsInput = {}): Promise<Pair> {
+      const { redis, postgres } = services()
+      await redis.cli('FLUSHALL')
+      const databaseUrl = await postgres.newSchema()
+      const shared = { redis_url: redis.url, database_url: databaseUrl, database_pool: 4, ...settings }
+      // One after the other: the first makes the tables.
+      const first = await scene.server(shared)
+      const second = await scene.server(shared)
+      return { here: first.url, there: second.url, databaseUrl }
+    }
+
+    body(scene, pair)
+  })
+}
