@@ -122,6 +122,22 @@ describe('a SQLite file', () => {
     await archive.close()
   })
 
+  test('[C7] a file that another process is just preparing is waited for', async () => {
+    const path = newPath()
+    const other = new Database(path)
+    other.run('BEGIN EXCLUSIVE')
+    let sleeps = 0
+    const sleep = async () => {
+      sleeps += 1
+      other.run('ROLLBACK')
+    }
+    const archive = await createSqliteArchive({ path, clock: { ...systemClock, sleep } })
+    expect(sleeps).toBe(1)
+    await archive.migrate()
+    other.close()
+    await archive.close()
+  })
+
   test('[C7] makes the folder, and says which file it cannot open', async () => {
     const deep = join(folder(), 'not', 'yet', 'there.db')
     await (await createSqliteArchive({ path: deep })).close()

@@ -56,11 +56,11 @@ export async function openSqlite({ path, clock = systemClock }: SqliteOptions): 
   const open: Database[] = []
   try {
     if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
-    const writer = connect(path, open)
+    const writer = await connect(path, open, clock)
     await untilUnlocked(clock, () => prepareFile(path, writer))
     // A second connection to `:memory:` would be another, empty database.
-    const another = () => (path === IN_MEMORY ? writer : connect(path, open))
-    return sqliteDatabase(path, { writer, reader: another(), snapshots: another() }, clock)
+    const another = () => (path === IN_MEMORY ? writer : connect(path, open, clock))
+    return sqliteDatabase(path, { writer, reader: await another(), snapshots: await another() }, clock)
   } catch (error) {
     for (const connection of open) connection.close()
     const reason = error instanceof Error ? error.message : String(error)
@@ -68,14 +68,17 @@ export async function openSqlite({ path, clock = systemClock }: SqliteOptions): 
   }
 }
 
-function connect(path: string, open: Database[]): Database {
+async function connect(path: string, open: Database[], clock: Clock): Promise<Database> {
   const connection = new Database(path, { create: true, strict: true })
   open.push(connection)
   connection.run(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MAX_MS}`)
-  // A commit is in the WAL before it returns, which outlives the process. Only the loss of the
-  // whole machine can take the last commits, and never the consistency of the file.
-  connection.run('PRAGMA synchronous = NORMAL')
-  connection.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`)
+  // The next one reads the file, which another process may be about to prepare.
+  await untilUnlocked(clock, () => {
+    // A commit is in the WAL before it returns, which outlives the process. Only the loss of the
+    // whole machine can take the last commits, and never the consistency of the file.
+    connection.run('PRAGMA synchronous = NORMAL')
+    connection.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`)
+  })
   return connection
 }
 
