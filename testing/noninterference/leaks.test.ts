@@ -1,29 +1,25 @@
 // Ways to be given away that random histories found, each as a small history of its own. All are mended; what
 // is left is in docs/privacy.md.
 import { expect, test } from 'bun:test'
-import { compare, play } from './compare.ts'
-import { HIDDEN_DEVICES, type History, type Move, type Name, type Said, type Step } from './moves.ts'
+import { play } from './compare.ts'
+import { HIDDEN_DEVICES } from './moves.ts'
 import { call, decides, erasesHidden, lists, opens } from './people.ts'
-
-const at = (passMs: number, ...moves: Move[]): Step => ({ moves, passMs })
-const watches = (device: string, ...userIds: string[]): Move => ({
-  does: 'watch',
-  who: 'viewer',
-  device,
-  userIds,
-  known: 'none',
-})
-const silent = (who: Name, device: string): Move => ({ ...opens(who, device), isBeating: false })
-/** By their backend, and a secret like everything they do. */
-const hides = (body: Said): Move => call('hidden', 'backend', 'PUT', '/api/v1/users/hidden/settings', body)
-const NOBODY = { status_visibility: 'nobody' }
-const CONTACTS = { status_visibility: 'contacts' }
-
-const history = (...steps: Step[]): History => ({ settings: {}, steps, secretFrom: 0 })
-
-async function expectEqual(played: History): Promise<void> {
-  expect((await compare(played)).difference).toBeNull()
-}
+import {
+  at,
+  CONTACTS,
+  expectEqual,
+  hides,
+  history,
+  historyFrom,
+  NOBODY,
+  reads,
+  silent,
+  slowly,
+  streams,
+  vanishes,
+  watches,
+  writes,
+} from './small-histories.ts'
 
 test('[S6] asking again while contacts are looked up is not answered any later', () =>
   expectEqual(
@@ -34,16 +30,46 @@ test('[S6] asking again while contacts are looked up is not answered any later',
   ))
 
 test('[S6] the loss of sight is told in its time, whatever they choose next', () =>
-  expectEqual({
-    settings: {},
-    steps: [
-      at(100, opens('viewer', 'v1'), watches('v1', 'hidden'), opens('hidden', 'h1')),
-      at(45, decides('hidden', CONTACTS)),
-      at(100, hides({ ...CONTACTS, last_seen_precision: 'approximate' })),
-    ],
-    secretFrom: 2,
-    archiveMs: 15,
-  }))
+  expectEqual(
+    slowly(
+      historyFrom(
+        2,
+        at(100, opens('viewer', 'v1'), watches('v1', 'hidden'), opens('hidden', 'h1')),
+        at(45, decides('hidden', CONTACTS)),
+        at(100, hides({ ...CONTACTS, last_seen_precision: 'approximate' })),
+      ),
+      15,
+    ),
+  ))
+
+test('[S6] the loss of sight is told in its time, whatever they say meanwhile', () =>
+  expectEqual(
+    slowly(
+      historyFrom(
+        2,
+        at(1_005, opens('viewer', 'v1'), opens('hidden', 'h1'), watches('v1', 'hidden')),
+        // Contacts are known in the very moment of a turn of the outbox.
+        at(10, decides('hidden', CONTACTS)),
+        at(400, writes('hidden', 'At sea')),
+      ),
+      45,
+    ),
+  ))
+
+test('[S6] the loss of sight is told though there was nothing to see any more', () =>
+  expectEqual(
+    slowly(
+      historyFrom(
+        3,
+        at(300, writes('hidden', 'At sea')),
+        at(500, opens('viewer', 'v1'), watches('v1', 'hidden')),
+        at(50, decides('hidden', CONTACTS)),
+        // They are read first, and so it takes effect while contacts are looked up.
+        at(400, writes('hidden', null)),
+      ),
+      100,
+    ),
+  ))
 
 test('[S6] arriving while contacts are looked up is not to be noticed', () =>
   expectEqual(
@@ -64,9 +90,6 @@ test('[S6] a watch takes no longer for somebody whose contacts are looked up', (
     ),
   ))
 
-const reads = (who: Name, userId: string): Move => call(who, 'self', 'GET', `/api/v1/presence/${userId}`)
-const slowly = (played: History): History => ({ ...played, archiveMs: 5 })
-
 test('[S6] an answer takes no longer, and no shorter, for somebody hidden', () =>
   expectEqual(
     slowly(
@@ -86,7 +109,7 @@ test('[S6] that somebody hidden watches does not make them any quicker to find',
     slowly(
       history(
         at(50, hides(NOBODY)),
-        at(50, { does: 'stream', who: 'hidden', userIds: ['mutual'], isResumed: false }),
+        at(50, streams('hidden', 'mutual')),
         at(50, opens('viewer', 'v1')),
         at(50, watches('v1', 'hidden')),
         at(50, reads('viewer', 'hidden')),
@@ -99,7 +122,7 @@ test('[S2] somebody invisible takes as long to find as somebody who left long ag
     settings: {},
     steps: [
       at(50, opens('hidden', 'h1')),
-      at(310_000, { does: 'go invisible', who: 'hidden', by: 'backend', expiresInMs: null }),
+      at(310_000, vanishes),
       at(50, opens('hidden', 'h2')),
       at(50, reads('viewer', 'hidden')),
       at(70_000, reads('viewer', 'hidden')),
@@ -108,49 +131,6 @@ test('[S2] somebody invisible takes as long to find as somebody who left long ag
     secretFrom: 1,
     archiveMs: 5,
   }))
-
-test('[S6] whom somebody hidden has looked at is not found any sooner', () =>
-  expectEqual(
-    slowly(
-      history(
-        at(50, call('other', 'self', 'PUT', '/api/v1/presence/status', { text: 'At sea' })),
-        at(50, hides(NOBODY)),
-        at(50, reads('hidden', 'other')),
-        at(50, reads('viewer', 'other')),
-      ),
-    ),
-  ))
-
-test('[S6] what others do takes no longer while somebody hidden is read', () =>
-  expectEqual(
-    slowly(history(at(50, opens('viewer', 'v1')), at(0, hides(NOBODY)), at(50, opens('viewer', 'v2')))),
-  ))
-
-test('[S2] what the backend chooses for somebody invisible takes effect no sooner', () =>
-  expectEqual({
-    settings: {},
-    steps: [
-      at(150, opens('hidden', 'h1'), opens('viewer', 'v1'), watches('v1', 'hidden')),
-      at(310_000, { does: 'go invisible', who: 'hidden', by: 'backend', expiresInMs: null }),
-      at(200, decides('hidden', { last_seen_visibility: 'nobody' })),
-    ],
-    secretFrom: 1,
-    archiveMs: 60,
-  }))
-
-test('[S6] what others do is not done sooner in a turn in which somebody hidden does something', () =>
-  expectEqual(
-    history(
-      at(0, hides(NOBODY)),
-      at(100, opens('viewer', 'v1'), watches('v1', 'hidden', 'other')),
-      at(
-        100,
-        call('other', 'self', 'PUT', '/api/v1/presence/status', { text: 'At sea' }),
-        opens('hidden', 'h1'),
-        watches('v1', 'hidden', 'other'),
-      ),
-    ),
-  ))
 
 test('[S6] when a change arrives does not depend on who else is waiting for one', () =>
   expectEqual({
@@ -201,10 +181,7 @@ const LATER = { text: 'At sea', expires_in_ms: 3_000 }
 
 test('[S6] when a stream tells its ids does not depend on who opened the first', () =>
   expectEqual(
-    history(
-      at(300, hides(NOBODY), { does: 'stream', who: 'hidden', userIds: ['other'], isResumed: false }),
-      at(16_500, { does: 'stream', who: 'viewer', userIds: ['other'], isResumed: false }),
-    ),
+    history(at(300, hides(NOBODY), streams('hidden', 'other')), at(16_500, streams('viewer', 'other'))),
   ))
 
 test('[S6] the second round of an erasure treats those who came back like those who did not', () =>
@@ -227,7 +204,7 @@ test('[S2] what expires while somebody is invisible does so whether they are act
       at(100, opens('viewer', 'v1'), watches('v1', 'hidden')),
       at(0, opens('hidden', 'h1')),
       at(50, call('hidden', 'self', 'PUT', '/api/v1/presence/status', { text: 'At sea', expires_in_ms: 60 })),
-      at(50, { does: 'go invisible', who: 'hidden', by: 'backend', expiresInMs: null }),
+      at(50, vanishes),
       at(500, opens('hidden', 'h2')),
     ],
     secretFrom: 3,

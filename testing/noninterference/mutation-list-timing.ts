@@ -1,6 +1,6 @@
 // The checks that keep the time of an answer from telling anything: what is asked for the sake of those
 // who are asked about in vain, and what is not remembered.
-import { type Mutation, mutation } from './mutation.ts'
+import { type Mutation, mutation, rare } from './mutation.ts'
 
 export const TIMING: readonly Mutation[] = [
   mutation(
@@ -57,11 +57,13 @@ export const TIMING: readonly Mutation[] = [
     '(hot === null && look.record === undefined)',
     'hot === null',
   ),
-  mutation(
-    'to read what is their own is to be looked at',
-    'presence/reader.ts',
-    'readBy(store.load, [userId], ownLooks)',
-    'readBy(store.load, [userId], looks)',
+  rare(
+    mutation(
+      'to read what is their own is to be looked at',
+      'presence/reader.ts',
+      'readBy(store.load, [userId], ownLooks)',
+      'readBy(store.load, [userId], looks)',
+    ),
   ),
   mutation(
     'whoever watches is known to those who watch them',
@@ -69,10 +71,12 @@ export const TIMING: readonly Mutation[] = [
     '!targets.isKnown(target) || !sights.isOpenlyWatched(target)',
     '!targets.isKnown(target)',
   ),
-  mutation(
-    'what people show while they are away ends at the next round',
-    'store/expiries.ts',
-    "if (shown.status !== 'offline') return null",
-    'if (shown !== null) return null',
+  rare(
+    mutation(
+      'what people show while they are away ends at the next round',
+      'store/expiries.ts',
+      "if (shown.status !== 'offline') return null",
+      'if (shown !== null) return null',
+    ),
   ),
 ]

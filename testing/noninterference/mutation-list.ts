@@ -1,6 +1,8 @@
 // The checks that keep hidden people hidden, each with an edit that takes it away. The text of an edit
 // must be in the source exactly once, so that a check that moves or changes is noticed here.
-import { type Mutation, mutation } from './mutation.ts'
+import { type Mutation, mutation, rare } from './mutation.ts'
+import { MASKING } from './mutation-list-masking.ts'
+import { OTHERS } from './mutation-list-others.ts'
 import { TIMING } from './mutation-list-timing.ts'
 
 const evaluator: readonly Mutation[] = [
@@ -68,11 +70,13 @@ const pushing: readonly Mutation[] = [
     'else if (!isNothingSeen(flags)) markEdge(edge)',
     'else markEdge(edge)',
   ),
-  mutation(
-    'a change is marked while it is in doubt',
-    'gateway/outbox.ts',
-    'else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)',
-    'else if (isInDoubt(flags)) markEdge(edge)',
+  rare(
+    mutation(
+      'a change is marked while it is in doubt',
+      'gateway/outbox.ts',
+      'else if (isInDoubt(flags)) index.setFlags(edge, flags | HELD_BACK)',
+      'else if (isInDoubt(flags)) markEdge(edge)',
+    ),
   ),
   mutation(
     'what is in doubt is told when its turn comes',
@@ -121,7 +125,7 @@ const pushing: readonly Mutation[] = [
   mutation(
     'every decision is told, changed or not',
     'gateway/sights.ts',
-    'if (wasHeldBack || hasMissed || isDifferent) outbox.markEdge(edge)',
+    'if (wasHeldBack || isDifferent) outbox.markEdge(edge)',
     'outbox.markEdge(edge)',
   ),
   mutation(
@@ -136,11 +140,13 @@ const pushing: readonly Mutation[] = [
     "isInTheDark ? withSight(flags, 'nothing') : flags | IN_DOUBT",
     'flags | IN_DOUBT',
   ),
-  mutation(
-    'the order of changes tells the order of marks',
-    'gateway/outbox.ts',
-    "changes.sort().join(',')",
-    "changes.join(',')",
+  rare(
+    mutation(
+      'the order of changes tells the order of marks',
+      'gateway/outbox.ts',
+      "changes.sort().join(',')",
+      "changes.join(',')",
+    ),
   ),
   mutation(
     'who queues up in the moment of a turn has it when others wait',
@@ -148,17 +154,21 @@ const pushing: readonly Mutation[] = [
     'queue.sealedAt === present ? queue.sealed : queue.length',
     'queue.length',
   ),
-  mutation(
-    'the second round of an erasure empties lists that were written since',
-    'presence/eraser.ts',
-    'await archive.eraseRows(mark.userId)',
-    'await archive.erase(mark.userId)',
+  rare(
+    mutation(
+      'the second round of an erasure empties lists that were written since',
+      'presence/eraser.ts',
+      'await archive.eraseRows(mark.userId)',
+      'await archive.erase(mark.userId)',
+    ),
   ),
-  mutation(
-    'what was missed is told to those who see nothing',
-    'gateway/sights.ts',
-    "(flags & MISSED) !== 0 && sight !== 'nothing'",
-    '(flags & MISSED) !== 0',
+  rare(
+    mutation(
+      'what was missed is not told to those who see nothing any more',
+      'gateway/sights.ts',
+      'const wasHeldBack = (flags & HELD_BACK) !== 0',
+      "const wasHeldBack = (flags & HELD_BACK) !== 0 && sight !== 'nothing'",
+    ),
   ),
   mutation(
     'what a viewer shows in return is not looked at again',
@@ -248,68 +258,12 @@ const answering: readonly Mutation[] = [
   ),
 ]
 
-const masking: readonly Mutation[] = [
-  mutation(
-    'invisible people are visible',
-    'presence/machine.ts',
-    'const masked = isInvisible(record, now)',
-    'const masked = false',
-  ),
-  mutation(
-    'the custom status of invisible people moves',
-    'presence/machine.ts',
-    'masked ? maskedView(record.shown, now) :',
-    'masked ? { ...maskedView(record.shown, now), customStatus: effectiveCustomStatus(record, now) } :',
-  ),
-  mutation(
-    'a custom status that invisible people have shown does not expire',
-    'presence/machine.ts',
-    'customStatus: expired ? null : customStatus }',
-    'customStatus }',
-  ),
-  mutation(
-    'invisible people were last seen when they were last active',
-    'presence/machine.ts',
-    'lastSeen = Math.max(record.lastSeen ?? now, now)',
-    'lastSeen = record.lastSeen',
-  ),
-  mutation(
-    'the last seen of invisible people moves',
-    'presence/view.ts',
-    'last_seen: shown.lastSeen,',
-    'last_seen: record.lastSeen,',
-  ),
-  mutation(
-    'the version of invisible people moves',
-    'presence/machine.ts',
-    '  ) {\n    return record\n  }\n  let lastSeen',
-    '  ) {\n    return masked ? { ...record, version: record.version + 1 } : record\n  }\n  let lastSeen',
-  ),
-  mutation(
-    'the source of invisible people is where they are',
-    'presence/view.ts',
-    "return record.shown.status === 'offline' ? 'db' : 'live'",
-    "return record.sessions.length === 0 ? 'db' : 'live'",
-  ),
-  mutation(
-    'a restart forgets who is invisible',
-    'presence/hydrate.ts',
-    'availability: settings?.availability ?? null,',
-    'availability: null,',
-  ),
-  mutation(
-    'a restart forgets who is hidden',
-    'presence/hydrate.ts',
-    'privacy: settings?.privacy ?? null,',
-    'privacy: null,',
-  ),
-]
-
 export const MUTATIONS: readonly Mutation[] = [
   ...evaluator,
   ...pushing,
   ...watching,
   ...answering,
-  ...masking,
+  ...MASKING,
   ...TIMING,
+  ...OTHERS,
 ]

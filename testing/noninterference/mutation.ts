@@ -6,6 +6,8 @@ export interface Mutation {
   /** Below packages/server/src. */
   file: string
   edits: readonly { from: string; to: string }[]
+  /** Random histories hardly ever come by what it breaks: it is left to the small ones. */
+  isRare?: true
 }
 
 export const mutation = (name: string, file: string, from: string, to: string): Mutation => ({
@@ -13,3 +15,5 @@ export const mutation = (name: string, file: string, from: string, to: string): 
   file,
   edits: [{ from, to }],
 })
+
+export const rare = (mutation: Mutation): Mutation => ({ ...mutation, isRare: true })

@@ -8,16 +8,13 @@ import {
   isInDoubt,
   isNothingSeen,
   isWholeSeen,
-  MISSED,
   NAMED,
   sightOf,
   withSight,
 } from './edge-flags.ts'
 
 const REASONS = [0, NAMED, FOLLOWED, NAMED | FOLLOWED]
-const DOUBTS = [0, IN_DOUBT].flatMap((doubt) =>
-  [0, MISSED, HELD_BACK, MISSED | HELD_BACK].map((waiting) => doubt | waiting),
-)
+const DOUBTS = [0, IN_DOUBT].flatMap((doubt) => [0, HELD_BACK].map((waiting) => doubt | waiting))
 
 /** Every byte an edge can have. */
 const ALL = SIGHTS.flatMap((sight) =>

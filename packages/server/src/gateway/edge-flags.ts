@@ -6,9 +6,7 @@ import { SIGHTS, type Sight } from '../presence/visibility.ts'
 const SIGHT_MASK = 0b11
 /** What the viewer may see is being found out; until then they are told nothing. */
 export const IN_DOUBT = 1 << 2
-/** Something changed while that was in doubt. */
-export const MISSED = 1 << 3
-/** Something was about to be told when it came into doubt; whatever comes of it, that is told. */
+/** Something was about to be told when it came into doubt, or changed since; whatever comes of it, that is told. */
 export const HELD_BACK = 1 << 6
 /** The client named the target. */
 export const NAMED = 1 << 4
@@ -24,5 +22,5 @@ export const sightOf = (flags: number): Sight => SIGHTS[flags & SIGHT_MASK]!
 
 /** The flags with another sight, settled. */
 export function withSight(flags: number, sight: Sight): number {
-  return (flags & ~(SIGHT_MASK | IN_DOUBT | MISSED | HELD_BACK)) | SIGHTS.indexOf(sight)
+  return (flags & ~(SIGHT_MASK | IN_DOUBT | HELD_BACK)) | SIGHTS.indexOf(sight)
 }

@@ -4,7 +4,7 @@
 // comes by the change is owed to them as if it were marked.
 import type { Clock } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
-import { HELD_BACK, isInDoubt, isNothingSeen, isWholeSeen, MISSED, sightOf } from './edge-flags.ts'
+import { HELD_BACK, isInDoubt, isNothingSeen, isWholeSeen, sightOf } from './edge-flags.ts'
 import { createPhases } from './phases.ts'
 import { ALL_AT_ONCE, type Plans } from './plans.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
@@ -168,7 +168,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   function mark(edge: number): void {
     const flags = index.flags(edge)
     if (isWholeSeen(flags)) markEdge(edge)
-    else if (isInDoubt(flags)) index.setFlags(edge, flags | MISSED)
+    else if (isInDoubt(flags)) index.setFlags(edge, flags | HELD_BACK)
     // Whoever sees nothing of somebody hears nothing of them, not even that there was something.
     else if (!isNothingSeen(flags)) markEdge(edge)
   }

@@ -13,7 +13,7 @@ import {
   visibleTo,
 } from '../presence/visibility.ts'
 import type { Discretions } from './discretions.ts'
-import { HELD_BACK, IN_DOUBT, isInDoubt, isNothingSeen, MISSED, sightOf, withSight } from './edge-flags.ts'
+import { HELD_BACK, IN_DOUBT, isInDoubt, isNothingSeen, sightOf, withSight } from './edge-flags.ts'
 import type { Interner } from './interner.ts'
 import type { Outbox } from './outbox.ts'
 import { isNothingKnown, type TargetTable } from './target-table.ts'
@@ -142,9 +142,8 @@ export function createSights(parts: SightsParts): Sights {
     const target = index.targetOf(edge)
     index.setFlags(edge, withSight(flags, sight))
     const wasHeldBack = (flags & HELD_BACK) !== 0
-    const hasMissed = (flags & MISSED) !== 0 && sight !== 'nothing'
     const isDifferent = targets.seen(target, before) !== targets.seen(target, sight)
-    if (wasHeldBack || hasMissed || isDifferent) outbox.markEdge(edge)
+    if (wasHeldBack || isDifferent) outbox.markEdge(edge)
   }
 
   function isStill({ edge, connection, viewerId, targetId }: Pending): boolean {

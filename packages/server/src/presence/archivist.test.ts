@@ -52,3 +52,14 @@ test('[S4] nothing that gathers is left behind when everything is to be written'
   expect(batches).toEqual([['ann']])
   expect(archivist.backlog()).toBe(0)
 })
+
+test('[S4] a row that comes in the very moment a write ends is written as well', async () => {
+  // The moment is a few promises long, and which of them it is must not matter.
+  for (let promises = 0; promises < 12; promises++) {
+    const { archivist, batches } = await createWorld()
+    await archivist.lastSeen(rowOf('ann'))
+    for (let waited = 0; waited < promises; waited++) await null
+    await archivist.lastSeen(rowOf('bob'))
+    expect(batches).toEqual([['ann'], ['bob']])
+  }
+})

@@ -99,6 +99,8 @@ function createLane<Row extends { userId: string }>(
   function start(): void {
     running ??= run().finally(() => {
       running = null
+      // What came after the last look and before this would wait for whoever comes next.
+      if (waiting.size > 0) start()
     })
   }
 
