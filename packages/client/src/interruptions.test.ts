@@ -72,6 +72,7 @@ describe('interruptions', () => {
     const server = await serve()
     const bob = await arrive(server, 'bob')
     bob.send({ type: 'watch', user_ids: ['alice'] })
+    await bob.sees('alice', ({ status }) => status === 'offline')
     const sockets = recordingSockets()
     open(server, { WebSocket: sockets.WebSocket })
     await bob.sees('alice', ({ status }) => status === 'online')
