@@ -99,7 +99,7 @@ describe('following the list', () => {
     await replace(url, 'before', 'after', 'gone')
     await watch(alice, ['before'])
     await follow(alice)
-    await watch(alice, ['after'])
+    await ask(alice, { type: 'watch', user_ids: ['after'] })
     const since = alice.heard.length
     await replace(url)
     await alice.sees('gone', isHidden, { since })
