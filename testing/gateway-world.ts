@@ -106,7 +106,6 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     logger,
     cacheMs: 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    settle: tracker.settle,
   })
   const discretions = createDiscretions()
   const interner = createInterner(discretions.forget)
@@ -156,6 +155,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     sights,
     rules,
     gatewayId: () => GATEWAY,
+    settle: tracker.settle,
     now: clock.now,
     onTrouble: () => {},
   })

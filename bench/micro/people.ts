@@ -62,7 +62,6 @@ export async function createPeople() {
     cacheMs: 0,
     rules,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    settle: tracker.settle,
   })
   const relations = createRelations({ archive, rules, clock, logger })
   return {

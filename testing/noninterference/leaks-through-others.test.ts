@@ -1,7 +1,7 @@
 // Ways to be given away by what others feel: that they wait for what somebody hidden does, or are quicker
 // for it. Each is a small history of its own, and all are mended (docs/decisions/0019).
 import { test } from 'bun:test'
-import { play } from './compare.ts'
+
 import type { Frame, Move, Name } from './moves.ts'
 import { decides, opens } from './people.ts'
 import {
@@ -102,17 +102,6 @@ test('[S6] a look waits for what others do in its turn, whether somebody hidden 
       at(100, opens('hidden', 'h2'), writes('other', 'On a train'), reads('viewer', 'other')),
     ),
   ))
-
-test('[S6] a query waits for what others do in its turn, as a watch does', async () => {
-  const steps = [
-    at(100, opens('other', 'o1')),
-    at(100, says('other', 'o1', { type: 'set_custom_status', text: 'At sea' }), reads('viewer', 'other')),
-  ]
-  const { lines } = await play(history(...steps), true)
-  // A query begins where nothing else is under way, so that no comparison shows whether it waits: its answer does.
-  const answer = lines.at(-1)!.entries[0]!.text
-  if (!answer.includes('At sea')) throw new Error(`the viewer was told what was over: ${answer}`)
-})
 
 test('[S6] whom somebody hidden has looked at is not found any sooner', () =>
   expectEqual(

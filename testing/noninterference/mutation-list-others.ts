@@ -28,16 +28,8 @@ const waiting: readonly Mutation[] = [
   mutation(
     'a watch does not wait for the batch of its turn',
     'gateway/watches.ts',
-    '        await reader.settle()\n',
+    '        await settle()\n',
     '',
-  ),
-  rare(
-    mutation(
-      'a query does not wait for the batch of its turn',
-      'presence/reader.ts',
-      '      await settle()\n',
-      '',
-    ),
   ),
   mutation(
     'a look waits for the batch, but not until it is told',

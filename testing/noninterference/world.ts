@@ -168,7 +168,6 @@ async function startServer(
     logger,
     cacheMs: 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    settle: tracker.settle,
   })
   const relations = createRelations({ archive, rules, clock, logger })
   const seenBy = createSeenBy({ reader, relations, rules, clock })

@@ -191,8 +191,6 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     logger,
     cacheMs: isShared ? config.readCacheMs : 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    // With Redis a commit takes as long as the network: nobody could tell turns, and nobody waits.
-    settle: isShared ? () => Promise.resolve() : tracker.settle,
   })
   const relations = createRelations({ archive, rules: config.rules, clock, logger })
   const { rules } = config

@@ -78,7 +78,6 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick,
-    settle: tracker.settle,
   })
   interner = createInterner()
   const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
@@ -117,6 +116,7 @@ beforeEach(async () => {
     sights,
     rules: OPEN_RULES,
     gatewayId: () => GATEWAY,
+    settle: tracker.settle,
     now: clock.now,
     onTrouble: () => {},
   })

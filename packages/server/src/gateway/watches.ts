@@ -77,6 +77,8 @@ export interface WatchesParts {
   sights: Sights
   rules: PrivacyRules
   gatewayId: () => string
+  /** Resolves when what was done in this turn of the loop is known here; at once where that takes longer. */
+  settle(): Promise<void>
   /** Interest could not be registered: changes may be missed until it is. */
   onTrouble(): void
   now(): number
@@ -89,7 +91,7 @@ function* inBatches(userIds: readonly string[]): Generator<readonly string[]> {
 }
 
 export function createWatches(parts: WatchesParts): Watches {
-  const { interner, targets, outbox, store, reader, tracker, gatewayId, onTrouble, now } = parts
+  const { interner, targets, outbox, store, reader, tracker, gatewayId, settle, onTrouble, now } = parts
   const { discretions, sights, rules } = parts
   const { index } = outbox
   /** Per target, the edges that lead to it and the watches still under way. */
@@ -240,7 +242,7 @@ export function createWatches(parts: WatchesParts): Watches {
         )
         if (!isOpen()) return null
         const decisions = await sights.decide(connection, held)
-        await reader.settle()
+        await settle()
         if (!isOpen()) return null
         const states: string[] = []
         for (const [position, target] of held.entries()) {

@@ -72,7 +72,6 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick: () => {},
-    settle: tracker.settle,
   })
   eraser = createEraser({ store, archive: busy, archivist, tracker, reader, bus, clock, logger })
   exportPerson = createPersonExport({ archive: busy, reader, policy, rules, clock })

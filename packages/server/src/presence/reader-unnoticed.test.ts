@@ -68,7 +68,6 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick: () => {},
-    settle: async () => {},
   })
 })
 afterEach(() => archive.close())

@@ -45,7 +45,6 @@ async function begin(rules: PrivacyRules = OPEN_RULES, cacheMs = 0): Promise<voi
     logger,
     cacheMs,
     tick: () => {},
-    settle: async () => {},
   })
 }
 

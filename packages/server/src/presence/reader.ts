@@ -39,8 +39,6 @@ export interface Reader {
   readOwn(userId: string): Promise<Answer>
   /** Past everything that is remembered: for whoever has to know what there is. */
   readAnew(userIds: readonly string[]): Promise<Answer>
-  /** Resolves when what was done in this turn of the loop is in what can be read. */
-  settle(): Promise<void>
   /** Somebody changed: the local memory of them is wrong. */
   forget(userId: string): void
 }
@@ -58,12 +56,10 @@ export interface ReaderParts {
   cacheMs: number
   /** An expiry that passed while nobody looked is to take effect. */
   tick(userId: string): void
-  /** Resolves when what was done in this turn is in the store; at once where that takes longer than a turn. */
-  settle(): Promise<void>
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick, settle } = parts
+  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick } = parts
   const looks = createRecentLooks(clock, rules)
   const ownLooks = createRecentLooks(clock, rules)
   const unnoticed = createUnnoticedLooks(rules)
@@ -185,9 +181,7 @@ export function createReader(parts: ReaderParts): Reader {
     read: (userIds, viewerId) => readFor(viewerId, store.load, userIds),
     readOwn: (userId) => readBy(store.load, [userId], ownLooks),
     readAnew: (userIds) => readBy(store.load, userIds, null),
-    settle,
     async query(userIds, viewerId) {
-      await settle()
       const read = (userIds: readonly string[]): Promise<Sighting> =>
         viewerId === null ? readBy(loadForQuery, userIds, looks) : readFor(viewerId, loadForQuery, userIds)
       if (cacheMs === 0) return read(userIds)

@@ -130,7 +130,6 @@ test('[R6] somebody who changes while others are read is not unknown', async () 
     logger,
     cacheMs: 5_000,
     tick: () => {},
-    settle: tracker.settle,
   })
   await reader.query(['ann'], null)
   isSlow = true
@@ -162,7 +161,6 @@ test('[W9] somebody who arrives while the archive is asked is read as they are',
     logger,
     cacheMs: 0,
     tick() {},
-    settle: async () => {},
   }
   const { records } = await createReader(parts).read(['bob'], 'ann')
   expect(records[0]?.shown.status).toBe('online')
