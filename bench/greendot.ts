@@ -28,6 +28,15 @@ const START_MS_MAX = 30_000
 const DRAIN_MS_MAX = 30_000
 const METRICS_MS_MAX = 10_000
 
+/**
+ * As in deploy/: the last and dearest stage of the compiler waits until code has run twenty times as often. In the first
+ * minutes it takes a fifth of a core from those who connect.
+ */
+export const RUNTIME = {
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '2000000',
+  BUN_JSC_thresholdForFTLOptimizeSoon: '20000',
+}
+
 export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-'))
   scope.add(() => rmSync(folder, { recursive: true, force: true }))
@@ -49,7 +58,7 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   ]
   const command = pinned(spec.core, [...ownProgram(), 'serve', ...flags])
   // Secrets by the environment: other users of the machine can read command lines.
-  const env = { ...cleanEnv(), GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
+  const env = { ...cleanEnv(), ...RUNTIME, GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
 
   let isStopping = false
   const start = () => {
