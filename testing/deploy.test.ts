@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { RUNTIME } from '../bench/greendot.ts'
 import { COMMANDS } from '../packages/server/src/cli/commands.ts'
 import { loadConfig } from '../packages/server/src/platform/config.ts'
 import { ROLES, SETTING_NAMES, SETTINGS, variableOf } from '../packages/server/src/platform/settings.ts'
@@ -110,6 +111,12 @@ describe('what the files say to the program', () => {
     const all = [...ROLES, 'migrate'].sort()
     expect([...new Set(ours.map(([, service]) => commandOf(service)))].sort()).toEqual(all)
     expect(workloads.map(roleOf).sort()).toEqual(all)
+  })
+
+  test('[C9] the runtime is set up as it was measured', () => {
+    const measured = Object.entries(RUNTIME).map(([name, value]) => `${name}=${value}`)
+    expect(inLast('ENV')).toEqual(expect.arrayContaining(measured))
+    for (const path of UNITS) expect(directive(path, 'Environment')).toEqual(measured)
   })
 
   test('[C1] every command exists', () => {
