@@ -29,12 +29,12 @@ const DRAIN_MS_MAX = 30_000
 const METRICS_MS_MAX = 10_000
 
 /**
- * As in deploy/: the last and dearest stage of the compiler waits until code has run twenty times as often. In the first
+ * As in deploy/: the last and dearest stage of the compiler waits until code has run two hundred times as often. In the first
  * minutes it takes a fifth of a core from those who connect.
  */
 export const RUNTIME = {
-  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '2000000',
-  BUN_JSC_thresholdForFTLOptimizeSoon: '20000',
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '20000000',
+  BUN_JSC_thresholdForFTLOptimizeSoon: '200000',
 }
 
 export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<Subject> {

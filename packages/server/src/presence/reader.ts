@@ -84,9 +84,13 @@ export function createReader(parts: ReaderParts): Reader {
   /** By what there is of the viewer, who is read along with the others. */
   async function readFor(viewerId: string, load: Load, userIds: readonly string[]): Promise<Sighting> {
     const loaded = await tryLoad(load, [...userIds, viewerId])
-    const isUnnoticed = await mustNotBeNoticed(viewerId, loaded?.at(-1)?.record ?? null)
-    const others = loaded?.slice(0, -1) ?? null
-    return { ...(await complete(others, userIds, isUnnoticed ? unnoticed : looks)), isUnnoticed }
+    // Nothing is remembered of what the archive alone says.
+    if (loaded === null) return complete(null, userIds, unnoticed)
+    const isUnnoticed = await mustNotBeNoticed(viewerId, loaded.at(-1)?.record ?? null)
+    return {
+      ...(await complete(loaded.slice(0, -1), userIds, isUnnoticed ? unnoticed : looks)),
+      isUnnoticed,
+    }
   }
 
   async function mustNotBeNoticed(viewerId: string, hot: UserRecord | null): Promise<boolean> {
