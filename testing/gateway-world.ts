@@ -6,6 +6,7 @@ import { createMemoryBus } from '../packages/server/src/bus/memory.ts'
 import { createFollowing } from '../packages/server/src/gateway/contact-following.ts'
 import { createDiscretions } from '../packages/server/src/gateway/discretions.ts'
 import { createInterner } from '../packages/server/src/gateway/interner.ts'
+import { createOpenness } from '../packages/server/src/gateway/openness.ts'
 import { createOutbox } from '../packages/server/src/gateway/outbox.ts'
 import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/plans.ts'
 import { createSessionTable } from '../packages/server/src/gateway/session-table.ts'
@@ -129,6 +130,12 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     ownFrame: () => null,
     onFrame: () => {},
   })
+  const connectionsOf = (user: number) => [
+    ...[...users.keys()].filter((connection) => users[connection] === user),
+    ...streams.rowsOf(interner.name(user)),
+  ]
+  const isOpenlyHere = (user: number) => users.includes(user)
+  const openness = createOpenness({ outbox, discretions, rules, isOpenlyHere, connectionsOf })
   const sights = createSights({
     interner,
     discretions,
@@ -138,11 +145,8 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     rules,
     clock,
     viewerOf: (connection) => users[connection] ?? streams.viewerOf(connection) ?? NIL,
-    isOpenlyHere: (user) => users.includes(user),
-    connectionsOf: (user) => [
-      ...[...users.keys()].filter((connection) => users[connection] === user),
-      ...streams.rowsOf(interner.name(user)),
-    ],
+    openness,
+    connectionsOf,
   })
   const watches = createWatches({
     interner,
@@ -153,6 +157,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     tracker,
     discretions,
     sights,
+    openness,
     rules,
     gatewayId: () => GATEWAY,
     settle: tracker.settle,

@@ -13,11 +13,14 @@ import type { FakeClock } from './fake-clock.ts'
 /** A connection as the model sees it; its number may have belonged to another one before. */
 interface Connection {
   socket: SendResult
+  /** Not to be noticed. */
+  isDiscreet: boolean
   watches: Set<number>
   /** Newest version it was told, per target, by snapshot or by push. */
   told: Map<number, number>
   own: { wanted: number; told: number }
   frames: number
+  heard: { at: number; frame: unknown }[]
   lastFrameAt: { presence_change: number; self: number }
 }
 
@@ -26,10 +29,16 @@ export interface OutboxWorld {
   framesSent(): number
   /** Frames with changes that this connection was sent. */
   framesTo(connection: number): number
+  /** Every frame this connection was sent, and when. */
+  heard(connection: number): readonly { at: number; frame: unknown }[]
+  /** Whom the connection watches. */
+  watched(connection: number): readonly number[]
   /** The newest version of the target that the connection was told. */
   told(connection: number, target: number): number | undefined
   watch(connection: number, target: number): void
   unwatch(connection: number, target: number): void
+  /** Whoever is behind the connection is not to be noticed from now on, or is again. */
+  setDiscreet(connection: number, isDiscreet: boolean): void
   /** The connection ends and its number goes to a new one. */
   replace(connection: number): void
   change(target: number): void
@@ -57,10 +66,12 @@ export interface WorldOptions {
 
 const newConnection = (): Connection => ({
   socket: 'sent',
+  isDiscreet: false,
   watches: new Set(),
   told: new Map(),
   own: { wanted: 0, told: 0 },
   frames: 0,
+  heard: [],
   lastFrameAt: { presence_change: Number.NEGATIVE_INFINITY, self: Number.NEGATIVE_INFINITY },
 })
 
@@ -111,6 +122,7 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
 
   function hear(connection: Connection, frame: Frame): void {
     framesSent++
+    connection.heard.push({ at: clock.now(), frame })
     // One frame of a kind per flush interval; a hair less for fractions of milliseconds.
     expect(clock.now() - connection.lastFrameAt[frame.type]).toBeGreaterThan(flushMs - 0.001)
     connection.lastFrameAt[frame.type] = clock.now()
@@ -136,10 +148,12 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
     outbox,
     framesSent: () => framesSent,
     framesTo: (number) => connections[number]!.frames,
+    heard: (number) => connections[number]!.heard,
+    watched: (number) => [...connections[number]!.watches],
     told: (number, target) => connections[number]!.told.get(target),
     watch(number, target) {
       const connection = connections[number]!
-      expect(index.watch(number, target)).toBe(!connection.watches.has(target))
+      expect(index.watch(number, target, connection.isDiscreet)).toBe(!connection.watches.has(target))
       if (connection.watches.has(target)) return
       connection.watches.add(target)
       connection.told.set(target, versions[target]!)
@@ -148,6 +162,10 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
       const connection = connections[number]!
       expect(index.unwatch(number, target)).toBe(connection.watches.delete(target))
       connection.told.delete(target)
+    },
+    setDiscreet(number, isDiscreet) {
+      connections[number]!.isDiscreet = isDiscreet
+      outbox.setDiscreet(number, isDiscreet)
     },
     replace(number) {
       outbox.forget(number)
@@ -195,9 +213,16 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
       expect(clock.timerCount()).toBe(0)
       for (let target = 0; target < versions.length; target++) {
         const watchers: number[] = []
+        let discreet = 0
         for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
-          watchers.push(index.connectionOf(edge))
+          const number = index.connectionOf(edge)
+          expect(index.isDiscreet(edge)).toBe(connections[number]!.isDiscreet)
+          if (index.isDiscreet(edge)) discreet++
+          // Behind all others.
+          else expect(discreet).toBe(0)
+          watchers.push(number)
         }
+        expect(index.discreetWatchers(target)).toBe(discreet)
         const expected = [...connections.keys()].filter((number) => connections[number]!.watches.has(target))
         expect(watchers.sort()).toEqual(expected.sort())
       }

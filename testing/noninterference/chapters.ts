@@ -113,8 +113,10 @@ export const manners: fc.Arbitrary<SettingsInput> = record({
   hidden_as: constantFrom('offline', 'null'),
   poll_burst: constantFrom(5, 1_000),
   watch_limit: constantFrom(3, 500),
-  // With a wave for everybody, and without: how large an audience is can be felt, whoever is in it.
-  paced_above: constantFrom(0, 5_000),
+  // So low that a single watcher more or less decides.
+  paced_above: constantFrom(0, 1, 2, 5_000),
+  queued_above: constantFrom(1, 10_000),
+  polled_above: constantFrom(0, 0, 1, 2),
 }).map(({ policy, ...rest }) => ({ ...policy, ...rest }))
 
 export const withErasure: Moves = oneof(

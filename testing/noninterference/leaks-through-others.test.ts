@@ -1,8 +1,7 @@
 // Ways to be given away by what others feel: that they wait for what somebody hidden does, or are quicker
 // for it. Each is a small history of its own, and all are mended (docs/decisions/0019).
 import { test } from 'bun:test'
-
-import type { Frame, Move, Name } from './moves.ts'
+import type { Frame, Move, Name, Step } from './moves.ts'
 import { decides, opens } from './people.ts'
 import {
   at,
@@ -14,6 +13,7 @@ import {
   reads,
   slowly,
   streams,
+  under,
   vanishes,
   watches,
   watchesAs,
@@ -182,44 +182,66 @@ test('[S6] watches of somebody hidden do not conceal one that spares others the 
     ),
   ))
 
-test('[S2] nor does a watch of somebody who became invisible, and is told so', () =>
+/** Somebody becomes invisible, does something, and then the viewer watches whom they may have watched. */
+const expectNotSpared = (...secret: Step[]) =>
   expectEqual(
     slowly(
       historyFrom(
         1,
         at(50, opens('hidden', 'h1'), opens('viewer', 'v1')),
         at(200, vanishes),
+        ...secret,
+        at(50, watches('v1', 'other')),
+      ),
+    ),
+  )
+
+test('[S2] nor does a watch of somebody who became invisible, and is told so', () =>
+  expectNotSpared(at(50, watchesAs('hidden', 'h1', 'other'))))
+
+test('[S2] nor does a watch of somebody who was invisible when they came', () =>
+  expectNotSpared(
+    at(200, leaves('hidden', 'h1')),
+    at(50, opens('hidden', 'h2')),
+    at(50, watchesAs('hidden', 'h2', 'other')),
+  ))
+
+test('[S2] nor does a stream of somebody invisible, who is not here otherwise', () =>
+  expectNotSpared(at(200, leaves('hidden', 'h1')), at(50, streams('hidden', 'other'))))
+
+/** Where one may watch, a second one is told that no changes will follow. */
+const FULL_WITH_ONE = { polled_above: 1 }
+
+test('[S6, G6] somebody hidden who watches leaves room for others in an audience that has a limit', () =>
+  expectEqual(
+    under(
+      FULL_WITH_ONE,
+      history(
+        at(50, hides(NOBODY), opens('other', 'o1'), opens('viewer', 'v1')),
+        at(50, opens('hidden', 'h1')),
         at(50, watchesAs('hidden', 'h1', 'other')),
         at(50, watches('v1', 'other')),
       ),
     ),
   ))
 
-test('[S2] nor does a watch of somebody who was invisible when they came', () =>
+/** Somebody watches for all to see, and from then on is not to be noticed. */
+const expectRoomFor = (secretFrom: number, ...steps: Step[]) =>
   expectEqual(
-    slowly(
+    under(
+      FULL_WITH_ONE,
       historyFrom(
-        1,
-        at(50, opens('hidden', 'h1'), opens('viewer', 'v1')),
-        at(200, vanishes),
-        at(200, leaves('hidden', 'h1')),
-        at(50, opens('hidden', 'h2')),
-        at(50, watchesAs('hidden', 'h2', 'other')),
+        secretFrom,
+        at(250, opens('viewer', 'v1'), opens('other', 'o1'), opens('hidden', 'h1')),
+        at(250, watchesAs('hidden', 'h1', 'other')),
+        ...steps,
         at(50, watches('v1', 'other')),
       ),
     ),
-  ))
+  )
 
-test('[S2] nor does a stream of somebody invisible, who is not here otherwise', () =>
-  expectEqual(
-    slowly(
-      historyFrom(
-        1,
-        at(50, opens('hidden', 'h1'), opens('viewer', 'v1')),
-        at(200, vanishes),
-        at(200, leaves('hidden', 'h1')),
-        at(50, streams('hidden', 'other')),
-        at(50, watches('v1', 'other')),
-      ),
-    ),
-  ))
+test('[S2, G6] so does somebody who becomes invisible while they watch', () =>
+  expectRoomFor(2, at(250, vanishes)))
+
+test('[S6, G6] whoever hides while they watch may go, and makes no more room by that', () =>
+  expectRoomFor(3, at(250, decides('hidden', NOBODY)), at(250, leaves('hidden', 'h1'))))

@@ -254,3 +254,19 @@ async function waitWith(connections: number): Promise<number> {
 test('[S6] how long to wait before connecting elsewhere does not count the connections of others', async () => {
   expect([await waitWith(0), await waitWith(1), await waitWith(3)]).not.toEqual([0, 250, 375])
 })
+
+test('[S6, X6] whoever came back after an erasure is looked up no sooner than somebody who did not', () => {
+  const reads = call('viewer', 'anyone', 'GET', '/api/v1/public/presence/hidden')
+  return expectEqual(
+    slowly(
+      history(
+        at(1_000, erasesHidden),
+        at(1_000, hides(NOBODY)),
+        at(2_500, opens('hidden', 'h1')),
+        // Until what is left of the erasure is gone, and this look is still remembered.
+        at(59_500, reads),
+        at(100, reads),
+      ),
+    ),
+  )
+})

@@ -84,30 +84,24 @@ const looking: readonly Mutation[] = [
   ),
   mutation(
     'a watch of those who hide spares others the reading',
-    'gateway/sights.ts',
-    'viewer !== user && isOpenToAll(discretions.of(viewer).privacy, rules) && isOpenlyHere(viewer)',
-    'viewer !== user && isOpenlyHere(viewer)',
-  ),
-  mutation(
-    'a watch of those who hide conceals those of others',
-    'gateway/sights.ts',
-    'looked < WATCHERS_LOOKED_AT',
-    'looked < 1',
+    'gateway/openness.ts',
+    'isOpenToAll(discretions.of(user).privacy, rules) && isOpenlyHere(user)',
+    'isOpenlyHere(user)',
   ),
   rare(
     mutation(
       'a watch of the invisible spares others the reading',
-      'gateway/gateway.ts',
-      'table.firstOfUser(user) !== NIL && !ownViews.isInvisible(user)',
-      'table.firstOfUser(user) !== NIL',
+      'gateway/own-views.ts',
+      '!invisible.has(user) && isWelcomed(user)',
+      'isWelcomed(user)',
     ),
   ),
   rare(
     mutation(
       'a watch of the invisible who only have a stream spares others the reading',
-      'gateway/gateway.ts',
-      'table.firstOfUser(user) !== NIL && !ownViews.isInvisible(user)',
-      '!ownViews.isInvisible(user)',
+      'gateway/own-views.ts',
+      '!invisible.has(user) && isWelcomed(user)',
+      '!invisible.has(user)',
     ),
   ),
   rare(
@@ -128,4 +122,37 @@ const looking: readonly Mutation[] = [
   ),
 ]
 
-export const OTHERS: readonly Mutation[] = [...waiting, ...looking]
+const counting: readonly Mutation[] = [
+  mutation(
+    'those who hide count among those who watch',
+    'gateway/plans.ts',
+    'areDiscreetFew(index, target) ? watchers - index.discreetWatchers(target) : watchers',
+    'watchers',
+  ),
+  rare(
+    mutation(
+      'those who hide make an audience full',
+      'gateway/outbox.ts',
+      'audienceOf(index, target) > plans.polledAbove',
+      'index.watchers(target) > plans.polledAbove',
+    ),
+  ),
+  rare(
+    mutation(
+      'whoever hides while they watch goes on counting',
+      'gateway/sights.ts',
+      'openness.review(user)\n',
+      '',
+    ),
+  ),
+  rare(
+    mutation(
+      'whoever becomes invisible while they watch goes on counting',
+      'gateway/own-views.ts',
+      'else invisible.delete(user)\n    onOpenness(user)',
+      'else invisible.delete(user)',
+    ),
+  ),
+]
+
+export const OTHERS: readonly Mutation[] = [...waiting, ...looking, ...counting]

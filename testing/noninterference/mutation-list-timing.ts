@@ -59,6 +59,14 @@ export const TIMING: readonly Mutation[] = [
   ),
   rare(
     mutation(
+      'whoever was erased is looked up again',
+      'presence/recent-looks.ts',
+      'look.record = null',
+      'look.record = undefined',
+    ),
+  ),
+  rare(
+    mutation(
       'to read what is their own is to be looked at',
       'presence/reader.ts',
       'readBy(store.load, [userId], ownLooks)',
@@ -68,7 +76,7 @@ export const TIMING: readonly Mutation[] = [
   mutation(
     'whoever watches is known to those who watch them',
     'gateway/watches.ts',
-    '!targets.isKnown(target) || !sights.isOpenlyWatched(target)',
+    '!targets.isKnown(target) || !openness.isOpenlyWatched(target)',
     '!targets.isKnown(target)',
   ),
   rare(

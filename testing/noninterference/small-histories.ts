@@ -1,6 +1,7 @@
 // What small histories are written with, each of which tries one way to be given away: a few moves by their
 // names, and the demand that nothing tells the history from the one without its secret.
 import { expect } from 'bun:test'
+import type { SettingsInput } from '../server.ts'
 import { compare } from './compare.ts'
 import type { History, Move, Name, Said, Step } from './moves.ts'
 import { call, opens } from './people.ts'
@@ -45,6 +46,8 @@ export const historyFrom = (secretFrom: number, ...steps: Step[]): History => ({
 })
 /** With a database that takes its time to answer. */
 export const slowly = (played: History, archiveMs = 5): History => ({ ...played, archiveMs })
+/** With other settings than those of the server. */
+export const under = (settings: SettingsInput, played: History): History => ({ ...played, settings })
 
 export async function expectEqual(played: History): Promise<void> {
   expect((await compare(played)).difference).toBeNull()

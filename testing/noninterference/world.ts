@@ -44,6 +44,8 @@ import { createSwitchboard, type Switchboard } from './switchboard.ts'
 
 const ALIVE_EVERY_MS = 2_000
 const TURNS_MAX = 10
+/** No server stops and starts within the millisecond in which somebody chose something. */
+const RESTART_MS = 10
 /** In the middle of a day, and at a turn of the outbox. */
 const DAWN_AT = Date.UTC(2026, 2, 1, 12)
 
@@ -108,6 +110,7 @@ export async function createWorld({ config, beginsMs, archiveMs }: WorldOptions)
     http: () => server.http,
     async restart() {
       await until(server.stop())
+      await clock.advance(RESTART_MS)
       server = await start()
     },
     async stop() {

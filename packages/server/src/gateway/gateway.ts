@@ -25,6 +25,7 @@ import { createInbox } from './inbox.ts'
 import { createInterner } from './interner.ts'
 import { startLiveness } from './liveness.ts'
 import { createMembership } from './membership.ts'
+import { createOpenness } from './openness.ts'
 import { createOutbox } from './outbox.ts'
 import { createOwnViews } from './own-views.ts'
 import { createSessionTable } from './session-table.ts'
@@ -83,7 +84,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   })
   const { columns } = table
 
-  const ownViews = createOwnViews({ table, interner, outbox: () => outbox })
+  const ownViews = createOwnViews({
+    table,
+    interner,
+    outbox: () => outbox,
+    onOpenness: (user) => openness.review(user),
+  })
   const outbox = createOutbox({
     targets,
     clock,
@@ -102,20 +108,28 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       tally.waits.observe(waitedMs, changes)
     },
   })
+  const connectionsOf = (user: number) => [
+    ...sessions.rowsOf(interner.name(user)),
+    ...streams.rowsOf(interner.name(user)),
+  ]
+  const openness = createOpenness({
+    outbox,
+    discretions,
+    rules,
+    isOpenlyHere: ownViews.isOpenlyHere,
+    connectionsOf,
+  })
   const sights = createSights({
     interner,
     discretions,
     outbox,
     targets,
     relations,
+    openness,
     rules,
     clock,
     viewerOf: (row) => (table.isLive(row) ? columns.user[row]! : (streams.viewerOf(row) ?? NIL)),
-    isOpenlyHere: (user) => table.firstOfUser(user) !== NIL && !ownViews.isInvisible(user),
-    connectionsOf: (user) => [
-      ...sessions.rowsOf(interner.name(user)),
-      ...streams.rowsOf(interner.name(user)),
-    ],
+    connectionsOf,
   })
   const watches = createWatches({
     interner,
@@ -126,6 +140,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     tracker,
     discretions,
     sights,
+    openness,
     rules,
     gatewayId,
     now: clock.now,

@@ -36,6 +36,7 @@ export interface InboxParts {
 
 export function createInbox(parts: InboxParts): Inbox {
   const { interner, discretions, sights, watches, following, ownViews, sessions, sockets, streams } = parts
+  const { reader } = parts
 
   function takeDiscretion(user: number, discretion: Discretion): void {
     if (discretions.learn(user, discretion)) sights.review(user)
@@ -70,7 +71,8 @@ export function createInbox(parts: InboxParts): Inbox {
     takeDiscretion,
     receive(messages) {
       for (const message of messages) {
-        parts.reader.forget(message.userId)
+        if (message.kind === 'erased') reader.erase(message.userId)
+        else reader.forget(message.userId)
         receive(message)
       }
     },

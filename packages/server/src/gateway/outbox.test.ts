@@ -54,6 +54,14 @@ const steps = fc.array(
     { weight: 8, arbitrary: target.map((t) => named(`change ${t}`, (w) => w.change(t))) },
     { weight: 2, arbitrary: connection.map((c) => named(`own ${c}`, (w) => w.changeOwn(c))) },
     { weight: 2, arbitrary: connection.map((c) => named(`replace ${c}`, (w) => w.replace(c))) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(connection, fc.boolean())
+        .map(([c, isDiscreet]) =>
+          named(`${isDiscreet ? 'hide' : 'show'} ${c}`, (w) => w.setDiscreet(c, isDiscreet)),
+        ),
+    },
     { weight: 2, arbitrary: connection.map((c) => named(`block ${c}`, (w) => w.become(c, 'blocked'))) },
     { weight: 2, arbitrary: connection.map((c) => named(`unblock ${c}`, (w) => w.become(c, 'sent'))) },
     { weight: 1, arbitrary: connection.map((c) => named(`kill ${c}`, (w) => w.become(c, 'gone'))) },

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
 import { HELD_BACK, isInDoubt, isNothingSeen, isWholeSeen, sightOf } from './edge-flags.ts'
 import { createPhases } from './phases.ts'
-import { ALL_AT_ONCE, type Plans } from './plans.ts'
+import { ALL_AT_ONCE, audienceOf, type Plans } from './plans.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
 import { createWatchIndex, MARKED, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
@@ -22,6 +22,8 @@ export interface Outbox {
   markTarget(target: number): void
   /** What its viewer may see is about to change: what a wave owes them is marked by what they see now. */
   settleDebt(edge: number): void
+  /** Whether its viewer is to be noticed has changed. */
+  setDiscreet(connection: number, isDiscreet: boolean): void
   /** What somebody may see of a target changed, and only they have something to hear. */
   markEdge(edge: number): void
   /** The connection's own view changed. */
@@ -69,7 +71,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
     onLeave: (target, edge, next) => waves.moveOff(target, edge, next),
     changeOf: (target) => waves.changeOf(target),
   })
-  const waves = createWaves({ index, plans, pace, flushMs, clock, tell })
+  // A change that a wave brings in the moment of a flush is for the next one, whichever timer was set first:
+  // that may have been because of somebody hidden.
+  const waves = createWaves({ index, plans, pace, flushMs, clock, tell, onTick: () => phases.catchUp() })
   const phases = createPhases({ clock, flushMs, take })
 
   function reserve(connection: number): void {
@@ -179,6 +183,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (index.told(edge) !== MARKED) index.unmark(edge, change)
   }
 
+  function settleDebt(edge: number): void {
+    if (waves.isOwed(edge)) tell(edge, waves.changeOf(index.targetOf(edge)))
+  }
+
   function hasDebts(connection: number): boolean {
     if (waves.walking() + waves.waiting() === 0) return false
     for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
@@ -191,12 +199,19 @@ export function createOutbox(parts: OutboxParts): Outbox {
   return {
     index,
     markTarget(target) {
-      if (index.watchers(target) > plans.pacedAbove) return waves.changed(target)
+      if (audienceOf(index, target) > plans.pacedAbove) return waves.changed(target)
       waves.cancel(target)
       for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) mark(edge)
     },
-    settleDebt(edge) {
-      if (waves.isOwed(edge)) tell(edge, waves.changeOf(index.targetOf(edge)))
+    settleDebt,
+    setDiscreet(connection, isDiscreet) {
+      const first = index.firstTarget(connection)
+      if (first === NIL || index.isDiscreet(first) === isDiscreet) return
+      for (let edge = first; edge !== NIL; edge = index.nextTarget(edge)) {
+        // On the other list a wave may have passed its place.
+        settleDebt(edge)
+        index.setDiscreet(edge, isDiscreet)
+      }
     },
     markEdge,
     markOwn(connection) {
@@ -230,7 +245,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       return !isMarked && !hasDebts(connection)
     },
     blocked: () => blockedTotal,
-    isFull: (target) => plans.polledAbove > 0 && index.watchers(target) > plans.polledAbove,
+    isFull: (target) => plans.polledAbove > 0 && audienceOf(index, target) > plans.polledAbove,
     waves: () => ({ walking: waves.walking(), waiting: waves.waiting() }),
     stop() {
       phases.stop()

@@ -26,7 +26,13 @@ function createWorld(clock: FakeClock) {
   const interner = createInterner()
   const table = createSessionTable(() => 'g-1')
   const heard = new Map<string, number[]>()
-  const ownViews = createOwnViews({ table, interner, outbox: () => outbox })
+  const openness: [string, boolean][] = []
+  const ownViews = createOwnViews({
+    table,
+    interner,
+    outbox: () => outbox,
+    onOpenness: (user) => openness.push([interner.name(user), ownViews.isOpenlyHere(user)]),
+  })
   const outbox = createOutbox({
     targets: createTargetTable({ mask: (json) => json, now: () => 0 }),
     clock,
@@ -53,7 +59,8 @@ function createWorld(clock: FakeClock) {
       ownViews.welcomed(row, revision, isInvisible),
     change: (userId: string, revision: number, availability: Availability = 'auto') =>
       ownViews.receive({ kind: 'self', userId, revision, json: JSON.stringify({ revision, availability }) }),
-    isInvisible: (userId: string) => ownViews.isInvisible(interner.find(userId)),
+    isOpenlyHere: (userId: string) => ownViews.isOpenlyHere(interner.find(userId)),
+    openness,
     end(row: number): void {
       const user = table.columns.user[row]!
       outbox.forget(row)
@@ -179,20 +186,40 @@ describe('own views', () => {
   })
 })
 
-describe('whether somebody is invisible', () => {
+describe('whether somebody is here openly', () => {
   test('[S2] is what their welcome or their newest view says, until their last session ends', () => {
     const world = createWorld(createFakeClock(NOW))
     const rows = [world.open('bob'), world.open('bob')]
     world.welcome(rows[0]!, 1, true)
-    expect(world.isInvisible('bob')).toBe(true)
+    expect(world.isOpenlyHere('bob')).toBe(false)
     world.change('bob', 2)
-    expect(world.isInvisible('bob')).toBe(false)
+    expect(world.isOpenlyHere('bob')).toBe(true)
     world.welcome(rows[1]!, 3, true)
     world.end(rows[0]!)
-    expect(world.isInvisible('bob')).toBe(true)
+    expect(world.isOpenlyHere('bob')).toBe(false)
     world.end(rows[1]!)
+    world.welcome(world.open('bob'), 4)
+    expect(world.isOpenlyHere('bob')).toBe(true)
+  })
+
+  test('[S2, S6] begins with the welcome, and every change of it is said, and nothing else', () => {
+    const world = createWorld(createFakeClock(NOW))
+    const rows = [world.open('bob'), world.open('bob')]
+    expect(world.isOpenlyHere('bob')).toBe(false)
+    world.welcome(rows[0]!, 1)
+    world.welcome(rows[1]!, 2)
+    world.change('bob', 3)
+    expect(world.openness.splice(0)).toEqual([['bob', true]])
+    world.change('bob', 4, 'invisible')
+    world.change('bob', 5, 'invisible')
+    expect(world.openness.splice(0)).toEqual([['bob', false]])
+    world.change('bob', 6)
+    world.end(rows[0]!)
+    expect(world.openness.splice(0)).toEqual([['bob', true]])
+    // Whoever has not been welcomed may be anything.
     world.open('bob')
-    expect(world.isInvisible('bob')).toBe(false)
+    world.end(rows[1]!)
+    expect(world.openness).toEqual([['bob', false]])
   })
 
   test('[S2] is not undone by a view that was overtaken, told already or not', async () => {
@@ -202,15 +229,15 @@ describe('whether somebody is invisible', () => {
     world.welcome(row, 1)
     world.change('bob', 6, 'invisible')
     world.change('bob', 4)
-    expect(world.isInvisible('bob')).toBe(true)
+    expect(world.isOpenlyHere('bob')).toBe(false)
     await clock.advance(FLUSH_MS)
     expect(world.heardBy(row)).toEqual([6])
     world.change('bob', 5)
-    expect(world.isInvisible('bob')).toBe(true)
+    expect(world.isOpenlyHere('bob')).toBe(false)
     await clock.advance(FLUSH_MS)
     expect(world.heardBy(row)).toEqual([6])
     world.change('bob', 7)
-    expect(world.isInvisible('bob')).toBe(false)
+    expect(world.isOpenlyHere('bob')).toBe(true)
   })
 
   test('[S2, C7] is not undone by a welcome that was imagined while the store was away', () => {
@@ -218,7 +245,7 @@ describe('whether somebody is invisible', () => {
     const [first, second] = [world.open('bob'), world.open('bob')]
     world.welcome(first, 8, true)
     world.welcome(second, IMAGINED_REVISION)
-    expect(world.isInvisible('bob')).toBe(true)
+    expect(world.isOpenlyHere('bob')).toBe(false)
   })
 
   test('[S2] is not undone by a welcome that is older than a view that waits', () => {
@@ -226,6 +253,6 @@ describe('whether somebody is invisible', () => {
     const row = world.open('bob')
     world.change('bob', 6, 'invisible')
     world.welcome(row, 5)
-    expect(world.isInvisible('bob')).toBe(true)
+    expect(world.isOpenlyHere('bob')).toBe(false)
   })
 })

@@ -13,8 +13,8 @@ export interface OwnViews {
   frameFor(row: number): string | null
   /** The newest own view, for a session that cannot be told and asks; null when it has that one. */
   take(row: number): string | null
-  /** Whether the user has chosen to be invisible, as far as their sessions here were told. */
-  isInvisible(user: number): boolean
+  /** Whether the user has a session here that was welcomed, and was told of nothing that makes them invisible. */
+  isOpenlyHere(user: number): boolean
   /** A session ended. */
   ended(row: number): void
 }
@@ -23,8 +23,10 @@ export function createOwnViews(parts: {
   table: SessionTable
   interner: Interner
   outbox: () => Outbox
+  /** Whether a user is here openly may have changed. */
+  onOpenness(user: number): void
 }): OwnViews {
-  const { table, interner, outbox } = parts
+  const { table, interner, outbox, onOpenness } = parts
   const { columns } = table
   const views = new Map<number, { revision: number; json: string }>()
   const invisible = new Set<number>()
@@ -34,8 +36,16 @@ export function createOwnViews(parts: {
     for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!) {
       if (columns.ownRevision[row]! > revision) return
     }
+    if (invisible.has(user) === isInvisible) return
     if (isInvisible) invisible.add(user)
     else invisible.delete(user)
+    onOpenness(user)
+  }
+
+  function isWelcomed(user: number): boolean {
+    let row = table.firstOfUser(user)
+    while (row !== NIL && columns.ownRevision[row] === 0) row = columns.nextOfUser[row]!
+    return row !== NIL
   }
 
   function dropIfDelivered(user: number): void {
@@ -50,7 +60,9 @@ export function createOwnViews(parts: {
   function take(row: number): string | null {
     const user = columns.user[row]!
     const view = views.get(user)
-    if (view === undefined || view.revision <= columns.ownRevision[row]!) return null
+    const known = columns.ownRevision[row]!
+    // Before its welcome there is nothing to be newer than.
+    if (view === undefined || known === 0 || view.revision <= known) return null
     columns.ownRevision[row] = view.revision
     dropIfDelivered(user)
     return view.json
@@ -78,24 +90,31 @@ export function createOwnViews(parts: {
       dropIfDelivered(user)
     },
     welcomed(row, revision, isInvisible) {
-      columns.ownRevision[row] = revision
       const user = columns.user[row]!
-      if ((views.get(user)?.revision ?? 0) > revision) return outbox().markOwn(row)
-      noteVisibility(user, revision, isInvisible)
-      dropIfDelivered(user)
+      const isFirst = !isWelcomed(user)
+      columns.ownRevision[row] = revision
+      if ((views.get(user)?.revision ?? 0) > revision) outbox().markOwn(row)
+      else {
+        noteVisibility(user, revision, isInvisible)
+        dropIfDelivered(user)
+      }
+      if (isFirst) onOpenness(user)
     },
     take,
-    isInvisible: (user) => invisible.has(user),
+    isOpenlyHere: (user) => !invisible.has(user) && isWelcomed(user),
     frameFor(row) {
       const json = take(row)
       return json === null ? null : `{"type":"self","presence":${json}}`
     },
     ended(row) {
       const user = columns.user[row]!
+      columns.ownRevision[row] = 0
       const isLast = table.firstOfUser(user) === row && columns.nextOfUser[row] === NIL
-      if (!isLast) return
-      views.delete(user)
-      invisible.delete(user)
+      if (isLast) {
+        views.delete(user)
+        invisible.delete(user)
+      }
+      if (!isWelcomed(user)) onOpenness(user)
     },
   }
 }

@@ -1,7 +1,7 @@
 // When connections have their turn: each once per flush interval, in phases spread over it, so that a
 // change with many watchers is many small turns of the loop instead of one long one. Whoever queues up
 // in a phase has their turn in the next one of theirs, never sooner, whoever else is waiting.
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Timer } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
 
 const PHASES_MAX = 10
@@ -15,6 +15,8 @@ const SENDS_BETWEEN_LOOKS = 64
 export interface Phases {
   /** The connection, which is not queued, wants a turn. */
   enqueue(connection: number): void
+  /** Gives those their turn whose time has come, if that is still to be done. */
+  catchUp(): void
   stop(): void
 }
 
@@ -48,18 +50,18 @@ export function createPhases({ clock, flushMs, take }: PhasesParts): Phases {
   const phaseMs = flushMs / phases
   /** Counts phases since 1970: each connection has its turn once per flush interval, never sooner. */
   let turn = Math.floor(clock.now() / phaseMs)
-  let isTicking = false
+  let next: { at: number; timer: Timer } | null = null
   let isStopped = false
 
   function tickLater(): void {
     if (isStopped) return
-    isTicking = true
     const now = clock.now()
-    clock.after((Math.floor(now / phaseMs) + 1) * phaseMs - now, tick)
+    const at = (Math.floor(now / phaseMs) + 1) * phaseMs
+    next = { at, timer: clock.after(at - now, tick) }
   }
 
   function tick(): void {
-    isTicking = false
+    next = null
     const startedAt = clock.elapsed()
     const present = Math.floor(clock.now() / phaseMs)
     // After a pause every phase is behind; each needs only one turn. A clock that was set back
@@ -69,7 +71,7 @@ export function createPhases({ clock, flushMs, take }: PhasesParts): Phases {
       // Phases that are behind share the budget of one turn.
       if (connections.length > 0) drain(connections, 0, startedAt)
     }
-    if (queuedTotal > 0 && !isTicking) tickLater()
+    if (queuedTotal > 0 && next === null) tickLater()
   }
 
   /**
@@ -111,7 +113,12 @@ export function createPhases({ clock, flushMs, take }: PhasesParts): Phases {
       // Phases that went by while nobody waited are owed to nobody: the first change after a quiet
       // time is spread like any other.
       if (queuedTotal++ === 0) turn = present
-      if (!isTicking) tickLater()
+      if (next === null) tickLater()
+    },
+    catchUp() {
+      if (next === null || clock.now() < next.at) return
+      next.timer.stop()
+      tick()
     },
     stop() {
       isStopped = true

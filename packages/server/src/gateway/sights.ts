@@ -15,7 +15,9 @@ import {
 import type { Discretions } from './discretions.ts'
 import { HELD_BACK, IN_DOUBT, isInDoubt, isNothingSeen, sightOf, withSight } from './edge-flags.ts'
 import type { Interner } from './interner.ts'
+import type { Openness } from './openness.ts'
 import type { Outbox } from './outbox.ts'
+import { audienceOf } from './plans.ts'
 import { isNothingKnown, type TargetTable } from './target-table.ts'
 import { NIL, UNMARKED } from './watch-index.ts'
 
@@ -23,8 +25,6 @@ import { NIL, UNMARKED } from './watch-index.ts'
 const ASK_AGAIN_MS = 1_000
 /** Watchers of one person that are looked at in one turn of the loop. */
 const REVIEWED_PER_TURN = 1_000
-/** Watchers among whom one is looked for who may be known to watch; past it they are read again. */
-const WATCHERS_LOOKED_AT = 1_000
 
 /** What one viewer may see of one target, by what was known when it was decided. */
 export interface Decision {
@@ -41,12 +41,7 @@ export interface Sights {
    * to find out and something to see of each: whoever shows nothing takes as long as whoever hides.
    */
   decide(connection: number, targets: readonly number[]): Decision[] | Promise<Decision[]>
-  viewerIdOf(connection: number): string
-  /**
-   * Whether somebody here watches the user and may be known to. What they watch themselves does not count, nor
-   * those who are not to be noticed.
-   */
-  isOpenlyWatched(user: number): boolean
+  viewerOf(connection: number): number
   /** Puts a decision on an edge, now that there is one. */
   place(edge: number, decision: Decision): void
   /** Who may see this user, or what this user shows in return, has changed. */
@@ -59,14 +54,13 @@ export interface SightsParts {
   outbox: Outbox
   targets: TargetTable
   relations: Relations
+  openness: Openness
   rules: PrivacyRules
   clock: Clock
   /** The interned user behind a connection. */
   viewerOf(connection: number): number
-  /** Whether a user has sessions here and is not invisible. */
-  isOpenlyHere(user: number): boolean
   /** Every connection of a user that is here. */
-  connectionsOf(user: number): Iterable<number>
+  connectionsOf(user: number): readonly number[]
 }
 
 /** The usual case, shared by all. */
@@ -89,8 +83,8 @@ export function createSights(parts: SightsParts): Sights {
     relations,
     rules,
     clock,
+    openness,
     viewerOf,
-    isOpenlyHere,
     connectionsOf,
   } = parts
   const { index } = outbox
@@ -184,25 +178,32 @@ export function createSights(parts: SightsParts): Sights {
 
   function reviewWatchers(target: number): void {
     const edges = new Int32Array(index.watchers(target))
+    // Those who are not to be noticed come last and need no turn of their own, or the others would notice it.
+    const audience = audienceOf(index, target)
     // All at once, so that nothing goes out by the old right while the others wait for their turn.
-    const isCrowd = edges.length > REVIEWED_PER_TURN
+    const isCrowd = audience > REVIEWED_PER_TURN
     const isBlank = isCrowd && isShowingNothing(target)
     let count = 0
     for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
       if (isCrowd) comeIntoDoubt(edge, isBlank)
       edges[count++] = edge
     }
-    reviewFrom(edges, 0, target)
+    reviewFrom(edges, { from: 0, audience }, target)
   }
 
-  function reviewFrom(edges: Int32Array, from: number, target: number): void {
-    const until = Math.min(edges.length, from + REVIEWED_PER_TURN)
+  function reviewFrom(
+    edges: Int32Array,
+    { from, audience }: { from: number; audience: number },
+    target: number,
+  ): void {
+    const isLastTurn = from + REVIEWED_PER_TURN >= audience
+    const until = isLastTurn ? edges.length : from + REVIEWED_PER_TURN
     for (let at = from; at < until; at++) {
       const edge = edges[at]!
       const isThere = index.targetOf(edge) === target && index.find(index.connectionOf(edge), target) === edge
       if (isThere) reviewEdge(edge)
     }
-    if (until < edges.length) clock.soon(() => reviewFrom(edges, until, target))
+    if (!isLastTurn) clock.soon(() => reviewFrom(edges, { from: until, audience }, target))
   }
 
   async function decideLater(pending: Pending, viewer: number, target: number): Promise<void> {
@@ -242,17 +243,7 @@ export function createSights(parts: SightsParts): Sights {
         Promise.all(decisions.map((decision, at) => decision ?? decide(viewer, userTargets[at]!))),
       )
     },
-    viewerIdOf: (connection) => interner.name(viewerOf(connection)),
-    isOpenlyWatched(user) {
-      let edge = index.firstWatcher(user)
-      for (let looked = 0; edge !== NIL && looked < WATCHERS_LOOKED_AT; looked++) {
-        const viewer = viewerOf(index.connectionOf(edge))
-        if (viewer !== user && isOpenToAll(discretions.of(viewer).privacy, rules) && isOpenlyHere(viewer))
-          return true
-        edge = index.nextWatcher(edge)
-      }
-      return false
-    },
+    viewerOf,
     place(edge, decision) {
       index.setFlags(edge, withSight(index.flags(edge), decision.sight))
       const target = index.targetOf(edge)
@@ -263,6 +254,7 @@ export function createSights(parts: SightsParts): Sights {
       } else if (decision.isGuess) askAgain(pendingOf(edge))
     },
     review(user) {
+      openness.review(user)
       reviewWatchers(user)
       for (const connection of connectionsOf(user)) {
         for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {

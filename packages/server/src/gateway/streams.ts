@@ -69,8 +69,8 @@ interface Stream {
 export function createStreams(parts: StreamsParts): Streams {
   const { table, watches, outbox, clock, watchLimit, streamsPerUser } = parts
   const streams = new Map<number, Stream>()
-  /** Rows whose snapshot is still being read, and who will see it. */
-  const opening = new Map<number, number>()
+  /** Rows that are not streams yet, and who will see them. */
+  const opening = new Map<number, { userId: string; viewer: number }>()
   const perUser = new Map<string, number>()
   let isClosing = false
 
@@ -83,6 +83,7 @@ export function createStreams(parts: StreamsParts): Streams {
 
   /** Every row that was lent comes back through here, once. */
   function release(row: number, userId: string, viewer: number | null): void {
+    opening.delete(row)
     watches.clear(row)
     if (viewer !== null) watches.disregard(viewer)
     table.giveBack(row)
@@ -140,7 +141,7 @@ export function createStreams(parts: StreamsParts): Streams {
   ): Promise<{ viewer: number; states: readonly string[] }> {
     const { userId, userIds, lastEventId } = request
     const viewer = await watches.attend(userId)
-    opening.set(row, viewer)
+    opening.set(row, { userId, viewer })
     try {
       const known = versionsIn(lastEventId, userIds)
       const states = await watches.watch(row, userIds, { known, why: NAMED, isOpen: () => true })
@@ -148,8 +149,6 @@ export function createStreams(parts: StreamsParts): Streams {
     } catch (error) {
       watches.disregard(viewer)
       throw error
-    } finally {
-      opening.delete(row)
     }
   }
 
@@ -190,6 +189,7 @@ export function createStreams(parts: StreamsParts): Streams {
               idAt: now,
               sentAt: now,
             })
+            opening.delete(row)
             controller.enqueue(`retry: ${RETRY_MS}\n\n`)
             const frames = [...stateFrames(states)]
             for (const [position, frame] of frames.entries()) {
@@ -210,10 +210,10 @@ export function createStreams(parts: StreamsParts): Streams {
       )
       return { ok: true, body }
     },
-    viewerOf: (row) => streams.get(row)?.viewer ?? opening.get(row),
+    viewerOf: (row) => (streams.get(row) ?? opening.get(row))?.viewer,
     rowsOf: (userId) =>
       perUser.has(userId)
-        ? [...streams].flatMap(([row, stream]) => (stream.userId === userId ? [row] : []))
+        ? [...streams, ...opening].flatMap(([row, stream]) => (stream.userId === userId ? [row] : []))
         : [],
     send(row, frame) {
       const stream = streams.get(row)

@@ -2,6 +2,8 @@
 // outbox's mark and a few flags. An edge is on two lists, the watchers of its target (doubly linked, because it
 // leaves from the middle) and the targets of its connection (singly linked, walked when it closes). New
 // edges come first on both. While an edge has no mark, the place of the mark holds the change it was told.
+// Watchers who are not to be noticed have a list of their own behind that of the others, so that who comes
+// when, and how many they are, is the same for the others whether they are there or not.
 import { grown } from '../platform/typed-arrays.ts'
 
 export const NIL = -1
@@ -10,9 +12,12 @@ export const UNMARKED = -2
 /** Value of `told` for an edge that is marked: whatever is newest will be told. */
 export const MARKED = -1
 
+/** The one flag of an edge that is the index's own: its viewer is not to be noticed. */
+const DISCREET = 1 << 7
+
 export interface WatchIndex {
   /** False when the connection watches the target already. */
-  watch(connection: number, target: number): boolean
+  watch(connection: number, target: number, isDiscreet?: boolean): boolean
   /** False when it was not watching. */
   unwatch(connection: number, target: number): boolean
   /** Drops every edge of a connection; `dropped` is called with each target. */
@@ -22,8 +27,15 @@ export interface WatchIndex {
   edges(): number
   /** How many watch the target. */
   watchers(target: number): number
+  /** How many of them are not to be noticed. */
+  discreetWatchers(target: number): number
+  isDiscreet(edge: number): boolean
+  /** Puts the edge among those who are not to be noticed or among the others, as if it were new there. */
+  setDiscreet(edge: number, isDiscreet: boolean): void
 
+  /** Those who are not to be noticed come after all others. */
   firstWatcher(target: number): number
+  firstDiscreet(target: number): number
   nextWatcher(edge: number): number
   firstTarget(connection: number): number
   nextTarget(edge: number): number
@@ -67,6 +79,9 @@ export function createWatchIndex(
   let flags = new Uint8Array(0)
   let headOfTarget = new Int32Array(0)
   let audiences = new Int32Array(0)
+  // As long as somebody was discreet; where nobody is, they cost nothing.
+  let headOfDiscreet = new Int32Array(0)
+  let discreetAudiences = new Int32Array(0)
   let headOfConnection = new Int32Array(0)
   let degrees = new Int32Array(0)
   let free = NIL
@@ -98,43 +113,71 @@ export function createWatchIndex(
     return edge
   }
 
-  /** Takes an edge off its target's list and returns it to the pool. */
-  function retire(edge: number): void {
-    if (nextMarked[edge]! > UNMARKED) onRemoveMarked(connection[edge]!, edge)
+  const isDiscreet = (edge: number) => flags[edge]! >= DISCREET
+  const firstDiscreet = (ofTarget: number) =>
+    ofTarget < headOfDiscreet.length ? headOfDiscreet[ofTarget]! : NIL
+
+  function nextWatcher(edge: number): number {
+    const next = nextOfTarget[edge]!
+    return next !== NIL || isDiscreet(edge) ? next : firstDiscreet(target[edge]!)
+  }
+
+  /** Puts an edge first on the list of its target that its flag says. */
+  function link(edge: number): void {
+    const ofTarget = target[edge]!
+    if (isDiscreet(edge)) {
+      headOfDiscreet = grown(headOfDiscreet, ofTarget + 1, NIL)
+      discreetAudiences = grown(discreetAudiences, ofTarget + 1)
+      discreetAudiences[ofTarget]!++
+    }
+    const heads = isDiscreet(edge) ? headOfDiscreet : headOfTarget
+    const head = heads[ofTarget]!
+    nextOfTarget[edge] = head
+    previousOfTarget[edge] = NIL
+    if (head !== NIL) previousOfTarget[head] = edge
+    heads[ofTarget] = edge
+    audiences[ofTarget]!++
+  }
+
+  function unlink(edge: number): void {
     const ofTarget = target[edge]!
     const next = nextOfTarget[edge]!
     const previous = previousOfTarget[edge]!
+    const heads = isDiscreet(edge) ? headOfDiscreet : headOfTarget
     if (next !== NIL) previousOfTarget[next] = previous
     if (previous !== NIL) nextOfTarget[previous] = next
-    else headOfTarget[ofTarget] = next
+    else heads[ofTarget] = next
     audiences[ofTarget]!--
+    if (isDiscreet(edge)) discreetAudiences[ofTarget]!--
+  }
+
+  /** Takes an edge off its target's list and returns it to the pool. */
+  function retire(edge: number): void {
+    if (nextMarked[edge]! > UNMARKED) onRemoveMarked(connection[edge]!, edge)
+    const next = nextWatcher(edge)
+    unlink(edge)
     nextOfConnection[edge] = free
     free = edge
     live--
-    onLeave(ofTarget, edge, next)
+    onLeave(target[edge]!, edge, next)
   }
 
   return {
-    watch(ofConnection, ofTarget) {
+    watch(ofConnection, ofTarget, isHidden = false) {
       if (find(ofConnection, ofTarget) !== NIL) return false
       headOfConnection = grown(headOfConnection, ofConnection + 1, NIL)
       degrees = grown(degrees, ofConnection + 1)
       headOfTarget = grown(headOfTarget, ofTarget + 1, NIL)
       audiences = grown(audiences, ofTarget + 1)
       const edge = allocate()
-      const head = headOfTarget[ofTarget]!
       target[edge] = ofTarget
       connection[edge] = ofConnection
       nextMarked[edge] = UNMARKED - changeOf(ofTarget)
-      flags[edge] = 0
-      nextOfTarget[edge] = head
-      previousOfTarget[edge] = NIL
-      if (head !== NIL) previousOfTarget[head] = edge
-      headOfTarget[ofTarget] = edge
+      flags[edge] = isHidden ? DISCREET : 0
+      link(edge)
       nextOfConnection[edge] = headOfConnection[ofConnection]!
       headOfConnection[ofConnection] = edge
       degrees[ofConnection]!++
-      audiences[ofTarget]!++
       live++
       return true
     },
@@ -168,8 +211,22 @@ export function createWatchIndex(
     degree: (ofConnection) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
     edges: () => live,
     watchers: (ofTarget) => (ofTarget < audiences.length ? audiences[ofTarget]! : 0),
-    firstWatcher: (ofTarget) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),
-    nextWatcher: (edge) => nextOfTarget[edge]!,
+    discreetWatchers: (ofTarget) => (ofTarget < discreetAudiences.length ? discreetAudiences[ofTarget]! : 0),
+    isDiscreet,
+    setDiscreet(edge, isHidden) {
+      if (isDiscreet(edge) === isHidden) return
+      const next = nextWatcher(edge)
+      unlink(edge)
+      flags[edge]! ^= DISCREET
+      link(edge)
+      onLeave(target[edge]!, edge, next)
+    },
+    firstWatcher(ofTarget) {
+      const first = ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL
+      return first === NIL ? firstDiscreet(ofTarget) : first
+    },
+    firstDiscreet,
+    nextWatcher,
     firstTarget: (ofConnection) =>
       ofConnection < headOfConnection.length ? headOfConnection[ofConnection]! : NIL,
     nextTarget: (edge) => nextOfConnection[edge]!,
@@ -183,9 +240,9 @@ export function createWatchIndex(
       nextMarked[edge] = UNMARKED - change
     },
     told: (edge) => (nextMarked[edge]! > UNMARKED ? MARKED : UNMARKED - nextMarked[edge]!),
-    flags: (edge) => flags[edge]!,
+    flags: (edge) => flags[edge]! & ~DISCREET,
     setFlags(edge, next) {
-      flags[edge] = next
+      flags[edge] = (flags[edge]! & DISCREET) | next
     },
     find,
   }

@@ -20,6 +20,7 @@ import type { PresenceStore } from '../store/port.ts'
 import { createDiscretions } from './discretions.ts'
 import { NAMED } from './edge-flags.ts'
 import { createInterner } from './interner.ts'
+import { createOpenness } from './openness.ts'
 import { createOutbox } from './outbox.ts'
 import { createSights } from './sights.ts'
 import { createTargetTable } from './target-table.ts'
@@ -93,6 +94,14 @@ beforeEach(async () => {
     onFrame: () => {},
   })
   const discretions = createDiscretions()
+  const nobodysConnections = () => []
+  const openness = createOpenness({
+    outbox,
+    discretions,
+    rules: OPEN_RULES,
+    isOpenlyHere: () => true,
+    connectionsOf: nobodysConnections,
+  })
   const sights = createSights({
     interner,
     discretions,
@@ -102,8 +111,8 @@ beforeEach(async () => {
     rules: OPEN_RULES,
     clock,
     viewerOf: () => NOBODY,
-    isOpenlyHere: () => true,
-    connectionsOf: () => [],
+    openness,
+    connectionsOf: nobodysConnections,
   })
   watches = createWatches({
     interner,
@@ -114,6 +123,7 @@ beforeEach(async () => {
     tracker,
     discretions,
     sights,
+    openness,
     rules: OPEN_RULES,
     gatewayId: () => GATEWAY,
     settle: tracker.settle,

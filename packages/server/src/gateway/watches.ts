@@ -14,6 +14,7 @@ import type { PresenceStore } from '../store/port.ts'
 import type { Discretions } from './discretions.ts'
 import { FOLLOWED, HELD_BACK, isInDoubt, NAMED, sightOf } from './edge-flags.ts'
 import type { Interner } from './interner.ts'
+import type { Openness } from './openness.ts'
 import type { Outbox } from './outbox.ts'
 import { unpushed } from './plans.ts'
 import type { Decision, Sights } from './sights.ts'
@@ -75,6 +76,7 @@ export interface WatchesParts {
   tracker: Tracker
   discretions: Discretions
   sights: Sights
+  openness: Openness
   rules: PrivacyRules
   gatewayId: () => string
   /** Resolves when what was done in this turn of the loop is known here; at once where that takes longer. */
@@ -92,7 +94,7 @@ function* inBatches(userIds: readonly string[]): Generator<readonly string[]> {
 
 export function createWatches(parts: WatchesParts): Watches {
   const { interner, targets, outbox, store, reader, tracker, gatewayId, settle, onTrouble, now } = parts
-  const { discretions, sights, rules } = parts
+  const { discretions, sights, openness, rules } = parts
   const { index } = outbox
   /** Per target, the edges that lead to it and the watches still under way. */
   let holders = new Int32Array(0)
@@ -187,7 +189,8 @@ export function createWatches(parts: WatchesParts): Watches {
   }
 
   function edgeTo(connection: number, target: number, decision: Decision): number {
-    if (!index.watch(connection, target)) return index.find(connection, target)
+    const isDiscreet = !openness.isOpen(sights.viewerOf(connection))
+    if (!index.watch(connection, target, isDiscreet)) return index.find(connection, target)
     interner.retain(target)
     holders[target]!++
     const edge = index.firstTarget(connection)
@@ -234,8 +237,8 @@ export function createWatches(parts: WatchesParts): Watches {
       try {
         // Whoever is watched here already is kept up to date by pushes and need not be read. That they
         // watch somebody themselves, or that somebody hidden watches them, must not make the answer come sooner.
-        const isNew = (target: number) => !targets.isKnown(target) || !sights.isOpenlyWatched(target)
-        const viewerId = sights.viewerIdOf(connection)
+        const isNew = (target: number) => !targets.isKnown(target) || !openness.isOpenlyWatched(target)
+        const viewerId = interner.name(sights.viewerOf(connection))
         await learn(
           distinct.filter((_, position) => isNew(held[position]!)),
           (userIds) => reader.read(userIds, viewerId),

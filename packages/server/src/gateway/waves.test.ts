@@ -174,6 +174,23 @@ test('[W7, S6] when a wave has its turn does not depend on whether others have o
   expect(framesAt[1]).toEqual(framesAt[0]!)
 })
 
+test('[W7, S6] a wave that moves in the moment of a flush is for the next one, whoever else has a turn', async () => {
+  const heard: unknown[] = []
+  for (const others of [0, 1]) {
+    const { clock, world } = crowd({ watchers: 1, plans: { ...DEFAULTS, pacedAbove: 0 } })
+    await clock.advance(FLUSH_MS - (clock.now() % FLUSH_MS) - 8)
+    // Somebody else, because of whom the timer of the flush is set before that of the wave.
+    if (others > 0) world.changeOwn(1)
+    await clock.advance(3)
+    world.change(STAR)
+    world.changeOwn(0)
+    await clock.advance(3 * FLUSH_MS)
+    world.expectTruth()
+    heard.push(world.heard(0))
+  }
+  expect(heard[1]).toEqual(heard[0])
+})
+
 describe('coming and going during a wave', () => {
   test('[W7, G1] whoever comes has the present state and is told only what is newer', async () => {
     const { clock, world } = ten()

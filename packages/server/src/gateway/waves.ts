@@ -2,9 +2,10 @@
 // watchers, moved a little at every tick. Newcomers join the list before the cursor, and an edge that
 // leaves takes the cursor along, so nobody is skipped and no freed edge is touched. Every change has a
 // number, and an edge that was told carries it: a change during a wave makes the wave go round once
-// more, and only those are told again who have not heard the newest.
+// more, and only those are told again who have not heard the newest. Watchers who are not to be noticed are
+// told at once and are no part of the wave, unless they are a crowd themselves.
 import type { Clock } from '../platform/clock.ts'
-import { type Plans, planFor } from './plans.ts'
+import { areDiscreetFew, audienceOf, type Plans, planFor } from './plans.ts'
 import { MARKED, NIL, type WatchIndex } from './watch-index.ts'
 
 const TICK_MS = 10
@@ -54,6 +55,8 @@ export interface WavesParts {
   pace: Pace
   flushMs: number
   clock: Clock
+  /** Waves are about to move. */
+  onTick(): void
   /** Marks the edge if its viewer has something to hear, and notes that it was told this change. */
   tell(edge: number, change: number): void
 }
@@ -81,7 +84,7 @@ interface Walk {
   again: { owedSince: number; left: number } | null
 }
 
-export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesParts): Waves {
+export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }: WavesParts): Waves {
   const waves = new Map<number, Wave>()
   /** Whoever had its turn goes to the end, so that a short tick is not always short for the same. */
   const walking = new Set<Wave>()
@@ -113,7 +116,7 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
   }
 
   function enter(wave: Wave): void {
-    if (planFor(index.watchers(wave.target), plans) === 'queued') waiting.add(wave)
+    if (planFor(audienceOf(index, wave.target), plans) === 'queued') waiting.add(wave)
     else setOut(wave, false)
     letNextSetOut()
     if (!isTicking) tickLater()
@@ -135,6 +138,7 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
   }
 
   function tick(): void {
+    onTick()
     const now = clock.elapsed()
     const queuedPerMs = queuedPace(now)
     for (const wave of [...walking]) {
@@ -168,7 +172,9 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
   function move(wave: Wave, walk: Walk, perMs: number, now: number): void {
     walk.credit = Math.min(walk.credit, 1) + perMs * Math.min(now - walk.creditedAt, TICK_MS_MAX)
     walk.creditedAt = now
-    for (let visits = 0; walk.cursor !== NIL && walk.credit >= 1 && visits < VISITS_MAX; visits++) {
+    const isFree = areDiscreetFew(index, wave.target)
+    const isDone = () => walk.cursor === NIL || (isFree && index.isDiscreet(walk.cursor))
+    for (let visits = 0; !isDone() && walk.credit >= 1 && visits < VISITS_MAX; visits++) {
       const edge = walk.cursor
       walk.cursor = index.nextWatcher(edge)
       if (!isOwedBy(wave, edge)) continue
@@ -177,11 +183,12 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
       wave.left--
       tell(edge, wave.change)
     }
-    if (walk.cursor === NIL) arrive(wave, walk)
+    if (isDone()) arrive(wave, walk)
   }
 
   function arrive(wave: Wave, { again }: Walk): void {
     halt(wave)
+    tellDiscreet(wave)
     if (again === null) waves.delete(wave.target)
     else {
       wave.owedSince = again.owedSince
@@ -191,6 +198,13 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
     letNextSetOut()
   }
 
+  /** At once, as long as they are few. */
+  function tellDiscreet(wave: Wave): void {
+    if (!areDiscreetFew(index, wave.target)) return
+    let edge = index.firstDiscreet(wave.target)
+    for (; edge !== NIL; edge = index.nextWatcher(edge)) if (isOwedBy(wave, edge)) tell(edge, wave.change)
+  }
+
   function isOwedBy(wave: Wave, edge: number): boolean {
     const told = index.told(edge)
     return told !== wave.change && told !== MARKED
@@ -198,7 +212,7 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
 
   /** Those ahead of the cursor get the newest anyway; those behind it, with the next round. */
   function goRoundOnceMore(wave: Wave, walk: Walk): void {
-    wave.left = Math.max(wave.left, index.watchers(wave.target) - walk.told)
+    wave.left = Math.max(wave.left, audienceOf(index, wave.target) - walk.told)
     if (walk.cursor === index.firstWatcher(wave.target)) return
     walk.again = { owedSince: walk.again?.owedSince ?? clock.elapsed(), left: walk.told }
   }
@@ -216,13 +230,15 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
       lastChange = lastChange >= CHANGE_MAX ? 1 : lastChange + 1
       const wave = waves.get(target)
       if (wave === undefined) {
-        const left = index.watchers(target)
+        const left = audienceOf(index, target)
         const fresh = { target, change: lastChange, owedSince: clock.elapsed(), left, walk: null }
         waves.set(target, fresh)
+        tellDiscreet(fresh)
         enter(fresh)
         return
       }
       wave.change = lastChange
+      tellDiscreet(wave)
       if (wave.walk !== null) goRoundOnceMore(wave, wave.walk)
     },
     cancel,
@@ -236,7 +252,9 @@ export function createWaves({ index, plans, pace, flushMs, clock, tell }: WavesP
       if (wave === undefined) return
       if (wave.walk?.cursor === edge) wave.walk.cursor = next
       // The number of a target that nobody watches may soon be somebody else's.
-      if (index.watchers(target) === 0) cancel(target)
+      if (audienceOf(index, target) > 0) return
+      tellDiscreet(wave)
+      cancel(target)
     },
     walking: () => walking.size,
     waiting: () => waiting.size,

@@ -80,7 +80,7 @@ export function createEraser(parts: EraserParts): Eraser {
   }
 
   function tell({ userId, version, gatewayIds }: Mark): void {
-    reader.forget(userId)
+    reader.erase(userId)
     const at = clock.now()
     for (const gatewayId of gatewayIds) bus.publish(gatewayId, [{ kind: 'erased', userId, version, at }])
   }

@@ -41,6 +41,8 @@ export interface Reader {
   readAnew(userIds: readonly string[]): Promise<Answer>
   /** Somebody changed: the local memory of them is wrong. */
   forget(userId: string): void
+  /** Somebody was erased. To be asked about again would tell them from those who came back. */
+  erase(userId: string): void
 }
 
 export interface ReaderParts {
@@ -209,6 +211,11 @@ export function createReader(parts: ReaderParts): Reader {
       cache.delete(userId)
       looks.forget(userId)
       ownLooks.forget(userId)
+    },
+    erase(userId) {
+      cache.delete(userId)
+      looks.erase(userId)
+      ownLooks.erase(userId)
     },
   }
 }

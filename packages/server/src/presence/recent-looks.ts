@@ -22,6 +22,8 @@ export interface RecentLooks {
   note(userId: string, record: UserRecord | null): void
   /** They changed: what was seen is not true any more. That they were asked about stays true. */
   forget(userId: string): void
+  /** There is nothing to be seen of them any more, and the archive need not be asked for that. */
+  erase(userId: string): void
 }
 
 interface Look {
@@ -56,6 +58,10 @@ export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLook
       const look = looks.get(userId)
       if (look !== undefined) look.record = undefined
     },
+    erase(userId) {
+      const look = looks.get(userId)
+      if (look !== undefined) look.record = null
+    },
   }
 }
 
@@ -66,6 +72,7 @@ export function createUnnoticedLooks(rules: PrivacyRules): RecentLooks {
     recall: () => null,
     note() {},
     forget() {},
+    erase() {},
   }
 }
 
