@@ -107,6 +107,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     logger,
     cacheMs: 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    isPending: (userId) => tracker.isPending(userId),
   })
   const discretions = createDiscretions()
   const interner = createInterner(discretions.forget)
@@ -127,6 +128,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
       hear(connection, frame)
       return 'sent'
     },
+    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: () => null,
     onFrame: () => {},
   })
@@ -179,6 +181,11 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     for (const message of messages) if (message.kind === 'change') watches.receive(message)
   })
 
+  function write(userId: string, text: string | null): Promise<unknown> {
+    const at = nextStamp()
+    return tracker.apply(userId, { type: 'set_custom_status', at, text, emoji: null, expiresAt: null })
+  }
+
   /** Lets time, which stands still, go on until this is done. */
   async function done<T>(work: Promise<T>): Promise<T> {
     let isDone = false
@@ -214,16 +221,8 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     following,
     done,
     nextStamp,
-    setText: (userId: string, text: string | null) =>
-      done(
-        tracker.apply(userId, {
-          type: 'set_custom_status',
-          at: nextStamp(),
-          text,
-          emoji: null,
-          expiresAt: null,
-        }),
-      ),
+    write,
+    setText: (userId: string, text: string | null) => done(write(userId, text)),
     choose: (userId: string, change: Partial<Privacy>) =>
       done(tracker.apply(userId, { type: 'set_privacy', at: nextStamp(), change })),
     async editContacts(userId: string, contactIds: readonly string[]): Promise<void> {

@@ -5,7 +5,7 @@ import { expect } from 'bun:test'
 import { createOutbox, type Outbox, type SendResult } from '../packages/server/src/gateway/outbox.ts'
 import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/plans.ts'
 import { createTargetTable } from '../packages/server/src/gateway/target-table.ts'
-import { NIL } from '../packages/server/src/gateway/watch-index.ts'
+import { discreetCrowd, isDiscreetCrowd, NIL, openCrowd } from '../packages/server/src/gateway/watch-index.ts'
 import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/waves.ts'
 import type { Clock } from '../packages/server/src/platform/clock.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -105,6 +105,7 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
       if (connection.socket !== 'gone') hear(connection, JSON.parse(frame))
       return connection.socket
     },
+    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame(number) {
       const { own } = connections[number]!
       return own.wanted > own.told ? JSON.stringify({ type: 'self', revision: own.wanted }) : null
@@ -213,16 +214,15 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
       expect(clock.timerCount()).toBe(0)
       for (let target = 0; target < versions.length; target++) {
         const watchers: number[] = []
-        let discreet = 0
-        for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
-          const number = index.connectionOf(edge)
-          expect(index.isDiscreet(edge)).toBe(connections[number]!.isDiscreet)
-          if (index.isDiscreet(edge)) discreet++
-          // Behind all others.
-          else expect(discreet).toBe(0)
-          watchers.push(number)
+        for (const crowd of [openCrowd(target), discreetCrowd(target)]) {
+          const before = watchers.length
+          for (let edge = index.firstWatcher(crowd); edge !== NIL; edge = index.nextWatcher(edge)) {
+            const number = index.connectionOf(edge)
+            expect(isDiscreetCrowd(crowd)).toBe(connections[number]!.isDiscreet)
+            watchers.push(number)
+          }
+          expect(index.watchers(crowd)).toBe(watchers.length - before)
         }
-        expect(index.discreetWatchers(target)).toBe(discreet)
         const expected = [...connections.keys()].filter((number) => connections[number]!.watches.has(target))
         expect(watchers.sort()).toEqual(expected.sort())
       }

@@ -62,6 +62,7 @@ export async function createPeople() {
     cacheMs: 0,
     rules,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    isPending: (userId) => tracker.isPending(userId),
   })
   const relations = createRelations({ archive, rules, clock, logger })
   return {

@@ -2,6 +2,7 @@
 // somebody who never came, for every route, every watcher and the database.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
+import type { Kept } from '../../packages/server/src/presence/person-kept.ts'
 import { call, unknown } from '../http/calls.ts'
 import {
   appearance,
@@ -26,6 +27,7 @@ interface Export {
   exported_at: number
   presence: OwnPresence
   settings: object
+  kept: Kept
   contacts: string[]
   contact_of: string[]
 }
@@ -48,7 +50,7 @@ describe('the export', () => {
   test('[X6] holds all there is: presence, choices, contacts both ways', async () => {
     const { url } = await scene.server()
     const { settings, text } = await liveFully(scene, url, ANNA)
-    const { presence, exported_at, ...rest } = await exportOf(url, ANNA)
+    const { presence, exported_at, kept, ...rest } = await exportOf(url, ANNA)
     expect(rest).toEqual({
       user_id: ANNA,
       settings,
@@ -56,6 +58,8 @@ describe('the export', () => {
       contact_of: ['bob', 'carol', 'dave'],
     })
     expect(Math.abs(exported_at - Date.now())).toBeLessThan(5_000)
+    // What is in it is looked at in export.test.ts.
+    expect(kept).toMatchObject({ custom_status: { text }, privacy: { allow: ['eve'], deny: ['mallory'] } })
     expect(presence).toMatchObject({
       user_id: ANNA,
       status: 'busy',

@@ -19,7 +19,7 @@ import {
 } from './audience.ts'
 import { behindEveryDoor, throughEveryDoor } from './audience-doors.ts'
 import { MODES, type Mode } from './audience-modes.ts'
-import { ask, call, useScene } from './scene.ts'
+import { ask, call, type Person, useScene } from './scene.ts'
 
 const scene = useScene()
 const DEVICE = 'phone'
@@ -33,58 +33,81 @@ async function prepare(url: string, mode: Mode): Promise<void> {
   if (mode.alicesContacts !== undefined) await editContacts(url, 'PUT', 'alice', mode.alicesContacts)
 }
 
-describe('each mode, through every door', () => {
-  for (const mode of MODES) {
-    test(`[S5] ${mode.name}: alice sees ${mode.sees}`, async () => {
-      const { url } = await scene.server({ flush_ms: 5, ...mode.server })
-      await prepare(url, mode)
-      const seen = (truth: Presence) => seenAs(truth, mode.sees, hiddenAsOf(mode))
-      const behindDoors = (truth: Presence) =>
-        behindEveryDoor({
-          app: truth,
-          viewer: seen(truth),
-          anyone: seenAs(truth, mode.anyone, hiddenAsOf(mode)),
+/** How bob goes: others cannot tell one from the other. */
+const GOING = {
+  'he leaves': (url: string) => leave(url, 'bob', DEVICE),
+  'he is invisible': (_: string, bob: Person) => ask(bob, { type: 'set_availability', status: 'invisible' }),
+}
+
+describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
+  'each mode, through every door, until %s',
+  (how) => {
+    for (const mode of MODES) {
+      test(`[S5] [P19] ${mode.name}: alice sees ${mode.sees}`, async () => {
+        const { url } = await scene.server({ flush_ms: 5, ...mode.server })
+        await prepare(url, mode)
+        const seen = (truth: Presence) => seenAs(truth, mode.sees, hiddenAsOf(mode))
+        const behindDoors = (truth: Presence) =>
+          behindEveryDoor({
+            app: truth,
+            viewer: seen(truth),
+            anyone: seenAs(truth, mode.anyone, hiddenAsOf(mode)),
+          })
+        /** What somebody who sees nothing gets is nothing at all. */
+        const pushed = (truth: Presence) => (mode.sees === 'nothing' ? [] : [seen(truth)])
+
+        const bob = await scene.person(url, 'bob', { deviceId: DEVICE, platform: 'mobile' })
+        await ask(bob, { type: 'set_availability', status: 'busy' })
+        const busy = await say(url, 'bob', 'before')
+        expect(busy).toEqual({
+          user_id: 'bob',
+          status: 'busy',
+          last_seen: expect.any(Number),
+          custom_status: { text: 'before', emoji: null, expires_at: null },
+          devices: ['mobile'],
+          version: expect.any(Number),
         })
-      /** What somebody who sees nothing gets is nothing at all. */
-      const pushed = (truth: Presence) => (mode.sees === 'nothing' ? [] : [seen(truth)])
+        const { ears } = await openAudience(scene, url, 'alice', ['bob'])
+        expect(toldSince(ears, [0, 0], 'bob')).toEqual([[seen(busy)], [seen(busy)]])
+        expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(busy))
 
-      const bob = await scene.person(url, 'bob', { deviceId: DEVICE, platform: 'mobile' })
-      await ask(bob, { type: 'set_availability', status: 'busy' })
-      const busy = await say(url, 'bob', 'before')
-      expect(busy).toEqual({
-        user_id: 'bob',
-        status: 'busy',
-        last_seen: expect.any(Number),
-        custom_status: { text: 'before', emoji: null, expires_at: null },
-        devices: ['mobile'],
-        version: expect.any(Number),
+        let since = positions(ears)
+        const changed = await say(url, 'bob', 'after')
+        expect(changed.version).toBe(busy.version + 1)
+        await settle(url, ears)
+        expect(toldSince(ears, since, 'bob')).toEqual([pushed(changed), pushed(changed)])
+
+        since = positions(ears)
+        const goingAt = Date.now()
+        await GOING[how](url, bob)
+        const goneAt = Date.now()
+        const gone = await truthOf(url, 'bob')
+        expect(gone).toEqual({
+          ...changed,
+          status: 'offline',
+          last_seen: expect.any(Number),
+          devices: [],
+          version: changed.version + 1,
+        })
+        expect(gone.last_seen).toBeWithin(goingAt, goneAt + 1)
+        await settle(url, ears)
+        expect(toldSince(ears, since, 'bob')).toEqual([pushed(gone), pushed(gone)])
+        expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(gone))
+        if (how === 'he leaves') return
+
+        // What he does behind the mask, only he sees.
+        since = positions(ears)
+        bob.be('idle')
+        const own = await say(url, 'bob', 'behind the mask')
+        expect(own).toMatchObject({ devices: ['mobile'], custom_status: { text: 'behind the mask' } })
+        await scene.person(url, 'bob', { deviceId: 'laptop', platform: 'desktop' })
+        await settle(url, ears)
+        expect(toldSince(ears, since, 'bob')).toEqual([[], []])
+        expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(gone))
       })
-      const { ears } = await openAudience(scene, url, 'alice', ['bob'])
-      expect(toldSince(ears, [0, 0], 'bob')).toEqual([[seen(busy)], [seen(busy)]])
-      expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(busy))
-
-      let since = positions(ears)
-      const changed = await say(url, 'bob', 'after')
-      expect(changed.version).toBe(busy.version + 1)
-      await settle(url, ears)
-      expect(toldSince(ears, since, 'bob')).toEqual([pushed(changed), pushed(changed)])
-
-      since = positions(ears)
-      await leave(url, 'bob', DEVICE)
-      const gone = await truthOf(url, 'bob')
-      expect(gone).toEqual({
-        ...changed,
-        status: 'offline',
-        last_seen: expect.any(Number),
-        devices: [],
-        version: changed.version + 1,
-      })
-      await settle(url, ears)
-      expect(toldSince(ears, since, 'bob')).toEqual([pushed(gone), pushed(gone)])
-      expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(gone))
-    })
-  }
-})
+    }
+  },
+)
 
 describe('the two ends', () => {
   for (const hiddenAs of ['offline', null] as const) {

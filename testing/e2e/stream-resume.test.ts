@@ -164,6 +164,7 @@ describeWithService('on another server', await findRedis(), startRedis, (redis) 
     const leaving = await Promise.all(
       Array.from({ length: 5 }, (_, n) => stream(first.url, [`bob-${n}`], { isHasty: true })),
     )
+    // Whatever could be asked whether they wait already waits for Redis as well.
     await new Promise((resolve) => setTimeout(resolve, AWAY_MS))
     expect(leaving.flatMap(({ told }) => told)).toEqual([])
     for (const one of leaving) one.close()

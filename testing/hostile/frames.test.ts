@@ -120,15 +120,40 @@ describe('references', () => {
     client.close()
   })
 
-  const none = ['null', 'true', '{}', '[1]', '1e999', '-1e999', `"${'x'.repeat(129)}"`, deep(20_000)]
-  test.each(none)('%p is no reference: the frame is handled and no answer carries it', async (ref) => {
+  test.each(good)('%p comes back with the error for a frame that has no type', async (ref) => {
     const client = await scene.attacker()
-    client.send(`{"type":"heartbeat","activity":"active","ref":${ref}}`)
-    client.send(`{"type":"nonsense","ref":${ref}}`)
+    for (const frame of [{ ref }, { type: 8, ref }]) {
+      client.send(frame)
+      const error = await client.next('error')
+      expect([error.code, error.ref]).toEqual(['bad_frame', ref])
+    }
+    await scene.stillServed(client)
+    client.close()
+  })
+
+  const wrong = ['true', '{}', '[1]', '1e999', '-1e999', `"${'x'.repeat(129)}"`, deep(20_000)]
+  test.each(wrong)('%p is no reference: the sender is told, and the frame does nothing', async (ref) => {
+    await scene.unharmed(async () => {
+      const client = await scene.attacker()
+      client.send(`{"type":"set_custom_status","text":"pwned","ref":${ref}}`)
+      const error = await client.next('error')
+      expect(error).toEqual({ type: 'error', code: 'bad_request', message: expect.stringContaining('ref') })
+      client.send(`{"ref":${ref}}`)
+      expect((await client.next('error')).code).toBe('bad_frame')
+      await scene.stillServed(client)
+      expect(client.heard.filter(({ frame: { type } }) => type === 'ok')).toHaveLength(1)
+      client.close()
+      await client.closed
+    })
+  })
+
+  test('null is none: the frame is handled and no answer carries it', async () => {
+    const client = await scene.attacker()
+    client.send('{"type":"heartbeat","activity":"active","ref":null}')
+    client.send('{"type":"nonsense","ref":null}')
     expect(await client.next('error')).not.toHaveProperty('ref')
     await scene.stillServed(client)
-    const answers = client.heard.filter(({ frame: { type } }) => type === 'ok')
-    expect(answers).toHaveLength(1)
+    expect(client.heard.filter(({ frame: { type } }) => type === 'ok')).toHaveLength(1)
     client.close()
   })
 })

@@ -155,7 +155,7 @@ describe('addresses and headers', () => {
   test('an address that grows too long when it is written out is refused', async () => {
     const path = Buffer.concat([
       Buffer.from('GET /'),
-      Buffer.alloc(9_000, 0xe9),
+      Buffer.alloc(30_000, 0xe9),
       Buffer.from(' HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     ])
     expect(gist(await sendRaw(scene.url, path))).toEqual({ status: 413, code: 'too_large' })
@@ -163,14 +163,14 @@ describe('addresses and headers', () => {
 
   const tooMuch: [string, string][] = [
     [
-      'an address of 20 KB',
-      `GET /api/v1/presence?user_ids=${'abc,'.repeat(5_000)}a HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      'an address of 70 KB',
+      `GET /api/v1/presence?user_ids=${'abc,'.repeat(17_500)}a HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     ],
     ['an address of 1 MB', `GET /${'a'.repeat(1_000_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
-    ['a header of 20 KB', `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a header of 70 KB', `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`],
     [
-      'a token of 20 KB',
-      `GET /api/v1/presence/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`,
+      'a token of 70 KB',
+      `GET /api/v1/presence/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${'a'.repeat(70_000)}\r\n\r\n`,
     ],
     ['500 headers', `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${'X: a\r\n'.repeat(500)}\r\n`],
   ]
@@ -178,9 +178,24 @@ describe('addresses and headers', () => {
     await scene.unharmed(async () => expect(gist(await sendRaw(scene.url, request)).status).toBe(431))
   })
 
-  test('[C6] a token of 9 KB is refused as a token', async () => {
+  test('a head of exactly 64 KB is read, and not a byte more', async () => {
+    const head = (bytes: number) => {
+      const before = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: '
+      const after = '\r\n\r\n'
+      return before + 'a'.repeat(bytes - before.length - after.length) + after
+    }
+    expect(gist(await sendRaw(scene.url, head(64 * 1024))).status).toBe(200)
+    expect(gist(await sendRaw(scene.url, head(64 * 1024 + 1))).status).toBe(431)
+  })
+
+  test('[R1] an address of 60 KB is refused for its ids', async () => {
+    const path = `/api/v1/presence?user_ids=${'abc,'.repeat(15_000)}a`
+    expectProblem(await call(scene.url, 'GET', path, { token: TOKEN }), 'too_many_ids')
+  })
+
+  test.each([9_000, 60_000])('[C6] a token of %d bytes is refused as a token', async (bytes) => {
     expectProblem(
-      await call(scene.url, 'GET', '/api/v1/presence/a', { token: 'a'.repeat(9_000) }),
+      await call(scene.url, 'GET', '/api/v1/presence/a', { token: 'a'.repeat(bytes) }),
       'unauthorized',
     )
   })

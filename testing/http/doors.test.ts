@@ -218,6 +218,7 @@ describe('origins', () => {
     expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
     const refused = await call(secured.url, 'GET', '/api/v1/presence/a', { headers })
     expectProblem(refused, 'unauthorized')
+    expect(answer.headers.get('access-control-expose-headers')).toBe('etag, greendot-degraded, retry-after')
     // The page must be able to read why.
     expect(refused.headers.get('access-control-allow-origin')).toBe('https://app.example')
   })
@@ -234,7 +235,9 @@ describe('origins', () => {
     expect(status).toBe(204)
     expect(said.get('access-control-allow-origin')).toBe('https://app.example')
     expect(said.get('access-control-allow-methods')).toContain('PUT')
-    expect(said.get('access-control-allow-headers')).toBe('authorization, content-type, last-event-id')
+    expect(said.get('access-control-allow-headers')).toBe(
+      'authorization, content-type, if-none-match, last-event-id',
+    )
     expect(Number(said.get('access-control-max-age'))).toBeGreaterThan(0)
   })
 

@@ -173,6 +173,20 @@ describe('who asks', () => {
     const isKeptApart = /\borigin\b/i.test(plain.headers.get('vary') ?? '')
     expect(isForAll || isKeptApart).toBe(true)
   })
+
+  test('[R4] and may send the tag back: it can read it, and is let ask with it', async () => {
+    const origin = 'http://localhost:9'
+    for (const headers of [{ origin }, {}])
+      expect((await look(headers)).headers.get('access-control-expose-headers')).toContain('etag')
+    const preflight = await call(server.url, 'OPTIONS', pathOf(userId), {
+      headers: { origin, 'access-control-request-headers': 'if-none-match' },
+    })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('if-none-match')
+    const etag = (await look()).headers.get('etag')!
+    const again = await look({ origin, 'if-none-match': etag })
+    expect([again.status, again.headers.get('access-control-allow-origin')]).toEqual([304, '*'])
+  })
 })
 
 describe('for caches', () => {

@@ -13,7 +13,6 @@ import {
   reads,
   slowly,
   streams,
-  under,
   vanishes,
   watches,
   watchesAs,
@@ -208,40 +207,3 @@ test('[S2] nor does a watch of somebody who was invisible when they came', () =>
 
 test('[S2] nor does a stream of somebody invisible, who is not here otherwise', () =>
   expectNotSpared(at(200, leaves('hidden', 'h1')), at(50, streams('hidden', 'other'))))
-
-/** Where one may watch, a second one is told that no changes will follow. */
-const FULL_WITH_ONE = { polled_above: 1 }
-
-test('[S6, G6] somebody hidden who watches leaves room for others in an audience that has a limit', () =>
-  expectEqual(
-    under(
-      FULL_WITH_ONE,
-      history(
-        at(50, hides(NOBODY), opens('other', 'o1'), opens('viewer', 'v1')),
-        at(50, opens('hidden', 'h1')),
-        at(50, watchesAs('hidden', 'h1', 'other')),
-        at(50, watches('v1', 'other')),
-      ),
-    ),
-  ))
-
-/** Somebody watches for all to see, and from then on is not to be noticed. */
-const expectRoomFor = (secretFrom: number, ...steps: Step[]) =>
-  expectEqual(
-    under(
-      FULL_WITH_ONE,
-      historyFrom(
-        secretFrom,
-        at(250, opens('viewer', 'v1'), opens('other', 'o1'), opens('hidden', 'h1')),
-        at(250, watchesAs('hidden', 'h1', 'other')),
-        ...steps,
-        at(50, watches('v1', 'other')),
-      ),
-    ),
-  )
-
-test('[S2, G6] so does somebody who becomes invisible while they watch', () =>
-  expectRoomFor(2, at(250, vanishes)))
-
-test('[S6, G6] whoever hides while they watch may go, and makes no more room by that', () =>
-  expectRoomFor(3, at(250, decides('hidden', NOBODY)), at(250, leaves('hidden', 'h1'))))

@@ -124,17 +124,25 @@ const looking: readonly Mutation[] = [
 
 const counting: readonly Mutation[] = [
   mutation(
-    'those who hide count among those who watch',
-    'gateway/plans.ts',
-    'areDiscreetFew(index, target) ? watchers - index.discreetWatchers(target) : watchers',
-    'watchers',
+    'those who hide are in one crowd with all others',
+    'gateway/watches.ts',
+    'index.add(connection, target, !openness.isOpen(sights.viewerOf(connection)))',
+    'index.add(connection, target, false)',
   ),
   rare(
     mutation(
-      'those who hide make an audience full',
-      'gateway/outbox.ts',
-      'audienceOf(index, target) > plans.polledAbove',
-      'index.watchers(target) > plans.polledAbove',
+      'every version of nothing is news',
+      'gateway/target-table.ts',
+      'if (jsons[target] === json) return false',
+      '',
+    ),
+  ),
+  rare(
+    mutation(
+      'a look in the turn in which they hide is remembered for all',
+      'presence/reader.ts',
+      'if (isPending(viewerId)) return true',
+      '',
     ),
   ),
   rare(

@@ -11,7 +11,9 @@ import { MUTATIONS } from './mutation-list.ts'
 const ROOT = resolve(import.meta.dir, '../..')
 const SOURCE = 'packages/server/src'
 const RANDOM = ['./testing/noninterference/noninterference.test.ts']
-const SMALL = ['leaks', 'leaks-through-others'].map((name) => `./testing/noninterference/${name}.test.ts`)
+const SMALL = ['leaks', 'leaks-through-others', 'leaks-of-watchers'].map(
+  (name) => `./testing/noninterference/${name}.test.ts`,
+)
 const RUNS = process.env.NONINTERFERENCE_RUNS ?? '200'
 const LEFT_OUT = new Set(['node_modules', 'dist'])
 

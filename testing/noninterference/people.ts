@@ -2,7 +2,7 @@
 // allowed to see; `histories.ts` puts moves together so that the viewer may not see `hidden`.
 import { ACTIVITIES, type Activity, PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
-import { type Frame, HIDDEN_DEVICES, type Move, type Name, type Said } from './moves.ts'
+import { type Frame, HIDDEN_DEVICES, type Move, type Name, PEOPLE, type Said } from './moves.ts'
 
 const { constant, constantFrom, oneof, record, boolean, option, subarray } = fc
 export type Moves = fc.Arbitrary<Move>
@@ -92,14 +92,43 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
   )
 }
 
+const EVERYBODY = [...PEOPLE, 'nobody']
+
+/** Looking at others in every way, and being slow to read what one is told. */
+function watching(who: Name, devices: readonly string[]): Moves {
+  const device = constantFrom(...devices)
+  const userIds = oneof(constant(['other']), subarray(EVERYBODY, { minLength: 1 }))
+  const frame: fc.Arbitrary<Frame> = oneof(
+    userIds.map((ids): Frame => ({ type: 'unwatch', user_ids: ids })),
+    constant<Frame>({ type: 'watch_contacts' }),
+  )
+  return oneof(
+    {
+      weight: 5,
+      arbitrary: record({ device, userIds }).map((one) => watch(who, one.device, ...one.userIds)),
+    },
+    { weight: 2, arbitrary: record({ device, frame }).map(({ device, frame }) => say(who, device, frame)) },
+    {
+      weight: 3,
+      arbitrary: record({ does: constant('stream'), who: constant(who), userIds, isResumed: boolean() }),
+    },
+    { weight: 1, arbitrary: constant<Move>({ does: 'end stream', who }) },
+    { weight: 1, arbitrary: record({ does: constantFrom('stall', 'catch up'), who: constant(who), device }) },
+    {
+      weight: 1,
+      arbitrary: constantFrom(...EVERYBODY).map((id) => call(who, 'self', 'GET', `/api/v1/presence/${id}`)),
+    },
+  )
+}
+
 /** What `hidden` does besides choosing who may see them and whether they are visible. */
 export const privateLife = (expiries: Expiries = soonOrNever): Moves =>
   oneof(
     { weight: 9, arbitrary: living('hidden', HIDDEN_DEVICES, expiries) },
+    { weight: 4, arbitrary: watching('hidden', HIDDEN_DEVICES) },
     {
       weight: 1,
-      arbitrary: constantFrom(
-        watch('hidden', 'h1', 'viewer', 'other'),
+      arbitrary: constant(
         call('hidden', 'self', 'PUT', '/api/v1/presence/settings', { away_after_ms: 2_000 }),
       ),
     },
@@ -122,6 +151,9 @@ export const company: Moves = oneof(
   { weight: 4, arbitrary: living('other', ['o1', 'o2'], never) },
   { weight: 2, arbitrary: living('mutual', ['m1'], never) },
   { weight: 1, arbitrary: living('friend', ['f1'], never) },
+  { weight: 1, arbitrary: watching('other', ['o1', 'o2']) },
+  { weight: 1, arbitrary: watching('mutual', ['m1']) },
+  { weight: 1, arbitrary: watching('friend', ['f1']) },
   {
     weight: 2,
     arbitrary: constantFrom<Move>(

@@ -48,7 +48,7 @@ interface Connection {
 interface Person {
   lines: Line[]
   connections: Map<string, Connection>
-  stream: { reader: ReadableStreamDefaultReader<unknown>; line: Line } | null
+  streams: Set<ReadableStreamDefaultReader<unknown>>
   lastEventId: string
   /** The newest version shown of each, over all connections. */
   shown: Map<string, number>
@@ -59,7 +59,7 @@ interface Person {
 const newPerson = (): Person => ({
   lines: [],
   connections: new Map(),
-  stream: null,
+  streams: new Set(),
   lastEventId: '',
   shown: new Map(),
   seen: new Set(),
@@ -186,7 +186,7 @@ export function createStage(world: World): Stage {
     const response = await world.http().call({ method: 'GET', path, token: `dev:${who}`, headers })
     record(line, [`status ${response.status}`, ...response.headers].join('\n'))
     const reader = response.body!.getReader()
-    person.stream = { reader, line }
+    person.streams.add(reader)
     void follow(person, reader, line)
   }
 
@@ -207,10 +207,10 @@ export function createStage(world: World): Stage {
   }
 
   async function endStream(who: Name): Promise<void> {
-    const person = personOf(who)
-    const before = person.stream
-    person.stream = null
-    await before?.reader.cancel()
+    const { streams } = personOf(who)
+    const ended = [...streams]
+    streams.clear()
+    await Promise.all(ended.map((reader) => reader.cancel()))
   }
 
   function tokenOf(who: Name | null, as: 'self' | 'backend' | 'anyone'): string | null {

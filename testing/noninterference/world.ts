@@ -18,7 +18,7 @@ import { presenceRoutes } from '../../packages/server/src/gateway/http/presence-
 import { publicRoutes } from '../../packages/server/src/gateway/http/public-routes.ts'
 import type { Routes } from '../../packages/server/src/gateway/http/route.ts'
 import { selfRoutes } from '../../packages/server/src/gateway/http/self-routes.ts'
-import { streamRoutes } from '../../packages/server/src/gateway/http/stream-routes.ts'
+import { STREAM_EVERY_MS, streamRoutes } from '../../packages/server/src/gateway/http/stream-routes.ts'
 import { createPollLimit } from '../../packages/server/src/gateway/poll-limit.ts'
 import { createStats } from '../../packages/server/src/gateway/stats.ts'
 import type { Config } from '../../packages/server/src/platform/config.ts'
@@ -26,6 +26,7 @@ import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { createAnnouncer } from '../../packages/server/src/presence/announcer.ts'
 import { createArchivist } from '../../packages/server/src/presence/archivist.ts'
+import { createContactNews } from '../../packages/server/src/presence/contact-news.ts'
 import { createContacts } from '../../packages/server/src/presence/contacts.ts'
 import { createEraser } from '../../packages/server/src/presence/eraser.ts'
 import { createPersonExport } from '../../packages/server/src/presence/person-export.ts'
@@ -171,18 +172,21 @@ async function startServer(
     logger,
     cacheMs: 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    isPending: (userId) => tracker.isPending(userId),
   })
   const relations = createRelations({ archive, rules, clock, logger })
   const seenBy = createSeenBy({ reader, relations, rules, clock })
-  const contacts = createContacts({ archive, tracker, clock })
+  const news = createContactNews({ archive, tracker, clock, logger })
+  const contacts = createContacts({ archive, store, news, clock })
   const exportPerson = createPersonExport({ archive, reader, policy, rules, clock })
-  const eraser = createEraser({ store, archive, archivist, tracker, reader, bus, clock, logger })
+  const eraser = createEraser({ store, archive, archivist, tracker, news, reader, bus, clock, logger })
   const actions = createActions(tracker, clock)
   const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => void archive.markAlive(clock.now()))
   const parts = { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger }
-  const gateway = await startGateway(parts)
+  // The first phase for all: what is left to chance says nothing, and differs from run to run.
+  const gateway = await startGateway({ ...parts, chance: () => 0 })
 
   const stats = createStats({
     tally,
@@ -194,6 +198,7 @@ async function startServer(
   })
   // There is no network here that could lose patience with a silent stream.
   const keepOpen = () => {}
+  const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
   const routes: Routes = {
     ...presenceRoutes({ seenBy }),
     ...publicRoutes({ seenBy }),
@@ -202,7 +207,7 @@ async function startServer(
     ...personRoutes({ exportPerson, eraser }),
     ...explainRoutes({ seenBy, policy, rules, clock }),
     ...gateway.routes,
-    ...streamRoutes({ streams: gateway.streams, keepOpen }),
+    ...streamRoutes({ streams: gateway.streams, openings, clock, keepOpen }),
     ...feedRoutes({ feed, keepOpen }),
     ...opsRoutes({
       stats,

@@ -177,7 +177,7 @@ export interface Settings {
   last_seen_precision: 'exact' | 'approximate'
   /** People who may see everything, whatever the audience */
   allow: string[]
-  /** People who may see nothing; wins over everything else */
+  /** People who may see nothing; wins over everything else. With anybody in it, the public page shows nothing */
   deny: string[]
   /** Inactivity after which the person is away */
   away_after_ms: number
@@ -190,6 +190,7 @@ export interface PersonData {
   exported_at: number
   presence: OwnPresence
   settings: Settings
+  kept: KeptData
   /** Whom they have on their list */
   contacts: string[]
   /** Who has them on theirs */
@@ -245,7 +246,7 @@ export interface Explanation {
       last_seen_precision: 'exact' | 'approximate'
       /** People who may see everything, whatever the audience */
       allow: string[]
-      /** People who may see nothing; wins over everything else */
+      /** People who may see nothing; wins over everything else. With anybody in it, the public page shows nothing */
       deny: string[]
     }
     rulings: { status: Ruling; last_seen: Ruling }
@@ -299,6 +300,57 @@ export interface Session {
   platform: Platform
   activity: Activity
   connected_at: number
+}
+
+/** What the rest is made of, as it is kept; null for what was never chosen */
+export interface KeptData {
+  /** What others are shown who may see everything; differs while invisible */
+  shown: PublicPresence
+  /** Since when the status is the one shown */
+  shown_since: number | null
+  /** The true one, also while invisible */
+  last_seen: number | null
+  /** Also those that ended a moment ago and still count */
+  sessions: {
+    session_id: string
+    device_id: string
+    platform: Platform
+    gateway_id: string
+    activity: Activity
+    connected_at: number
+    last_active_at: number
+    state: 'live' | 'closed' | 'lost'
+    /** Null while it is live */
+    ended_at: number | null
+  }[]
+  /** Those that are remembered for two minutes, by their names only */
+  ended_sessions: { session_id: string; ended_at: number }[]
+  availability: {
+    status: 'auto' | 'away' | 'busy' | 'invisible'
+    expires_at: number | null
+    /** When it was chosen */
+    set_at: number
+  } | null
+  custom_status: {
+    text: string | null
+    emoji: string | null
+    expires_at: number | null
+    /** When it was chosen */
+    set_at: number
+  } | null
+  away_after: { away_after_ms: number | null; set_at: number } | null
+  privacy: {
+    /** Null where it was left to the server's default */
+    status_visibility: Audience | null
+    /** Null where it was left to the server's default */
+    last_seen_visibility: Audience | null
+    reciprocal: boolean
+    last_seen_precision: 'exact' | 'approximate'
+    allow: string[]
+    deny: string[]
+    /** When any of it was last changed */
+    set_at: number
+  } | null
 }
 
 export type Platform = 'web' | 'desktop' | 'mobile' | 'tablet' | 'console' | 'bot' | 'other'

@@ -14,7 +14,7 @@ import { startFront } from './gateway/http/front.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
-import { randomName } from './platform/ids.ts'
+import { randomBelow, randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
 import { connectRedis } from './platform/redis-client.ts'
@@ -23,6 +23,7 @@ import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { createAnnouncer } from './presence/announcer.ts'
 import { createArchivist } from './presence/archivist.ts'
+import { createContactNews } from './presence/contact-news.ts'
 import { createContacts } from './presence/contacts.ts'
 import { createEraser } from './presence/eraser.ts'
 import { createPersonExport } from './presence/person-export.ts'
@@ -191,13 +192,15 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     logger,
     cacheMs: isShared ? config.readCacheMs : 0,
     tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    isPending: (userId) => tracker.isPending(userId),
   })
   const relations = createRelations({ archive, rules: config.rules, clock, logger })
   const { rules } = config
   const seenBy = createSeenBy({ reader, relations, rules, clock })
-  const contacts = createContacts({ archive, tracker, clock })
+  const news = createContactNews({ archive, tracker, clock, logger })
+  const contacts = createContacts({ archive, store, news, clock })
   const exportPerson = createPersonExport({ archive, reader, policy, rules, clock })
-  const eraser = createEraser({ store, archive, archivist, tracker, reader, bus, clock, logger })
+  const eraser = createEraser({ store, archive, archivist, tracker, news, reader, bus, clock, logger })
   const actions = createActions(tracker, clock)
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence') ? startSweeper({ store, tracker, clock, logger, cluster }) : null
@@ -215,7 +218,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 
   if (roles.includes('gateway')) {
     const parts = { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger }
-    gateway = await startGateway(parts)
+    gateway = await startGateway({ ...parts, chance: randomBelow })
   }
   const front = startFront({
     config,
@@ -256,9 +259,10 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await gateway?.stop()
       expiries.stop()
       await sweeper?.stop()
+      eraser.stop()
+      await news.stop()
       await tracker.flush()
       await archivist.flush()
-      eraser.stop()
       feed.stop()
       await front.stop()
       aliveTimer.stop()

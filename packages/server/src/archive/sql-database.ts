@@ -23,6 +23,8 @@ export interface SqlDatabase {
   snapshot<Result>(run: (rows: SqlSession['rows']) => Promise<Result>): Promise<Result>
   /** Commits when `run` resolves and rolls back when it throws; nobody sees anything before. */
   transaction<Result>(run: (tx: SqlSession) => Promise<Result>, options?: TransactionOptions): Promise<Result>
+  /** Takes what was deleted out of older versions that are kept beside the tables. Does not wait for it. */
+  wipe?(): void
   /** Called between slices of long work: lets the event loop run where statements occupy it. */
   pause(): Promise<void>
   close(): Promise<void>

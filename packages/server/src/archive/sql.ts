@@ -128,6 +128,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     async erase(userId) {
       await eraseRows(userId)
       await forgetContacts(userId)
+      database.wipe?.()
     },
 
     async ping() {

@@ -2,9 +2,12 @@
 // SQLite's own rules. It does nothing else, and does not keep the process alive while it is idle.
 import { Worker } from 'node:worker_threads'
 
+/** To empty the log as far as nobody reads it, and to take its bytes away too if nobody does. */
+export type CheckpointMode = 'PASSIVE' | 'TRUNCATE'
+
 export interface CheckpointThread {
   /** One at a time. Rejects when the checkpoint failed or the thread has ended. */
-  run(): Promise<void>
+  run(mode?: CheckpointMode): Promise<void>
   stop(): Promise<void>
 }
 
@@ -13,12 +16,12 @@ export interface CheckpointThread {
 const PROGRAM = `
   const { parentPort } = require('node:worker_threads')
   const { Database } = require('bun:sqlite')
-  parentPort.on('message', (path) => {
+  parentPort.on('message', ({ path, mode }) => {
     let failure = null
     try {
       const database = new Database(path, { readwrite: true, create: false })
       try {
-        database.run('PRAGMA wal_checkpoint(PASSIVE)')
+        database.run(\`PRAGMA wal_checkpoint(\${mode})\`)
       } finally {
         database.close()
       }
@@ -51,12 +54,12 @@ export function startCheckpointThread(path: string): CheckpointThread {
   worker.on('exit', () => end('its thread has ended'))
 
   return {
-    run() {
+    run(mode = 'PASSIVE') {
       waiting = Promise.withResolvers<void>()
       const { promise } = waiting
       if (ended === null) {
         worker.ref()
-        worker.postMessage(path)
+        worker.postMessage({ path, mode })
       } else settle(ended)
       return promise
     },

@@ -4,8 +4,12 @@
 // then the database file is made durable. Writers stand in line meanwhile, so the log is not reused
 // before its pages are safe, as SQLite itself would have it. A large log goes to a thread.
 import type { Database } from 'bun:sqlite'
-import { type FileHandle, open } from 'node:fs/promises'
-import { type CheckpointThread, startCheckpointThread } from './sqlite-checkpoint-thread.ts'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import {
+  type CheckpointMode,
+  type CheckpointThread,
+  startCheckpointThread,
+} from './sqlite-checkpoint-thread.ts'
 
 /**
  * Rows between two checkpoints. Each may have put a page of the table and of an index in the log, so
@@ -15,10 +19,17 @@ export const ROWS_PER_CHECKPOINT = 8000
 
 /** A few milliseconds of copying. The thread takes memory, so whoever has few pages has no thread. */
 const PAGES_COPIED_HERE_MAX = 2000
+/** A few milliseconds as well: the system takes its time to cut a long file. */
+const LOG_BYTES_CUT_HERE_MAX = 8 * 1024 * 1024
 
 export interface Checkpoints {
   /** To be called between transactions, with no other writer of this process under way. */
   run(): Promise<void>
+  /**
+   * The same, and then takes away what the log still holds of older versions of the pages. Returns whether
+   * it could: somebody may be reading them.
+   */
+  wipe(): Promise<boolean>
   /** To be called when all connections of this process are closed. */
   close(): Promise<void>
 }
@@ -46,11 +57,36 @@ export function createCheckpoints(path: string, writer: Database): Checkpoints {
     await databaseFile.datasync()
   }
 
+  function inThread(mode: CheckpointMode): Promise<void> {
+    thread ??= startCheckpointThread(path)
+    return thread.run(mode)
+  }
+
+  const run = () => (pagesToCopyMax(writer) <= PAGES_COPIED_HERE_MAX ? copyHere() : inThread('PASSIVE'))
+
+  /** Does not wait for whoever reads. */
+  function cutHere(): void {
+    const { timeout } = writer.query<{ timeout: number }, []>('PRAGMA busy_timeout').get()!
+    writer.run('PRAGMA busy_timeout = 0')
+    try {
+      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      writer.run(`PRAGMA busy_timeout = ${timeout}`)
+    }
+  }
+
   return {
-    run() {
-      if (pagesToCopyMax(writer) <= PAGES_COPIED_HERE_MAX) return copyHere()
-      thread ??= startCheckpointThread(path)
-      return thread.run()
+    run,
+
+    async wipe() {
+      if ((await stat(`${path}-wal`)).size > LOG_BYTES_CUT_HERE_MAX) await inThread('TRUNCATE')
+      else {
+        await run()
+        const { log, checkpointed } = logOf(writer)
+        // What is left would be copied by the statement itself.
+        if (log === checkpointed) cutHere()
+      }
+      return logOf(writer).log === 0
     },
 
     async close() {
@@ -62,7 +98,12 @@ export function createCheckpoints(path: string, writer: Database): Checkpoints {
 
 /** The log may hold a page many times, but only its newest form is copied. */
 function pagesToCopyMax(writer: Database): number {
-  const { log } = writer.query<{ log: number }, []>('PRAGMA wal_checkpoint(NOOP)').get()!
+  const { log } = logOf(writer)
   const { page_count } = writer.query<{ page_count: number }, []>('PRAGMA page_count').get()!
   return Math.min(log, page_count)
+}
+
+/** How many pages it has, and how many of them are in the file as well. */
+function logOf(writer: Database) {
+  return writer.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)').get()!
 }

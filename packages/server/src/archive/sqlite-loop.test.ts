@@ -2,16 +2,16 @@
 // contacts and works on it. Everything else a process does waits that long, so it is never to be
 // more than twenty milliseconds, whatever the archive does.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { longestStandstillMs, STILL_MS_MAX } from '../../../../testing/e2e/standstill.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
 import { createSqlArchive } from './sql.ts'
 import { createSqliteArchive, openSqlite } from './sqlite.ts'
 
 const CONTACTS = 100_000
-const STILL_MS_MAX = 20
 const TIMEOUT_MS = 60_000
 const T = 1_700_000_000_000
 
@@ -26,60 +26,6 @@ const ids = (letter: string, length: number) =>
   )
 const here = ids('a', 36)
 const others = ids('b', 36)
-
-interface Instant {
-  at: number
-  /** How long the system has kept this thread waiting for a processor; 0 where it does not say. */
-  starvedMs: number
-  /** How often this thread has waited for something, a disk say; null where the system does not say. */
-  waits: number | null
-  /** What all threads of this process have computed. */
-  computedMs: number
-}
-
-function instant(): Instant {
-  const { user, system } = process.cpuUsage()
-  const computedMs = (user + system) / 1e3
-  try {
-    const starvedMs = Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6
-    const waits = Number(
-      /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1],
-    )
-    return { at: performance.now(), starvedMs, waits, computedMs }
-  } catch {
-    return { at: performance.now(), starvedMs: 0, waits: null, computedMs }
-  }
-}
-
-/** Without what other programs took, and without what the machine took from all of them. */
-function stillMsBetween(one: Instant, other: Instant): number {
-  const stillMs = other.at - one.at - (other.starvedMs - one.starvedMs)
-  // Whoever has waited for nothing can only have computed.
-  const hasWaited = one.waits === null || other.waits !== one.waits
-  return hasWaited ? stillMs : Math.min(stillMs, other.computedMs - one.computedMs)
-}
-
-/** The longest time between two turns of the event loop while `work` runs. */
-async function longestStandstillMs(work: () => Promise<unknown>): Promise<number> {
-  // What the tests before have left is not to be cleared away meanwhile.
-  Bun.gc(true)
-  let longestMs = 0
-  let isOver = false
-  let before = instant()
-  const watching = new Promise<void>((resolve) => {
-    const turn = () => {
-      longestMs = Math.max(longestMs, stillMsBetween(before, instant()))
-      before = instant()
-      if (isOver) resolve()
-      else setImmediate(turn)
-    }
-    setImmediate(turn)
-  })
-  await work()
-  isOver = true
-  await watching
-  return longestMs
-}
 
 let folder: string
 let archive: Archive

@@ -87,6 +87,9 @@ function prepareFile(path: string, writer: Database): void {
   // Some network file systems cannot, and then readers and the writer would stop each other.
   if (mode !== 'wal' && path !== IN_MEMORY) throw new Error('its file system has no write-ahead log')
   writer.run('PRAGMA wal_autocheckpoint = 0')
+  // Whatever is deleted or replaced is overwritten, in pages that become free too: whoever was erased is
+  // not to be found in the file.
+  writer.run('PRAGMA secure_delete = ON')
   // Finds out now, not at the first write, that the file or its folder is read-only. SQLite would
   // quietly begin a reading transaction on such a file, so there has to be something to write.
   writer.run('BEGIN IMMEDIATE')
@@ -109,6 +112,9 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
   const inSnapshotLine = createLine(TRANSACTIONS_WAITING_MAX, 'a snapshot of the SQLite database')
   const checkpoints = createCheckpoints(resolve(path), writer)
   let rowsInLog = 0
+  /** Somebody was erased, and the log may still tell of them. */
+  let isLogToBeWiped = false
+  let isWipeWaiting = false
 
   const session: SqlSession = {
     rows: async <Row>(text: string, params: readonly SqlValue[] = []) =>
@@ -121,12 +127,21 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
   }
 
   async function emptyLog(): Promise<void> {
+    isWipeWaiting = false
     try {
-      await checkpoints.run()
+      if (isLogToBeWiped) isLogToBeWiped = !(await checkpoints.wipe())
+      else await checkpoints.run()
     } catch {
       // Then commits make their own from now on: slower, but the log never grows without end.
       writer.run(`PRAGMA wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`)
     }
+  }
+
+  // Behind everybody in the line: this writer need not wait for it, only the next. A line that is full
+  // refuses it, and we ask again after as many rows.
+  function emptyLogSoon(): void {
+    rowsInLog = 0
+    inLine(emptyLog).catch(() => {})
   }
 
   return {
@@ -159,12 +174,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
         try {
           const result = await run(session)
           writer.run('COMMIT')
-          if (rowsInLog >= ROWS_PER_CHECKPOINT && path !== IN_MEMORY) {
-            rowsInLog = 0
-            // Behind us in the line: this writer need not wait for it, only the next. A line that is
-            // full refuses it, and we ask again after as many rows.
-            inLine(emptyLog).catch(() => {})
-          }
+          if (rowsInLog >= ROWS_PER_CHECKPOINT && path !== IN_MEMORY) emptyLogSoon()
           return result
         } catch (error) {
           // Some errors, like a full disk, have already rolled back.
@@ -172,6 +182,13 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
           throw error
         }
       }),
+
+    wipe() {
+      // Many may be erased one after the other, and once is enough for all who were before it.
+      if (isWipeWaiting || path === IN_MEMORY) return
+      isLogToBeWiped = isWipeWaiting = true
+      emptyLogSoon()
+    },
 
     pause: () => new Promise((resolve) => clock.soon(resolve)),
 

@@ -13,6 +13,8 @@ import { CHANGE_FRAME_START, FRAME_LIST_END } from './target-table.ts'
 import type { Watches } from './watches.ts'
 
 const READ_AGAIN_MS = 1_000
+/** People of a list that are watched or forgotten in one turn of the loop. */
+const AT_ONCE_MAX = 500
 /** Lists that are read at a time after messages were missed. */
 const READERS = 8
 
@@ -50,27 +52,82 @@ interface Follower {
 export function createFollowing(parts: FollowingParts): Following {
   const { archive, watches, watchLimit, rules, clock, logger, ownerIdOf, send } = parts
   const followers = new Map<number, Follower>()
+  const soon = () => new Promise<void>((resolve) => clock.soon(resolve))
 
   /** Brings what is watched to what is listed, and returns what the client is to be told of the new. */
   async function catchUp(connection: number, follower: Follower): Promise<Failure | string[]> {
     // One more than fits is enough to know that it does not.
     const contacts = await archive.contactsOf(ownerIdOf(connection), watchLimit + 1)
+    const pause = contacts.length > AT_ONCE_MAX ? soon : () => null
+    await pause()
     // Whoever asked once more meanwhile has a reading of their own, and it is newer.
     if (!follower.isOpen() || followers.get(connection) !== follower) return []
     // Before anything changes: a list that does not fit is not followed in part.
-    const total = new Set([...watches.named(connection), ...contacts]).size
+    const named = new Set(watches.named(connection))
+    const total = contacts.reduce((sum, userId) => (named.has(userId) ? sum : sum + 1), named.size)
     if (total > watchLimit) return watchLimitFailure(total, watchLimit)
-    const listed = new Set(contacts)
     const followed = new Set(watches.followed(connection))
-    const gone = [...followed].filter((userId) => !listed.has(userId))
-    const dropped = watches.unfollow(connection, gone)
-    if (dropped.length > 0) {
-      const unknown = dropped.map((userId) => JSON.stringify(unknownPresence(userId, rules.hiddenAs)))
-      send(connection, CHANGE_FRAME_START + unknown.join(',') + FRAME_LIST_END)
+    await pause()
+    await forgetThose(connection, follower, await without(followed, contacts, pause))
+    return watchThose(
+      connection,
+      follower,
+      contacts.filter((userId) => !followed.has(userId)),
+    )
+  }
+
+  /** Who of these is not listed. */
+  async function without(
+    followed: ReadonlySet<string>,
+    contacts: readonly string[],
+    pause: () => unknown,
+  ): Promise<string[]> {
+    if (followed.size === 0) return []
+    const listed = new Set(contacts)
+    await pause()
+    return [...followed].filter((userId) => !listed.has(userId))
+  }
+
+  const isOurs = (connection: number, follower: Follower) =>
+    follower.isOpen() && followers.get(connection) === follower
+
+  async function forgetThose(connection: number, follower: Follower, gone: readonly string[]): Promise<void> {
+    for (const some of slicesOf(gone)) {
+      if (!isOurs(connection, follower)) return
+      const dropped = watches.unfollow(connection, some)
+      if (dropped.length > 0) send(connection, forgotten(dropped))
+      if (gone.length > AT_ONCE_MAX) await soon()
     }
-    const added = contacts.filter((userId) => !followed.has(userId))
+  }
+
+  function forgotten(userIds: readonly string[]): string {
+    const unknown = userIds.map((userId) => JSON.stringify(unknownPresence(userId, rules.hiddenAs)))
+    return CHANGE_FRAME_START + unknown.join(',') + FRAME_LIST_END
+  }
+
+  /** All but the last of them are told at once, before anything that happens to them is. */
+  async function watchThose(
+    connection: number,
+    follower: Follower,
+    added: readonly string[],
+  ): Promise<string[]> {
     const { isOpen } = follower
-    return (await watches.watch(connection, added, { known: {}, why: FOLLOWED, isOpen })) ?? []
+    let states: string[] = []
+    let watched = 0
+    try {
+      for (const some of slicesOf(added)) {
+        if (states.length > 0) tell(connection, states)
+        if (added.length > AT_ONCE_MAX) await soon()
+        if (!isOurs(connection, follower)) return []
+        states = (await watches.watch(connection, some, { known: {}, why: FOLLOWED, isOpen })) ?? []
+        watched += some.length
+      }
+      return states
+    } catch (error) {
+      // Not followed in part.
+      await forgetThose(connection, follower, added.slice(0, watched))
+      throw error
+    }
   }
 
   function tell(connection: number, states: readonly string[]): void {
@@ -136,4 +193,10 @@ export function createFollowing(parts: FollowingParts): Following {
     },
     clear: (connection) => void followers.delete(connection),
   }
+}
+
+/** At least one, which may be empty: there is an answer to be given. */
+function* slicesOf(userIds: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from === 0 || from < userIds.length; from += AT_ONCE_MAX)
+    yield userIds.slice(from, from + AT_ONCE_MAX)
 }

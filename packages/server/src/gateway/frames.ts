@@ -4,15 +4,7 @@ import { type Failure, FRAME_BYTES_MAX, type Ref } from '@greendot/protocol'
 import type { Actions } from './actions.ts'
 import type { Following } from './contact-following.ts'
 import { NAMED } from './edge-flags.ts'
-import {
-  activity,
-  availabilityBody,
-  customStatusBody,
-  idsFrame,
-  type Parsed,
-  parse,
-  watchFrame,
-} from './schemas.ts'
+import { activity, availabilityBody, customStatusBody, idsFrame, parse, watchFrame } from './schemas.ts'
 import type { Sessions } from './sessions.ts'
 import { stateFrames, watchLimitFailure } from './state-frames.ts'
 import type { Watches } from './watches.ts'
@@ -30,8 +22,14 @@ const OK: FrameResult = { result: 'ok' }
 const failed = (failure: Failure): FrameResult => ({ result: 'failed', failure })
 const REF_CHARS_MAX = 128
 
-export function decodeFrame(message: string | Buffer): Parsed<RawFrame> {
-  const bad = (why: string): Parsed<RawFrame> => ({ ok: false, failure: { code: 'bad_frame', message: why } })
+/** A failure goes out field by field, so the ref of a frame that was bad otherwise goes with it. */
+export type Decoded = { ok: true; value: RawFrame } | { ok: false; failure: Failure & { ref?: Ref } }
+
+export function decodeFrame(message: string | Buffer): Decoded {
+  const bad = (why: string, ref?: Ref | null): Decoded => ({
+    ok: false,
+    failure: { code: 'bad_frame', message: why, ...(ref === undefined || ref === null ? {} : { ref }) },
+  })
   if (typeof message !== 'string') return bad('frames are JSON text, not binary')
   if (message.length > FRAME_BYTES_MAX) return bad('the frame is too large')
   let body: unknown
@@ -42,14 +40,21 @@ export function decodeFrame(message: string | Buffer): Parsed<RawFrame> {
     return bad('the frame is not valid JSON')
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return bad('a frame is a JSON object')
-  const { type, ref } = body as Record<string, unknown>
-  if (typeof type !== 'string') return bad('a frame has a string `type`')
-  // JSON can write numbers that become infinite, and those could not be given back.
-  const isRef = Number.isFinite(ref) || (typeof ref === 'string' && ref.length <= REF_CHARS_MAX)
-  return {
-    ok: true,
-    value: { type, ref: isRef ? (ref as Ref) : null, body: body as Record<string, unknown> },
-  }
+  const { type, ref: said } = body as Record<string, unknown>
+  const ref = isRef(said) ? said : null
+  if (typeof type !== 'string') return bad('a frame has a string `type`', ref)
+  return { ok: true, value: { type, ref, body: body as Record<string, unknown> } }
+}
+
+// JSON can write numbers that become infinite, and those could not be given back.
+const isRef = (said: unknown): said is Ref =>
+  Number.isFinite(said) || (typeof said === 'string' && said.length <= REF_CHARS_MAX)
+
+/** Whoever sends a ref waits for an answer that has it: better refused than waited for in vain. */
+function refFailure({ ref, body }: RawFrame): Failure | null {
+  const isNone = body.ref === undefined || body.ref === null
+  if (ref !== null || isNone) return null
+  return { code: 'bad_request', message: `ref is a number or a string of up to ${REF_CHARS_MAX} characters` }
 }
 
 export interface FrameHandlerParts {
@@ -83,7 +88,10 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     return OK
   }
 
-  return async (row, { type, body }, isOpen) => {
+  return async (row, frame, isOpen) => {
+    const { type, body } = frame
+    const unanswerable = refFailure(frame)
+    if (unanswerable !== null) return failed(unanswerable)
     const userId = sessions.userIdOf(row)
     switch (type) {
       case 'heartbeat': {

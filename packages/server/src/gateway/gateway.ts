@@ -13,7 +13,7 @@ import { isInvisible } from '../presence/machine.ts'
 import type { Reader } from '../presence/reader.ts'
 import type { Relations } from '../presence/relations.ts'
 import { loseGateway } from '../presence/sweeper.ts'
-import { IMAGINED_REVISION, type Tracker } from '../presence/tracker.ts'
+import type { Tracker } from '../presence/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
 import type { Actions } from './actions.ts'
 import { createFollowing } from './contact-following.ts'
@@ -68,11 +68,14 @@ export interface GatewayParts {
   actions: Actions
   tally: Tally
   clock: Clock
+  /** A whole number from zero up to this one, by chance. */
+  chance(below: number): number
   logger: Logger
 }
 
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {
-  const { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger } = parts
+  const { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, chance, logger } =
+    parts
   const { policy, rules, gatewayLeaseMs, watchLimit } = config
   const gatewayId = () => membership.id()
   const discretions = createDiscretions()
@@ -95,6 +98,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     clock,
     flushMs: config.flushMs,
     plans: config,
+    phaseOf: (_, phases) => chance(phases),
     ownFrame: (row) => ownViews.frameFor(row),
     send(row, frame) {
       tally.framesOut++
@@ -233,9 +237,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       const listened = unsubscribe
       unsubscribe = await bus.subscribe(gatewayId(), inbox.receive, onGap)
       listened()
-      // Revisions may have begun again: whatever comes next is news.
-      for (const row of table.rows())
-        if (columns.ownRevision[row]! > 0) columns.ownRevision[row] = IMAGINED_REVISION
+      ownViews.forgetRevisions()
       await watches.registerAgain()
       await sessions.announceAgain()
     },
@@ -244,6 +246,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       await store.dropGateway(formerId)
     },
     async refresh() {
+      relations.forget()
       following.refresh()
       await watches.refresh()
     },

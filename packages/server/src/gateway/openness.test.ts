@@ -12,6 +12,7 @@ import { createOutbox } from './outbox.ts'
 import { createOwnViews } from './own-views.ts'
 import { createSessionTable, type Socket } from './session-table.ts'
 import { createTargetTable } from './target-table.ts'
+import { openCrowd } from './watch-index.ts'
 
 const SPIES = 1_500
 
@@ -38,6 +39,7 @@ function createWorld() {
     clock,
     flushMs: 50,
     send: () => 'sent',
+    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: ownViews.frameFor,
     onFrame: () => {},
   })
@@ -103,7 +105,7 @@ function createWorld() {
       }
     },
     isOpenlyWatched: () => openness.isOpenlyWatched(bob),
-    openWatchers: () => index.watchers(bob) - index.discreetWatchers(bob),
+    openWatchers: () => index.watchers(openCrowd(bob)),
   }
 }
 

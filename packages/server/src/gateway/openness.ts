@@ -5,6 +5,7 @@ import type { PrivacyRules } from '../presence/privacy.ts'
 import { isOpenToAll } from '../presence/visibility.ts'
 import type { Discretions } from './discretions.ts'
 import type { Outbox } from './outbox.ts'
+import { openCrowd } from './watch-index.ts'
 
 export interface Openness {
   isOpen(user: number): boolean
@@ -37,7 +38,7 @@ export function createOpenness(parts: OpennessParts): Openness {
       for (const connection of connectionsOf(user)) outbox.setDiscreet(connection, isDiscreet)
     },
     isOpenlyWatched(user) {
-      const watching = index.watchers(user) - index.discreetWatchers(user)
+      const watching = index.watchers(openCrowd(user))
       if (watching === 0 || !isOpen(user)) return watching > 0
       const own = connectionsOf(user)
       return watching > own.length || watching > own.filter((row) => index.isWatching(row, user)).length

@@ -6,9 +6,19 @@ import type { Clock } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
 import { HELD_BACK, isInDoubt, isNothingSeen, isWholeSeen, sightOf } from './edge-flags.ts'
 import { createPhases } from './phases.ts'
-import { ALL_AT_ONCE, audienceOf, type Plans } from './plans.ts'
+import { ALL_AT_ONCE, limitFor, type Plans, planFor } from './plans.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
-import { createWatchIndex, MARKED, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
+import {
+  type Crowd,
+  createWatchIndex,
+  discreetCrowd,
+  isDiscreetCrowd,
+  MARKED,
+  NIL,
+  openCrowd,
+  UNMARKED,
+  type WatchIndex,
+} from './watch-index.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
 /** Changes in one frame; the rest stay marked for the next flush. */
@@ -35,8 +45,8 @@ export interface Outbox {
   isCaughtUp(connection: number): boolean
   /** Marked connections, the blocked ones among them: what a slow network owes. */
   blocked(): number
-  /** Whether the target has more watchers than are told of its changes. */
-  isFull(target: number): boolean
+  /** Whether there are more in the edge's crowd than are told of changes. */
+  isFull(edge: number): boolean
   /** Waves that are on their way, and those that wait in the queue. */
   waves(): { walking: number; waiting: number }
   stop(): void
@@ -49,6 +59,8 @@ export interface OutboxParts {
   /** By how many watchers a change is paced; without it never. */
   plans?: Plans
   pace?: Pace
+  /** When a new connection has its turn, of so many phases of a flush. */
+  phaseOf(connection: number, phases: number): number
   send(connection: number, frame: string): SendResult
   /** The `self` frame for a connection whose own view changed; null when there is nothing to say. */
   ownFrame(connection: number): string | null
@@ -61,20 +73,21 @@ const QUEUED = 1
 const BLOCKED = 2
 
 export function createOutbox(parts: OutboxParts): Outbox {
-  const { targets, clock, flushMs, plans = ALL_AT_ONCE, pace = USUAL_PACE, send, ownFrame, onFrame } = parts
+  const { targets, clock, flushMs, plans = ALL_AT_ONCE, pace = USUAL_PACE } = parts
+  const { phaseOf, send, ownFrame, onFrame } = parts
   let heads = new Int32Array(0)
   let own = new Uint8Array(0)
   let states = new Uint8Array(0)
   let blockedTotal = 0
 
   const index = createWatchIndex(unlink, {
-    onLeave: (target, edge, next) => waves.moveOff(target, edge, next),
-    changeOf: (target) => waves.changeOf(target),
+    onLeave: (crowd, edge, next) => waves.moveOff(crowd, edge, next),
+    changeOf: (crowd) => waves.changeOf(crowd),
   })
   // A change that a wave brings in the moment of a flush is for the next one, whichever timer was set first:
   // that may have been because of somebody hidden.
   const waves = createWaves({ index, plans, pace, flushMs, clock, tell, onTick: () => phases.catchUp() })
-  const phases = createPhases({ clock, flushMs, take })
+  const phases = createPhases({ clock, flushMs, phaseOf, take })
 
   function reserve(connection: number): void {
     if (connection < heads.length) return
@@ -106,7 +119,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (index.nextMarked(edge) === NIL && isWholeSeen(index.flags(edge))) {
       heads[connection] = NIL
       const target = index.targetOf(edge)
-      index.unmark(edge, waves.changeOf(target))
+      index.unmark(edge, waves.changeOf(index.crowdOf(edge)))
       onFrame(1, now - targets.changedAt(target))
       sendOrBlock(connection, targets.frame(target))
     } else flushMany(connection, edge, now)
@@ -119,7 +132,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
       const target = index.targetOf(edge)
       const next = index.nextMarked(edge)
-      index.unmark(edge, waves.changeOf(target))
+      index.unmark(edge, waves.changeOf(index.crowdOf(edge)))
       const flags = index.flags(edge)
       // Marked before it came into doubt: it is told when that is settled.
       if (isInDoubt(flags)) index.setFlags(edge, flags | HELD_BACK)
@@ -177,6 +190,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
     else if (!isNothingSeen(flags)) markEdge(edge)
   }
 
+  function markCrowd(crowd: Crowd): void {
+    if (planFor(crowd, index.watchers(crowd), plans) !== 'instant') waves.changed(crowd)
+    else {
+      waves.cancel(crowd)
+      for (let edge = index.firstWatcher(crowd); edge !== NIL; edge = index.nextWatcher(edge)) mark(edge)
+    }
+  }
+
   /** The same for a wave, which must not come by twice: whoever is not marked after this was told. */
   function tell(edge: number, change: number): void {
     mark(edge)
@@ -184,7 +205,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   }
 
   function settleDebt(edge: number): void {
-    if (waves.isOwed(edge)) tell(edge, waves.changeOf(index.targetOf(edge)))
+    if (waves.isOwed(edge)) tell(edge, waves.changeOf(index.crowdOf(edge)))
   }
 
   function hasDebts(connection: number): boolean {
@@ -199,16 +220,15 @@ export function createOutbox(parts: OutboxParts): Outbox {
   return {
     index,
     markTarget(target) {
-      if (audienceOf(index, target) > plans.pacedAbove) return waves.changed(target)
-      waves.cancel(target)
-      for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) mark(edge)
+      markCrowd(openCrowd(target))
+      markCrowd(discreetCrowd(target))
     },
     settleDebt,
     setDiscreet(connection, isDiscreet) {
       const first = index.firstTarget(connection)
-      if (first === NIL || index.isDiscreet(first) === isDiscreet) return
+      if (first === NIL || isDiscreetCrowd(index.crowdOf(first)) === isDiscreet) return
       for (let edge = first; edge !== NIL; edge = index.nextTarget(edge)) {
-        // On the other list a wave may have passed its place.
+        // There it counts as one who knows the newest.
         settleDebt(edge)
         index.setDiscreet(edge, isDiscreet)
       }
@@ -226,6 +246,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       if (own[connection] === 1 || heads[connection] !== NIL) enqueue(connection)
     },
     forget(connection) {
+      phases.forget(connection)
       if (connection >= states.length) return
       for (let edge = heads[connection]!; edge !== NIL; ) {
         const next = index.nextMarked(edge)
@@ -245,7 +266,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
       return !isMarked && !hasDebts(connection)
     },
     blocked: () => blockedTotal,
-    isFull: (target) => plans.polledAbove > 0 && audienceOf(index, target) > plans.polledAbove,
+    isFull(edge) {
+      const crowd = index.crowdOf(edge)
+      return plans.polledAbove > 0 && index.watchers(crowd) > limitFor(crowd, plans.polledAbove)
+    },
     waves: () => ({ walking: waves.walking(), waiting: waves.waiting() }),
     stop() {
       phases.stop()

@@ -43,6 +43,7 @@ function createWorld(clock: FakeClock) {
       heard.get(table.sessionId(row))!.push(presence.revision)
       return 'sent'
     },
+    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: (row) => ownViews.frameFor(row),
     onFrame: () => expect.unreachable(),
   })

@@ -1,6 +1,7 @@
 // A person's own view on their open sessions: every session gets each newer view once, and a view is
 // held only until the last session that needs it has it.
 import type { SelfMessage } from '../bus/port.ts'
+import { IMAGINED_REVISION } from '../presence/tracker.ts'
 import type { Interner } from './interner.ts'
 import type { Outbox } from './outbox.ts'
 import type { SessionTable } from './session-table.ts'
@@ -17,6 +18,8 @@ export interface OwnViews {
   isOpenlyHere(user: number): boolean
   /** A session ended. */
   ended(row: number): void
+  /** Revisions may begin again: whatever comes next is news. */
+  forgetRevisions(): void
 }
 
 export function createOwnViews(parts: {
@@ -105,6 +108,11 @@ export function createOwnViews(parts: {
     frameFor(row) {
       const json = take(row)
       return json === null ? null : `{"type":"self","presence":${json}}`
+    },
+    forgetRevisions() {
+      views.clear()
+      for (const row of table.rows())
+        if (columns.ownRevision[row]! > 0) columns.ownRevision[row] = IMAGINED_REVISION
     },
     ended(row) {
       const user = columns.user[row]!

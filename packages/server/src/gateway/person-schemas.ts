@@ -19,12 +19,13 @@ const audience = z
   .nullish()
   .meta({ description: "null returns to the server's default" })
 
-/** The lists travel with every change of whoever has them. */
-const listed = idList(LISTED_MAX)
-  .refine((ids) => ids.reduce((bytes, id) => bytes + utf8Length(id), 0) <= LISTED_BYTES_MAX, {
-    error: said('too_many_ids', `the ids of a list have at most ${LISTED_BYTES_MAX} bytes together`),
-  })
-  .optional()
+/** The lists travel with every change of whoever has them, so they cannot be of any length. */
+const listed = (name: string) =>
+  idList({ name, max: LISTED_MAX, tooMany: `${name} holds at most ${LISTED_MAX} people, and never more` })
+    .refine((ids) => ids.reduce((bytes, id) => bytes + utf8Length(id), 0) <= LISTED_BYTES_MAX, {
+      error: said('too_many_ids', `the ids in ${name} have at most ${LISTED_BYTES_MAX} bytes together`),
+    })
+    .optional()
 
 interface SettingsBody {
   status_visibility?: Audience | null | undefined
@@ -51,8 +52,8 @@ export const settingsBody = z
         error: said('bad_request', `last_seen_precision is one of ${LAST_SEEN_PRECISIONS.join(', ')}`),
       })
       .optional(),
-    allow: listed,
-    deny: listed,
+    allow: listed('allow'),
+    deny: listed('deny'),
     away_after_ms: z
       .int({ error: awayAfterMessage })
       .min(1, { error: awayAfterMessage })

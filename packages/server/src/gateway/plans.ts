@@ -1,8 +1,8 @@
-// By which plan a change reaches those who watch: chosen by how many of them this gateway has. A change
+// By which plan a change reaches a crowd of watchers: chosen by how many of them this gateway has. A change
 // is one message to each interested gateway, so the crowd to be paced is the local one, and nothing has
-// to be asked of anybody to choose. Watchers who are not to be noticed have no part in it: as long as they are
-// few they cost little, and are told at once.
-import type { WatchIndex } from './watch-index.ts'
+// to be asked of anybody to choose. Those who are not to be noticed are a crowd of their own, and never delay
+// the others.
+import { type Crowd, isDiscreetCrowd } from './watch-index.ts'
 
 export interface Plans {
   /** Up to so many watchers a change is marked for all of them at once. */
@@ -15,18 +15,6 @@ export interface Plans {
   paceMsMax: number
 }
 
-/** Those who are not to be noticed count where there are so many of them that no single one can be felt. */
-const DISCREET_CROWD = 1_000
-
-export const areDiscreetFew = (index: WatchIndex, target: number): boolean =>
-  index.discreetWatchers(target) < DISCREET_CROWD
-
-/** How many watchers a plan is made for. */
-export function audienceOf(index: WatchIndex, target: number): number {
-  const watchers = index.watchers(target)
-  return areDiscreetFew(index, target) ? watchers - index.discreetWatchers(target) : watchers
-}
-
 export type Plan = 'instant' | 'paced' | 'queued'
 
 export const ALL_AT_ONCE: Plans = {
@@ -36,9 +24,16 @@ export const ALL_AT_ONCE: Plans = {
   paceMsMax: 10_000,
 }
 
-export function planFor(audience: number, { pacedAbove, queuedAbove }: Plans): Plan {
-  if (audience <= pacedAbove) return 'instant'
-  return audience > queuedAbove ? 'queued' : 'paced'
+/** Fewer of those who are not to be noticed are told at once, so that none of them can be felt by another. */
+const DISCREET_FEW = 1_000
+
+/** A limit, as it holds for a crowd. */
+export const limitFor = (crowd: Crowd, limit: number): number =>
+  isDiscreetCrowd(crowd) ? Math.max(limit, DISCREET_FEW) : limit
+
+export function planFor(crowd: Crowd, watchers: number, { pacedAbove, queuedAbove }: Plans): Plan {
+  if (watchers <= limitFor(crowd, pacedAbove)) return 'instant'
+  return watchers > limitFor(crowd, queuedAbove) ? 'queued' : 'paced'
 }
 
 /** A presence object that says that no changes will follow it. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { ERRORS, type ErrorCode, IDS_PER_QUERY_MAX, PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
 import { z } from 'zod'
+import { settingsBody } from './person-schemas.ts'
 import {
   activity,
   availabilityBody,
@@ -75,6 +76,8 @@ describe('expiry', () => {
     ['2098-12-31T19:00:00-05:00', EXPIRES_AT],
     ['2099-01-01T00:00:00.5Z', EXPIRES_AT + 500],
     ['2099-01-01T00:00:00.123456789Z', EXPIRES_AT + 123],
+    ['2096-02-29', Date.UTC(2096, 1, 29)],
+    ['2099-02-28T23:59:59Z', Date.UTC(2099, 1, 28, 23, 59, 59)],
     [null, null],
     [undefined, null],
   ]
@@ -88,6 +91,12 @@ describe('expiry', () => {
     '2099',
     '2099-01-01T00:00:00',
     '2099-13-01',
+    '2099-00-01',
+    '2099-01-00',
+    '2099-02-29',
+    '2099-02-31',
+    '2099-04-31T12:00:00Z',
+    '2100-02-29T00:00:00+02:00',
     '2099-01-01T25:00Z',
     '2099-01-01T00:00:00+99:99',
     'Thu, 01 Jan 2099 00:00:00 GMT',
@@ -108,6 +117,17 @@ describe('expiry', () => {
   // In lists of one, because a list would be taken for the arguments.
   test.each(bad.map((value) => [value]))('[S1] %p is not', (value) => {
     expect(read(value)).toMatchObject({ ok: false, failure: { code: 'invalid_expiry' } })
+  })
+
+  const sentences: [unknown, string][] = [
+    [-5, 'expires_at is not in the years 1970 to 9999'],
+    [1e15, 'expires_at is not in the years 1970 to 9999'],
+    ['2099-02-31', 'expires_at is a day or a time that does not exist'],
+    ['2099-01-01T25:00Z', 'expires_at is a day or a time that does not exist'],
+    ['soon', 'expires_at is Unix milliseconds or an ISO 8601 instant'],
+  ]
+  test.each(sentences)('[S1] why %p is not', (value, message) => {
+    expect(read(value)).toEqual({ ok: false, failure: { code: 'invalid_expiry', message } })
   })
 
   test('[S1] only what lies ahead of now is an expiry', () => {
@@ -188,6 +208,20 @@ describe('the other bodies and frames', () => {
       properties: { user_ids: { type: 'array', maxItems: IDS_PER_QUERY_MAX, items: { type: 'string' } } },
       required: ['user_ids'],
     })
+  })
+
+  test('[S5] a refusal names the list it is about, and does not advise what cannot be done', () => {
+    const messageOf = (body: object) => {
+      const parsed = parse(settingsBody, body)
+      return parsed.ok ? 'ok' : parsed.failure.message
+    }
+    const tooMany = Array.from({ length: 1_001 }, (_, n) => `u${n}`)
+    for (const list of ['allow', 'deny']) {
+      expect(messageOf({ [list]: null })).toBe(`${list} is a list of ids`)
+      expect(messageOf({ [list]: tooMany })).toBe(`${list} holds at most 1000 people, and never more`)
+      expect(messageOf({ [list]: ['a b'] })).toStartWith(`${list}: an id is`)
+      expect(messageOf({ [list]: tooMany.slice(1).map((id) => id.padEnd(20, 'x')) })).toContain(`in ${list}`)
+    }
   })
 
   test('a refusal does not repeat what the sender made up', () => {

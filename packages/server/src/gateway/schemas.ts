@@ -39,19 +39,32 @@ export const userId = z
   .refine(isId, { error: NOT_AN_ID })
   .meta({ ...ID_IN_WORDS, examples: ['alice'] })
 
+/** What a list of ids is called, how long it may be, and what its sender is told when it is longer. */
+interface IdListRule {
+  name: string
+  max: number
+  tooMany: string
+}
+
+const rule = (max: number): IdListRule => ({
+  name: 'user_ids',
+  max,
+  tooMany: `at most ${max} ids a call; split the list`,
+})
+
 /**
  * A list of ids as one check instead of one per element: lists are long, and both connecting and
  * querying wait for this.
  */
-export function idList(max: number) {
+export function idList(list: IdListRule) {
   return z
     .unknown()
-    .transform((value, context) => checkedIds(value, max, context))
-    .meta(idListInWords(max))
+    .transform((value, context) => checkedIds(value, list, context))
+    .meta(idListInWords(list.max))
 }
 
-function checkedIds(value: unknown, max: number, context: z.RefinementCtx): string[] {
-  const problem = idListProblem(value, max)
+function checkedIds(value: unknown, list: IdListRule, context: z.RefinementCtx): string[] {
+  const problem = idListProblem(value, list)
   if (problem === null) return value as string[]
   context.addIssue(problem)
   return z.NEVER
@@ -64,14 +77,14 @@ function idListInWords(max: number): Record<string, unknown> {
   return { type: 'array', items, ...limit, examples: [['alice', 'bob']] }
 }
 
-function idListProblem(value: unknown, max: number): string | null {
-  if (!Array.isArray(value)) return said('bad_request', 'user_ids is a list of ids')
-  if (value.length > max) return said('too_many_ids', `at most ${max} ids a call; split the list`)
+function idListProblem(value: unknown, { name, max, tooMany }: IdListRule): string | null {
+  if (!Array.isArray(value)) return said('bad_request', `${name} is a list of ids`)
+  if (value.length > max) return said('too_many_ids', tooMany)
   return value.every(isId) ? null : NOT_AN_ID
 }
 
-export const userIds = idList(Number.POSITIVE_INFINITY)
-export const queriedIds = idList(IDS_PER_QUERY_MAX)
+export const userIds = idList(rule(Number.POSITIVE_INFINITY))
+export const queriedIds = idList(rule(IDS_PER_QUERY_MAX))
 
 const nobodyNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b') }
 
@@ -79,10 +92,22 @@ const nobodyNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b'
 export const queriedIdsInUrl = z
   .string(nobodyNamed)
   .refine((text) => text !== '', nobodyNamed)
-  .transform((text, context) => checkedIds(text.split(','), IDS_PER_QUERY_MAX, context))
-  .meta({ ...idListInWords(IDS_PER_QUERY_MAX), minItems: 1, description: 'Ids with commas between them' })
+  .transform((text, context) => checkedIds(text.split(','), rule(IDS_PER_QUERY_MAX), context))
+  .meta({
+    ...idListInWords(IDS_PER_QUERY_MAX),
+    minItems: 1,
+    description: 'Ids with commas between them. Sent several times, they are one list',
+  })
 
-export const explainedUserId = userId.meta({ description: 'Who is seen' })
+/** Whether a parameter may come in several parts, which are then one list. */
+export const isListInUrl = (parameter: z.ZodType): boolean => parameter.meta()?.type === 'array'
+
+const NOBODY_NAMED = said('bad_request', 'name the user: ?user_id=a')
+
+export const explainedUserId = z
+  .string({ error: NOBODY_NAMED })
+  .refine(isId, { error: NOT_AN_ID })
+  .meta({ ...ID_IN_WORDS, description: 'Who is seen', examples: ['alice'] })
 
 /** Through whose eyes a backend looks. */
 export const viewerId = userId.optional().meta({
@@ -92,6 +117,13 @@ export const viewerId = userId.optional().meta({
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
 const INSTANT_MAX = Date.UTC(9999, 11, 31)
 
+/** Parsers take the 31st of February for a day in March, and whoever wrote it meant something else. */
+function isOnTheCalendar(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number)
+  const date = new Date(Date.UTC(year!, month! - 1, day!))
+  return date.getUTCMonth() === month! - 1 && date.getUTCDate() === day && !Number.isNaN(Date.parse(text))
+}
+
 // For both kinds too: a union speaks up only when the value is of neither.
 const notAnInstant = {
   error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
@@ -100,9 +132,13 @@ const notAnInstant = {
 /** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
 const expiry = z
   .union([z.int(notAnInstant), z.string().regex(ISO_8601, notAnInstant)], notAnInstant)
+  .refine((value) => typeof value === 'number' || isOnTheCalendar(value), {
+    error: said('invalid_expiry', 'expires_at is a day or a time that does not exist'),
+    abort: true,
+  })
   .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
-  .refine((at) => Number.isSafeInteger(at) && at > 0 && at <= INSTANT_MAX, {
-    error: said('invalid_expiry', 'expires_at is not an instant before the year 10000'),
+  .refine((at) => at > 0 && at <= INSTANT_MAX, {
+    error: said('invalid_expiry', 'expires_at is not in the years 1970 to 9999'),
   })
   .nullish()
   .transform((at) => at ?? null)
@@ -198,9 +234,13 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
 function failureOf(error: z.ZodError): Failure {
   const issue = error.issues[0]!
   const [code, sentence] = split(issue.message)
-  if (code in ERRORS && sentence !== undefined) return { code: code as ErrorCode, message: sentence }
-  const where = issue.path.length === 0 ? 'the body' : issue.path.join('.')
-  return { code: 'bad_request', message: `${where}: ${issue.message}` }
+  const where = issue.path.join('.')
+  if (code in ERRORS && sentence !== undefined) {
+    // The same rule holds in many places, and only here it is known in which it was broken.
+    const message = code === 'invalid_id' && where !== '' ? `${where}: ${sentence}` : sentence
+    return { code: code as ErrorCode, message }
+  }
+  return { code: 'bad_request', message: `${where === '' ? 'the body' : where}: ${issue.message}` }
 }
 
 function split(message: string): [string, string | undefined] {

@@ -17,13 +17,12 @@ import { HELD_BACK, IN_DOUBT, isInDoubt, isNothingSeen, sightOf, withSight } fro
 import type { Interner } from './interner.ts'
 import type { Openness } from './openness.ts'
 import type { Outbox } from './outbox.ts'
-import { audienceOf } from './plans.ts'
 import { isNothingKnown, type TargetTable } from './target-table.ts'
-import { NIL, UNMARKED } from './watch-index.ts'
+import { type Crowd, discreetCrowd, NIL, openCrowd, targetOfCrowd, UNMARKED } from './watch-index.ts'
 
-/** When the archive does not answer, how soon we ask again. */
+/** When the archive does not answer, how often we ask again. */
 const ASK_AGAIN_MS = 1_000
-/** Watchers of one person that are looked at in one turn of the loop. */
+/** Of each crowd of watchers, how many are looked at in one turn of the loop. */
 const REVIEWED_PER_TURN = 1_000
 
 /** What one viewer may see of one target, by what was known when it was decided. */
@@ -176,34 +175,28 @@ export function createSights(parts: SightsParts): Sights {
     }
   }
 
-  function reviewWatchers(target: number): void {
-    const edges = new Int32Array(index.watchers(target))
-    // Those who are not to be noticed come last and need no turn of their own, or the others would notice it.
-    const audience = audienceOf(index, target)
+  function reviewWatchers(crowd: Crowd): void {
+    const target = targetOfCrowd(crowd)
+    const edges = new Int32Array(index.watchers(crowd))
     // All at once, so that nothing goes out by the old right while the others wait for their turn.
-    const isCrowd = audience > REVIEWED_PER_TURN
-    const isBlank = isCrowd && isShowingNothing(target)
+    const isMany = edges.length > REVIEWED_PER_TURN
+    const isBlank = isMany && isShowingNothing(target)
     let count = 0
-    for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
-      if (isCrowd) comeIntoDoubt(edge, isBlank)
+    for (let edge = index.firstWatcher(crowd); edge !== NIL; edge = index.nextWatcher(edge)) {
+      if (isMany) comeIntoDoubt(edge, isBlank)
       edges[count++] = edge
     }
-    reviewFrom(edges, { from: 0, audience }, target)
+    reviewFrom(edges, 0, target)
   }
 
-  function reviewFrom(
-    edges: Int32Array,
-    { from, audience }: { from: number; audience: number },
-    target: number,
-  ): void {
-    const isLastTurn = from + REVIEWED_PER_TURN >= audience
-    const until = isLastTurn ? edges.length : from + REVIEWED_PER_TURN
+  function reviewFrom(edges: Int32Array, from: number, target: number): void {
+    const until = Math.min(edges.length, from + REVIEWED_PER_TURN)
     for (let at = from; at < until; at++) {
       const edge = edges[at]!
       const isThere = index.targetOf(edge) === target && index.find(index.connectionOf(edge), target) === edge
       if (isThere) reviewEdge(edge)
     }
-    if (!isLastTurn) clock.soon(() => reviewFrom(edges, { from: until, audience }, target))
+    if (until < edges.length) clock.soon(() => reviewFrom(edges, until, target))
   }
 
   async function decideLater(pending: Pending, viewer: number, target: number): Promise<void> {
@@ -224,7 +217,8 @@ export function createSights(parts: SightsParts): Sights {
   function askAgain(pending: Pending): void {
     guesses.push(pending)
     if (guesses.length > 1) return
-    clock.after(ASK_AGAIN_MS, () => {
+    // By the clock: whose guess was the first is not to be told.
+    clock.after(ASK_AGAIN_MS - (clock.now() % ASK_AGAIN_MS), () => {
       const asked = guesses
       guesses = []
       for (const guess of asked) if (isStill(guess)) reviewEdge(guess.edge)
@@ -255,7 +249,8 @@ export function createSights(parts: SightsParts): Sights {
     },
     review(user) {
       openness.review(user)
-      reviewWatchers(user)
+      reviewWatchers(openCrowd(user))
+      reviewWatchers(discreetCrowd(user))
       for (const connection of connectionsOf(user)) {
         for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge)) {
           // Only these go by what their viewer shows.

@@ -21,6 +21,7 @@ const RETRY_MS = 2_000
 const FRAMES_WAITING = 4
 
 const GOING_AWAY: Failure = { code: 'unavailable', message: 'this server is going away; connect again' }
+const ENDED: Failure = { code: 'unavailable', message: 'the stream was ended as it began; connect again' }
 
 export interface StreamRequest {
   userId: string
@@ -69,16 +70,20 @@ interface Stream {
 export function createStreams(parts: StreamsParts): Streams {
   const { table, watches, outbox, clock, watchLimit, streamsPerUser } = parts
   const streams = new Map<number, Stream>()
-  /** Rows that are not streams yet, and who will see them. */
-  const opening = new Map<number, { userId: string; viewer: number }>()
-  const perUser = new Map<string, number>()
+  /** Rows that are not streams yet, and who will see them, once that is known. */
+  const opening = new Map<number, { viewer: number | undefined; isOver: boolean }>()
+  /** The rows of each user, those among them that are not streams yet. */
+  const rowsByUser = new Map<string, Set<number>>()
   let isClosing = false
 
-  function count(userId: string, change: 1 | -1): number {
-    const total = (perUser.get(userId) ?? 0) + change
-    if (total === 0) perUser.delete(userId)
-    else perUser.set(userId, total)
-    return total
+  /** Null when the user has as many as one may have. */
+  function lend(userId: string): number | null {
+    const rows = rowsByUser.get(userId) ?? new Set()
+    if (rows.size >= streamsPerUser) return null
+    const row = table.lend()
+    rowsByUser.set(userId, rows.add(row))
+    opening.set(row, { viewer: undefined, isOver: false })
+    return row
   }
 
   /** Every row that was lent comes back through here, once. */
@@ -87,11 +92,18 @@ export function createStreams(parts: StreamsParts): Streams {
     watches.clear(row)
     if (viewer !== null) watches.disregard(viewer)
     table.giveBack(row)
-    count(userId, -1)
+    const rows = rowsByUser.get(userId)!
+    rows.delete(row)
+    if (rows.size === 0) rowsByUser.delete(userId)
   }
+
+  const rowsOf = (userId: string) => [...(rowsByUser.get(userId) ?? [])]
 
   function close(row: number): void {
     const stream = streams.get(row)
+    const begun = opening.get(row)
+    // Whoever is still to be told the state is told to come again instead.
+    if (begun !== undefined) begun.isOver = true
     if (stream === undefined) return
     streams.delete(row)
     release(row, stream.userId, stream.viewer)
@@ -141,7 +153,7 @@ export function createStreams(parts: StreamsParts): Streams {
   ): Promise<{ viewer: number; states: readonly string[] }> {
     const { userId, userIds, lastEventId } = request
     const viewer = await watches.attend(userId)
-    opening.set(row, { userId, viewer })
+    opening.get(row)!.viewer = viewer
     try {
       const known = versionsIn(lastEventId, userIds)
       const states = await watches.watch(row, userIds, { known, why: NAMED, isOpen: () => true })
@@ -160,11 +172,9 @@ export function createStreams(parts: StreamsParts): Streams {
         const message = `at most ${watchLimit} watched users per stream; these are ${userIds.length}`
         return { ok: false, failure: { code: 'watch_limit', message } }
       }
-      if (count(userId, 1) > streamsPerUser) {
-        count(userId, -1)
+      const row = lend(userId)
+      if (row === null)
         return { ok: false, failure: { code: 'rate_limited', message: 'too many streams; close some' } }
-      }
-      const row = table.lend()
       let begun: { viewer: number; states: readonly string[] }
       try {
         begun = await begin(row, request)
@@ -173,6 +183,10 @@ export function createStreams(parts: StreamsParts): Streams {
         throw error
       }
       const { viewer, states } = begun
+      if (opening.get(row)!.isOver) {
+        release(row, userId, viewer)
+        return { ok: false, failure: ENDED }
+      }
       const body = new ReadableStream<string>(
         {
           start(controller) {
@@ -211,10 +225,7 @@ export function createStreams(parts: StreamsParts): Streams {
       return { ok: true, body }
     },
     viewerOf: (row) => (streams.get(row) ?? opening.get(row))?.viewer,
-    rowsOf: (userId) =>
-      perUser.has(userId)
-        ? [...streams, ...opening].flatMap(([row, stream]) => (stream.userId === userId ? [row] : []))
-        : [],
+    rowsOf,
     send(row, frame) {
       const stream = streams.get(row)
       if (stream === undefined) return 'gone'
@@ -222,11 +233,11 @@ export function createStreams(parts: StreamsParts): Streams {
       return (stream.controller.desiredSize ?? 0) > 0 ? 'sent' : 'blocked'
     },
     end(userId) {
-      for (const [row, stream] of [...streams]) if (stream.userId === userId) close(row)
+      for (const row of rowsOf(userId)) close(row)
     },
     endAll() {
       isClosing = true
-      for (const row of [...streams.keys()]) close(row)
+      for (const userId of [...rowsByUser.keys()]) for (const row of rowsOf(userId)) close(row)
     },
     count: () => streams.size,
     stop: () => timer.stop(),

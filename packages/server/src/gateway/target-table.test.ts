@@ -33,6 +33,30 @@ describe('the target table', () => {
     expect(targets.update(1, 3, json(3), 400)).toBe(true)
   })
 
+  test('[S6, W9] another version of the same object is no news, and counts all the same', () => {
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    targets.update(1, 0, json(0), 100)
+    expect(targets.update(1, 7, json(0), 200)).toBe(false)
+    expect([targets.version(1), targets.changedAt(1)]).toEqual([7, 100])
+    expect(targets.update(1, 7, json(7), 300)).toBe(false)
+    expect(targets.update(1, 8, json(8), 300)).toBe(true)
+  })
+
+  test('[S5, S6] what is masked is made once a day, and after a change', () => {
+    const DAY_MS = 86_400_000
+    let now = 3 * DAY_MS - 1
+    let made = 0
+    const targets = createTargetTable({ mask: () => `mask ${++made}`, now: () => now })
+    targets.update(1, 1, json(1), 0)
+    expect([targets.seen(1, 'status'), targets.seen(1, 'status')]).toEqual(['mask 1', 'mask 1'])
+    now++
+    expect(targets.seen(1, 'status')).toBe('mask 2')
+    now += DAY_MS - 1
+    expect(targets.seen(1, 'status')).toBe('mask 2')
+    targets.update(1, 2, json(2), 0)
+    expect(targets.seen(1, 'status')).toBe('mask 3')
+  })
+
   test('a frame is made once and again only after a change', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 1, json(1), 0)

@@ -24,8 +24,8 @@ export const FRAME_LIST_END = ']}'
 /** Whether an object is the one of people who are hidden or unknown; its version comes last. */
 export const isNothingKnown = (json: string): boolean => json.endsWith(',"version":0}')
 
-/** How long a masked object is used again; a bucket of last seen is at most so late after midnight. */
-const MASKED_MS = 60_000
+/** Buckets of last seen are of whole days: for so long a masked object is the same whoever asks for it. */
+const DAY_MS = 86_400_000
 
 export interface TargetTableParts {
   /** Takes from the object what a sight leaves out. */
@@ -34,7 +34,7 @@ export interface TargetTableParts {
 }
 
 interface Masked {
-  madeAt: number
+  day: number
   bySight: Partial<Record<Sight, string>>
 }
 
@@ -54,6 +54,8 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
         if (version === 0 ? versions[target] === 0 : version <= versions[target]!) return false
       }
       versions[target] = version
+      // Of somebody with nothing to show every version is the same object, and none is news.
+      if (jsons[target] === json) return false
       changedAts[target] = at
       jsons[target] = json
       frames[target] = undefined
@@ -67,8 +69,9 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
       const json = jsons[target]!
       if (sight === 'everything') return json
       let made = masked.get(target)
-      if (made === undefined || now() - made.madeAt > MASKED_MS) {
-        made = { madeAt: now(), bySight: {} }
+      const day = Math.floor(now() / DAY_MS)
+      if (made === undefined || made.day !== day) {
+        made = { day, bySight: {} }
         masked.set(target, made)
       }
       made.bySight[sight] ??= mask(json, sight)

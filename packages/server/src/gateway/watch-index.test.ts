@@ -4,7 +4,15 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { createWatchIndex, MARKED, NIL, UNMARKED, type WatchIndex } from './watch-index.ts'
+import {
+  createWatchIndex,
+  discreetCrowd,
+  MARKED,
+  NIL,
+  openCrowd,
+  UNMARKED,
+  type WatchIndex,
+} from './watch-index.ts'
 
 const CONNECTIONS = 6
 const TARGETS = 8
@@ -21,7 +29,7 @@ function targetsOf(index: WatchIndex, connection: number): number[] {
 
 function watchersOf(index: WatchIndex, target: number): number[] {
   const found: number[] = []
-  for (let edge = index.firstWatcher(target); edge !== NIL; edge = index.nextWatcher(edge)) {
+  for (let edge = index.firstWatcher(openCrowd(target)); edge !== NIL; edge = index.nextWatcher(edge)) {
     expect(index.targetOf(edge)).toBe(target)
     found.push(index.connectionOf(edge))
   }
@@ -37,7 +45,7 @@ function expectSame(index: WatchIndex, model: readonly Set<number>[]): void {
   for (let target = 0; target < TARGETS; target++) {
     const watchers = model.flatMap((watched, connection) => (watched.has(target) ? [connection] : []))
     expect(watchersOf(index, target)).toEqual(watchers)
-    expect(index.watchers(target)).toBe(watchers.length)
+    expect(index.watchers(openCrowd(target))).toBe(watchers.length)
     for (const [connection, watched] of model.entries()) {
       expect(index.isWatching(connection, target)).toBe(watched.has(target))
     }
@@ -57,8 +65,12 @@ describe('the watch index', () => {
     const index = createWatchIndex(() => {})
     expect(index.isWatching(1_000, 1_000)).toBe(false)
     expect(index.unwatch(1_000, 1_000)).toBe(false)
-    expect([index.degree(1_000), index.firstTarget(1_000), index.firstWatcher(1_000)]).toEqual([0, NIL, NIL])
-    expect(index.watchers(1_000)).toBe(0)
+    expect([index.degree(1_000), index.firstTarget(1_000), index.firstWatcher(openCrowd(1_000))]).toEqual([
+      0,
+      NIL,
+      NIL,
+    ])
+    expect(index.watchers(openCrowd(1_000))).toBe(0)
     index.clear(1_000, () => expect.unreachable())
   })
 
@@ -91,8 +103,8 @@ describe('the watch index', () => {
     const index = createWatchIndex((from, edge) => removed.push([from, index.targetOf(edge)]))
     index.watch(0, 5)
     index.watch(0, 6)
-    index.setNextMarked(index.firstWatcher(5), NIL)
-    index.setNextMarked(index.firstWatcher(6), index.firstWatcher(5))
+    index.setNextMarked(index.firstWatcher(openCrowd(5)), NIL)
+    index.setNextMarked(index.firstWatcher(openCrowd(6)), index.firstWatcher(openCrowd(5)))
     index.unwatch(0, 5)
     expect(removed).toEqual([[0, 5]])
     index.clear(0, () => {})
@@ -102,7 +114,7 @@ describe('the watch index', () => {
     ])
     index.watch(1, 7)
     index.watch(2, 7)
-    for (let edge = index.firstWatcher(7); edge !== NIL; edge = index.nextWatcher(edge)) {
+    for (let edge = index.firstWatcher(openCrowd(7)); edge !== NIL; edge = index.nextWatcher(edge)) {
       expect(index.nextMarked(edge)).toBe(UNMARKED)
     }
   })
@@ -110,8 +122,8 @@ describe('the watch index', () => {
   test('[W7] an edge without a mark remembers the change it was told, a new one that of its target', () => {
     const left: number[][] = []
     const index = createWatchIndex(() => {}, {
-      onLeave: (target, edge, next) => void left.push([target, edge, next]),
-      changeOf: (target) => (target === 7 ? 41 : 0),
+      onLeave: (crowd, edge, next) => void left.push([crowd, edge, next]),
+      changeOf: (crowd) => (crowd === openCrowd(7) ? 41 : 0),
     })
     for (const to of [5, 7]) for (const from of [0, 1]) index.watch(from, to)
     const [newer, older] = [index.find(1, 7), index.find(0, 7)]
@@ -124,9 +136,35 @@ describe('the watch index', () => {
     index.unwatch(1, 7)
     index.unwatch(0, 7)
     expect(left).toEqual([
-      [7, newer, older],
-      [7, older, NIL],
+      [openCrowd(7), newer, older],
+      [openCrowd(7), older, NIL],
     ])
+  })
+
+  test('[G6] an edge that is not to be noticed is in a crowd of its own, and first in it when it comes', () => {
+    const left: number[][] = []
+    const index = createWatchIndex(() => {}, {
+      onLeave: (crowd, edge, next) => void left.push([crowd, edge, next]),
+      changeOf: (crowd) => (crowd === discreetCrowd(7) ? 41 : 0),
+    })
+    index.watch(0, 7)
+    index.watch(1, 7, true)
+    index.watch(2, 7)
+    const [open, discreet, newest] = [index.find(0, 7), index.find(1, 7), index.find(2, 7)]
+    index.setFlags(discreet, 5)
+    expect([index.flags(discreet), index.crowdOf(discreet)]).toEqual([5, discreetCrowd(7)])
+    expect([index.watchers(openCrowd(7)), index.watchers(discreetCrowd(7))]).toEqual([2, 1])
+    index.setDiscreet(newest, true)
+    index.setDiscreet(newest, true)
+    expect(left).toEqual([[openCrowd(7), newest, open]])
+    expect(index.firstWatcher(discreetCrowd(7))).toBe(newest)
+    expect([index.nextWatcher(newest), index.nextWatcher(discreet)]).toEqual([discreet, NIL])
+    // It knows all that those know who come now.
+    expect(index.told(newest)).toBe(41)
+    index.setNextMarked(newest, NIL)
+    index.setDiscreet(newest, false)
+    expect([index.told(newest), index.flags(newest)]).toEqual([MARKED, 0])
+    expect([index.firstWatcher(openCrowd(7)), index.nextWatcher(newest)]).toEqual([newest, open])
   })
 
   test('[W3] edges are used again, so that coming and going takes no memory', () => {
@@ -134,7 +172,7 @@ describe('the watch index', () => {
     const edgesSeen = new Set<number>()
     for (let round = 0; round < 50; round++) {
       for (let to = 0; to < 20; to++) index.watch(round, to)
-      for (let to = 0; to < 20; to++) edgesSeen.add(index.firstWatcher(to))
+      for (let to = 0; to < 20; to++) edgesSeen.add(index.firstWatcher(openCrowd(to)))
       if (round % 2 === 0) index.clear(round, () => {})
       else for (let to = 0; to < 20; to++) index.unwatch(round, to)
     }

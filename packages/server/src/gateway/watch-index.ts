@@ -2,8 +2,8 @@
 // outbox's mark and a few flags. An edge is on two lists, the watchers of its target (doubly linked, because it
 // leaves from the middle) and the targets of its connection (singly linked, walked when it closes). New
 // edges come first on both. While an edge has no mark, the place of the mark holds the change it was told.
-// Watchers who are not to be noticed have a list of their own behind that of the others, so that who comes
-// when, and how many they are, is the same for the others whether they are there or not.
+// The watchers of a target are two crowds with a list each: those who may be known to watch, and those who are
+// not to be noticed. What goes by the size or the order of the first is the same whoever is in the second.
 import { grown } from '../platform/typed-arrays.ts'
 
 export const NIL = -1
@@ -15,27 +15,34 @@ export const MARKED = -1
 /** The one flag of an edge that is the index's own: its viewer is not to be noticed. */
 const DISCREET = 1 << 7
 
+/** Some of the watchers of a target, by number: the target's, twice, and one more for the discreet. */
+export type Crowd = number
+export const openCrowd = (target: number): Crowd => target * 2
+export const discreetCrowd = (target: number): Crowd => target * 2 + 1
+export const targetOfCrowd = (crowd: Crowd): number => crowd >> 1
+export const isDiscreetCrowd = (crowd: Crowd): boolean => (crowd & 1) === 1
+
 export interface WatchIndex {
   /** False when the connection watches the target already. */
   watch(connection: number, target: number, isDiscreet?: boolean): boolean
+  /** The same for one that it does not watch, which the caller knows; returns the edge. */
+  add(connection: number, target: number, isDiscreet: boolean): number
   /** False when it was not watching. */
   unwatch(connection: number, target: number): boolean
+  /** Takes these off the connection, in one walk. */
+  unwatchAll(connection: number, targets: ReadonlySet<number>): void
   /** Drops every edge of a connection; `dropped` is called with each target. */
   clear(connection: number, dropped: (target: number) => void): void
   isWatching(connection: number, target: number): boolean
   degree(connection: number): number
   edges(): number
-  /** How many watch the target. */
-  watchers(target: number): number
-  /** How many of them are not to be noticed. */
-  discreetWatchers(target: number): number
-  isDiscreet(edge: number): boolean
-  /** Puts the edge among those who are not to be noticed or among the others, as if it were new there. */
+  /** How many are in the crowd. */
+  watchers(crowd: Crowd): number
+  crowdOf(edge: number): Crowd
+  /** Puts the edge into the other crowd, as if it were new there and knew all there is to know. */
   setDiscreet(edge: number, isDiscreet: boolean): void
 
-  /** Those who are not to be noticed come after all others. */
-  firstWatcher(target: number): number
-  firstDiscreet(target: number): number
+  firstWatcher(crowd: Crowd): number
   nextWatcher(edge: number): number
   firstTarget(connection: number): number
   nextTarget(edge: number): number
@@ -57,10 +64,10 @@ export interface WatchIndex {
 
 /** What those who walk a list of watchers bit by bit have to know. */
 export interface WalkHooks {
-  /** An edge is off the list of its target, where `next` came after it. */
-  onLeave(target: number, edge: number, next: number): void
+  /** An edge is off the list of a crowd, where `next` came after it. */
+  onLeave(crowd: Crowd, edge: number, next: number): void
   /** The change that is in the state with which a new edge begins. */
-  changeOf(target: number): number
+  changeOf(crowd: Crowd): number
 }
 
 const NOBODY_WALKS: WalkHooks = { onLeave: () => {}, changeOf: () => 0 }
@@ -77,11 +84,11 @@ export function createWatchIndex(
   let nextOfConnection = new Int32Array(0)
   let nextMarked = new Int32Array(0)
   let flags = new Uint8Array(0)
-  let headOfTarget = new Int32Array(0)
-  let audiences = new Int32Array(0)
-  // As long as somebody was discreet; where nobody is, they cost nothing.
+  let headOfOpen = new Int32Array(0)
+  let sizeOfOpen = new Int32Array(0)
+  // Where nobody is discreet, they cost nothing.
   let headOfDiscreet = new Int32Array(0)
-  let discreetAudiences = new Int32Array(0)
+  let sizeOfDiscreet = new Int32Array(0)
   let headOfConnection = new Int32Array(0)
   let degrees = new Int32Array(0)
   let free = NIL
@@ -113,74 +120,80 @@ export function createWatchIndex(
     return edge
   }
 
-  const isDiscreet = (edge: number) => flags[edge]! >= DISCREET
-  const firstDiscreet = (ofTarget: number) =>
-    ofTarget < headOfDiscreet.length ? headOfDiscreet[ofTarget]! : NIL
+  const crowdOf = (edge: number): Crowd =>
+    flags[edge]! >= DISCREET ? discreetCrowd(target[edge]!) : openCrowd(target[edge]!)
+  const headsOf = (crowd: Crowd) => (isDiscreetCrowd(crowd) ? headOfDiscreet : headOfOpen)
+  const sizesOf = (crowd: Crowd) => (isDiscreetCrowd(crowd) ? sizeOfDiscreet : sizeOfOpen)
 
-  function nextWatcher(edge: number): number {
-    const next = nextOfTarget[edge]!
-    return next !== NIL || isDiscreet(edge) ? next : firstDiscreet(target[edge]!)
+  function reserve(crowd: Crowd): void {
+    const length = targetOfCrowd(crowd) + 1
+    if (length <= headsOf(crowd).length) return
+    if (isDiscreetCrowd(crowd)) {
+      headOfDiscreet = grown(headOfDiscreet, length, NIL)
+      sizeOfDiscreet = grown(sizeOfDiscreet, length)
+    } else {
+      headOfOpen = grown(headOfOpen, length, NIL)
+      sizeOfOpen = grown(sizeOfOpen, length)
+    }
   }
 
-  /** Puts an edge first on the list of its target that its flag says. */
+  /** Puts an edge first on the list of its crowd. */
   function link(edge: number): void {
-    const ofTarget = target[edge]!
-    if (isDiscreet(edge)) {
-      headOfDiscreet = grown(headOfDiscreet, ofTarget + 1, NIL)
-      discreetAudiences = grown(discreetAudiences, ofTarget + 1)
-      discreetAudiences[ofTarget]!++
-    }
-    const heads = isDiscreet(edge) ? headOfDiscreet : headOfTarget
-    const head = heads[ofTarget]!
+    const crowd = crowdOf(edge)
+    reserve(crowd)
+    const heads = headsOf(crowd)
+    const head = heads[targetOfCrowd(crowd)]!
     nextOfTarget[edge] = head
     previousOfTarget[edge] = NIL
     if (head !== NIL) previousOfTarget[head] = edge
-    heads[ofTarget] = edge
-    audiences[ofTarget]!++
+    heads[targetOfCrowd(crowd)] = edge
+    sizesOf(crowd)[targetOfCrowd(crowd)]!++
   }
 
   function unlink(edge: number): void {
-    const ofTarget = target[edge]!
+    const crowd = crowdOf(edge)
     const next = nextOfTarget[edge]!
     const previous = previousOfTarget[edge]!
-    const heads = isDiscreet(edge) ? headOfDiscreet : headOfTarget
     if (next !== NIL) previousOfTarget[next] = previous
     if (previous !== NIL) nextOfTarget[previous] = next
-    else heads[ofTarget] = next
-    audiences[ofTarget]!--
-    if (isDiscreet(edge)) discreetAudiences[ofTarget]!--
+    else headsOf(crowd)[targetOfCrowd(crowd)] = next
+    sizesOf(crowd)[targetOfCrowd(crowd)]!--
   }
 
   /** Takes an edge off its target's list and returns it to the pool. */
   function retire(edge: number): void {
     if (nextMarked[edge]! > UNMARKED) onRemoveMarked(connection[edge]!, edge)
-    const next = nextWatcher(edge)
+    const next = nextOfTarget[edge]!
     unlink(edge)
     nextOfConnection[edge] = free
     free = edge
     live--
-    onLeave(target[edge]!, edge, next)
+    onLeave(crowdOf(edge), edge, next)
+  }
+
+  function add(ofConnection: number, ofTarget: number, isDiscreet: boolean): number {
+    headOfConnection = grown(headOfConnection, ofConnection + 1, NIL)
+    degrees = grown(degrees, ofConnection + 1)
+    const edge = allocate()
+    target[edge] = ofTarget
+    connection[edge] = ofConnection
+    flags[edge] = isDiscreet ? DISCREET : 0
+    nextMarked[edge] = UNMARKED - changeOf(crowdOf(edge))
+    link(edge)
+    nextOfConnection[edge] = headOfConnection[ofConnection]!
+    headOfConnection[ofConnection] = edge
+    degrees[ofConnection]!++
+    live++
+    return edge
   }
 
   return {
-    watch(ofConnection, ofTarget, isHidden = false) {
+    watch(ofConnection, ofTarget, isDiscreet = false) {
       if (find(ofConnection, ofTarget) !== NIL) return false
-      headOfConnection = grown(headOfConnection, ofConnection + 1, NIL)
-      degrees = grown(degrees, ofConnection + 1)
-      headOfTarget = grown(headOfTarget, ofTarget + 1, NIL)
-      audiences = grown(audiences, ofTarget + 1)
-      const edge = allocate()
-      target[edge] = ofTarget
-      connection[edge] = ofConnection
-      nextMarked[edge] = UNMARKED - changeOf(ofTarget)
-      flags[edge] = isHidden ? DISCREET : 0
-      link(edge)
-      nextOfConnection[edge] = headOfConnection[ofConnection]!
-      headOfConnection[ofConnection] = edge
-      degrees[ofConnection]!++
-      live++
+      add(ofConnection, ofTarget, isDiscreet)
       return true
     },
+    add,
     unwatch(ofConnection, ofTarget) {
       const edge = find(ofConnection, ofTarget)
       if (edge === NIL) return false
@@ -193,6 +206,21 @@ export function createWatchIndex(
       degrees[ofConnection]!--
       retire(edge)
       return true
+    },
+    unwatchAll(ofConnection, targets) {
+      if (targets.size === 0 || ofConnection >= headOfConnection.length) return
+      let before = NIL
+      for (let edge = headOfConnection[ofConnection]!; edge !== NIL; ) {
+        const next = nextOfConnection[edge]!
+        if (!targets.has(target[edge]!)) before = edge
+        else {
+          if (before === NIL) headOfConnection[ofConnection] = next
+          else nextOfConnection[before] = next
+          degrees[ofConnection]!--
+          retire(edge)
+        }
+        edge = next
+      }
     },
     clear(ofConnection, dropped) {
       if (ofConnection >= headOfConnection.length) return
@@ -210,23 +238,26 @@ export function createWatchIndex(
     isWatching: (ofConnection, ofTarget) => find(ofConnection, ofTarget) !== NIL,
     degree: (ofConnection) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
     edges: () => live,
-    watchers: (ofTarget) => (ofTarget < audiences.length ? audiences[ofTarget]! : 0),
-    discreetWatchers: (ofTarget) => (ofTarget < discreetAudiences.length ? discreetAudiences[ofTarget]! : 0),
-    isDiscreet,
-    setDiscreet(edge, isHidden) {
-      if (isDiscreet(edge) === isHidden) return
-      const next = nextWatcher(edge)
+    watchers(crowd) {
+      const sizes = sizesOf(crowd)
+      return targetOfCrowd(crowd) < sizes.length ? sizes[targetOfCrowd(crowd)]! : 0
+    },
+    crowdOf,
+    setDiscreet(edge, isDiscreet) {
+      const crowd = crowdOf(edge)
+      if (isDiscreetCrowd(crowd) === isDiscreet) return
+      const next = nextOfTarget[edge]!
       unlink(edge)
+      onLeave(crowd, edge, next)
       flags[edge]! ^= DISCREET
+      if (nextMarked[edge]! <= UNMARKED) nextMarked[edge] = UNMARKED - changeOf(crowdOf(edge))
       link(edge)
-      onLeave(target[edge]!, edge, next)
     },
-    firstWatcher(ofTarget) {
-      const first = ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL
-      return first === NIL ? firstDiscreet(ofTarget) : first
+    firstWatcher(crowd) {
+      const heads = headsOf(crowd)
+      return targetOfCrowd(crowd) < heads.length ? heads[targetOfCrowd(crowd)]! : NIL
     },
-    firstDiscreet,
-    nextWatcher,
+    nextWatcher: (edge) => nextOfTarget[edge]!,
     firstTarget: (ofConnection) =>
       ofConnection < headOfConnection.length ? headOfConnection[ofConnection]! : NIL,
     nextTarget: (edge) => nextOfConnection[edge]!,

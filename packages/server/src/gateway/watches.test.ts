@@ -79,6 +79,7 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick,
+    isPending: (userId) => tracker.isPending(userId),
   })
   interner = createInterner()
   const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
@@ -90,6 +91,7 @@ beforeEach(async () => {
       onSend(connection, JSON.parse(frame).changes)
       return 'sent'
     },
+    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: () => null,
     onFrame: () => {},
   })

@@ -99,6 +99,8 @@ export function createWatches(parts: WatchesParts): Watches {
   /** Per target, the edges that lead to it and the watches still under way. */
   let holders = new Int32Array(0)
   let heldTargets = 0
+  /** By target, for the one walk that is under way. */
+  let edgeOf = new Int32Array(0)
 
   function hold(userId: string): number {
     const target = interner.acquire(userId)
@@ -131,6 +133,8 @@ export function createWatches(parts: WatchesParts): Watches {
       const record = records[position] ?? null
       const presence = presenceOf(userId, record)
       const target = interner.find(userId)
+      // Read before they were erased, or changed otherwise: what is known here is newer, who may see it as well.
+      if (targets.isKnown(target) && (record?.version ?? 0) < targets.version(target)) continue
       // Before anything else is said about them: it must not go to those who may not hear it.
       const { privacy, contactsAt } = record ?? UNGUARDED
       if (discretions.learn(target, { privacy, contactsAt })) sights.review(target)
@@ -188,12 +192,19 @@ export function createWatches(parts: WatchesParts): Watches {
     return known[userId] === targets.version(target) && discretions.of(target).privacy === null
   }
 
+  /** The edges from a connection to these, NIL where there is none, in one walk. */
+  function edgesTo(connection: number, searched: readonly number[]): number[] {
+    edgeOf = grown(edgeOf, holders.length)
+    for (const target of searched) edgeOf[target] = NIL
+    for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge))
+      edgeOf[index.targetOf(edge)] = edge
+    return searched.map((target) => edgeOf[target] ?? NIL)
+  }
+
   function edgeTo(connection: number, target: number, decision: Decision): number {
-    const isDiscreet = !openness.isOpen(sights.viewerOf(connection))
-    if (!index.watch(connection, target, isDiscreet)) return index.find(connection, target)
+    const edge = index.add(connection, target, !openness.isOpen(sights.viewerOf(connection)))
     interner.retain(target)
     holders[target]!++
-    const edge = index.firstTarget(connection)
     sights.place(edge, decision)
     return edge
   }
@@ -202,8 +213,10 @@ export function createWatches(parts: WatchesParts): Watches {
    * Where the audience is full whoever comes new is told the state, and that nothing follows it. Not of
    * those of whom nothing is known: nothing may tell them from people who are hidden.
    */
-  function turnAway(connection: number, target: number, flags: number): string | null {
-    if (!outbox.isFull(target) || (flags & (NAMED | FOLLOWED)) !== 0) return null
+  function turnAway(edge: number): string | null {
+    const flags = index.flags(edge)
+    if (!outbox.isFull(edge) || (flags & (NAMED | FOLLOWED)) !== 0) return null
+    const [connection, target] = [index.connectionOf(edge), index.targetOf(edge)]
     const json = targets.seen(target, sightOf(flags))
     if (isNothingKnown(json)) return null
     index.unwatch(connection, target)
@@ -231,7 +244,7 @@ export function createWatches(parts: WatchesParts): Watches {
       return count
     },
 
-    async watch(connection, userIds, { known, why, isOpen }) {
+    async watch(connection, userIds, { known: versions, why, isOpen }) {
       const distinct = [...new Set(userIds)]
       const held = distinct.map(hold)
       try {
@@ -248,9 +261,11 @@ export function createWatches(parts: WatchesParts): Watches {
         await settle()
         if (!isOpen()) return null
         const states: string[] = []
+        const edges = edgesTo(connection, held)
         for (const [position, target] of held.entries()) {
-          const edge = edgeTo(connection, target, decisions[position]!)
-          const answer = turnAway(connection, target, index.flags(edge))
+          const isNew = edges[position] === NIL
+          const edge = isNew ? edgeTo(connection, target, decisions[position]!) : edges[position]!
+          const answer = turnAway(edge)
           if (answer !== null) {
             states.push(answer)
             continue
@@ -260,7 +275,7 @@ export function createWatches(parts: WatchesParts): Watches {
           index.setFlags(edge, isInDoubt(flags) ? flags | HELD_BACK : flags)
           if (isInDoubt(flags)) continue
           const json = targets.seen(target, sightOf(flags))
-          if (!isKnown(target, json, known)) states.push(json)
+          if (!isKnown(target, json, versions)) states.push(json)
         }
         return states
       } finally {
@@ -272,17 +287,17 @@ export function createWatches(parts: WatchesParts): Watches {
     followed: (connection) => watchedFor(connection, FOLLOWED),
 
     unfollow(connection, userIds) {
-      return userIds.filter((userId) => {
-        const target = interner.find(userId)
-        const edge = target === -1 ? NIL : index.find(connection, target)
-        if (edge === NIL) return false
+      const dropped = new Set<number>()
+      for (const edge of edgesTo(connection, userIds.map(interner.find))) {
+        if (edge === NIL) continue
         const flags = index.flags(edge) & ~FOLLOWED
         index.setFlags(edge, flags)
-        if ((flags & NAMED) !== 0) return false
-        index.unwatch(connection, target)
-        letGo(target)
-        return true
-      })
+        if ((flags & NAMED) === 0) dropped.add(index.targetOf(edge))
+      }
+      const names = [...dropped].map((target) => interner.name(target))
+      index.unwatchAll(connection, dropped)
+      for (const target of dropped) letGo(target)
+      return names
     },
 
     unwatch(connection, userIds) {
@@ -314,13 +329,9 @@ export function createWatches(parts: WatchesParts): Watches {
     },
 
     versionsSeen(connection, userIds) {
-      const edges = new Map<number, number>()
-      for (let edge = index.firstTarget(connection); edge !== NIL; edge = index.nextTarget(edge))
-        edges.set(index.targetOf(edge), edge)
-      return userIds.map((userId) => {
-        const target = interner.find(userId)
-        const edge = edges.get(target)
-        if (edge === undefined) return 0
+      return edgesTo(connection, userIds.map(interner.find)).map((edge) => {
+        if (edge === NIL) return 0
+        const target = index.targetOf(edge)
         const json = targets.seen(target, sightOf(index.flags(edge)))
         return isNothingKnown(json) ? 0 : targets.version(target)
       })
@@ -341,11 +352,13 @@ export function createWatches(parts: WatchesParts): Watches {
 
     erase({ userId, version, at }) {
       const target = interner.find(userId)
-      if (target === -1 || !targets.isKnown(target)) return
+      if (target === -1) return
+      const isHeld = target < holders.length && holders[target]! > 0
+      const wasKnown = targets.isKnown(target)
       const json = JSON.stringify(unknownPresence(userId, rules.hiddenAs))
-      const wasShown = targets.json(target) !== json
-      // It goes out by the sights of before: whoever saw nothing hears nothing now either.
-      if (targets.update(target, version, json, at) && wasShown) outbox.markTarget(target)
+      // It goes out by the sights of before: whoever saw nothing hears nothing now either. Whoever is still to
+      // be read is known by this already, so that what was read before it comes too late.
+      if (isHeld && targets.update(target, version, json, at) && wasKnown) outbox.markTarget(target)
       if (discretions.replace(target, UNGUARDED)) sights.review(target)
     },
 

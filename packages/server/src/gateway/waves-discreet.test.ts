@@ -5,7 +5,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { createOutboxWorld } from '../../../../testing/outbox-world.ts'
-import { audienceOf, type Plans } from './plans.ts'
+import type { Outbox } from './outbox.ts'
+import type { Plans } from './plans.ts'
+import { NIL } from './watch-index.ts'
 import type { Pace } from './waves.ts'
 
 const NOW = 1_750_000_000_003
@@ -44,6 +46,14 @@ function createWorld(connections: number, plans: Plans, pace = SLOW) {
   const clock = createFakeClock(NOW)
   const options = { clock, flushMs: FLUSH_MS, connections, targets: TARGETS, plans, pace }
   return { clock, world: createOutboxWorld(options) }
+}
+
+/** For everybody but the one who hides, whether the crowd they are in is full. */
+function fullFor({ index, isFull }: Outbox): boolean[] {
+  const edges = Array.from({ length: CONNECTIONS * TARGETS }, (_, pair) =>
+    index.find(pair % CONNECTIONS, Math.floor(pair / CONNECTIONS)),
+  )
+  return edges.map((edge) => edge !== NIL && index.connectionOf(edge) !== HIDING && isFull(edge))
 }
 
 /** What everybody but the one who hides heard, and whether audiences were full; `isThere` while they hide? */
@@ -92,7 +102,7 @@ async function tell(history: readonly Step[], isThere: boolean): Promise<unknown
     else if (step.does === 'hide' && !isHidden) hide()
     else if (step.does === 'show' && isHidden) show()
     else if (step.does === 'watch' || step.does === 'unwatch') watch(step.does, step.connection, step.target)
-    full.push(Array.from({ length: TARGETS }, (_, to) => world.outbox.isFull(to)))
+    full.push(fullFor(world.outbox))
   }
   await world.calmDown()
   world.expectTruth()
@@ -110,6 +120,25 @@ test('[W7, S6, G6] nobody hears anything sooner or later because of somebody who
 })
 
 describe('those who are not to be noticed', () => {
+  test('[W7, S6, G6] take as much time of a wave when they show themselves as those who only come', async () => {
+    const heard: unknown[] = []
+    for (const isThere of [true, false]) {
+      const { world } = createWorld(CONNECTIONS, { ...CROWDED, queuedAbove: 10 })
+      world.setDiscreet(HIDING, true)
+      if (isThere) world.watch(HIDING, 0)
+      // What they hear while they hide.
+      world.change(0)
+      world.watch(OTHERS, 0)
+      world.setDiscreet(HIDING, false)
+      if (!isThere) world.watch(HIDING, 0)
+      world.change(0)
+      await world.calmDown()
+      world.expectTruth()
+      heard.push(world.heard(OTHERS))
+    }
+    expect(heard[1]).toEqual(heard[0])
+  })
+
   test('[W7, G6] are told at once, and the wave passes by', async () => {
     const { clock, world } = createWorld(10, { ...CROWDED, pacedAbove: 5 })
     for (const c of [0, 1]) world.setDiscreet(c, true)
@@ -123,39 +152,41 @@ describe('those who are not to be noticed', () => {
     expect(world.framesSent()).toBe(10)
   })
 
-  test('[W7, G6] count where they are a thousand, and wait like everybody else', async () => {
-    const { clock, world } = createWorld(CROWD + 1, CROWDED, { ...SLOW, queuedPerMsMax: 1 })
-    for (let c = 1; c < CROWD; c++) {
+  test('[W7, G6] have a wave of their own where they are a thousand, and nobody else feels it', async () => {
+    const { clock, world } = createWorld(CROWD + 2, CROWDED, { ...SLOW, queuedPerMsMax: 1 })
+    for (let c = 1; c <= CROWD; c++) {
       world.setDiscreet(c, true)
       world.watch(c, 0)
     }
     world.watch(0, 0)
-    expect(audienceOf(world.outbox.index, 0)).toBe(1)
     world.change(0)
     expect(world.outbox.waves()).toEqual({ walking: 0, waiting: 0 })
     await clock.advance(FLUSH_MS)
-    expect(world.framesSent()).toBe(CROWD)
+    expect(world.framesSent()).toBe(CROWD + 1)
 
-    world.setDiscreet(CROWD, true)
-    world.watch(CROWD, 0)
-    expect(audienceOf(world.outbox.index, 0)).toBe(CROWD + 1)
+    world.setDiscreet(CROWD + 1, true)
+    world.watch(CROWD + 1, 0)
     world.change(0)
     expect(world.outbox.waves()).toEqual({ walking: 1, waiting: 0 })
     await clock.advance(FLUSH_MS)
+    expect(world.framesTo(0)).toBe(2)
     expect(world.framesSent()).toBeLessThan(CROWD + 100)
     await world.calmDown()
     world.expectTruth()
   })
 
   for (const how of ['go', 'show themselves'] as const) {
-    test(`[W7, G1, G6] are told what a wave owes them when so many ${how} that they are few again`, async () => {
-      const { clock, world } = createWorld(CROWD + 3, CROWDED)
-      for (let c = 3; c < CROWD + 3; c++) world.setDiscreet(c, true)
-      for (let c = 0; c < CROWD + 3; c++) world.watch(c, 0)
+    test(`[W7, G1, G6] are all told though so many ${how} during their wave that they are few again`, async () => {
+      const { clock, world } = createWorld(CROWD + 4, CROWDED)
+      for (let c = 3; c < CROWD + 4; c++) world.setDiscreet(c, true)
+      for (let c = 0; c < CROWD + 4; c++) world.watch(c, 0)
       world.change(0)
       await clock.advance(FLUSH_MS)
-      if (how === 'go') world.replace(CROWD)
-      else world.setDiscreet(CROWD, false)
+      for (const c of [CROWD, CROWD + 1]) {
+        if (how === 'go') world.replace(c)
+        else world.setDiscreet(c, false)
+      }
+      world.change(0)
       await world.calmDown()
       world.expectTruth()
     })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { createOutboxWorld } from '../../../../testing/outbox-world.ts'
 import type { Plans } from './plans.ts'
-import { NIL } from './watch-index.ts'
+import { NIL, openCrowd } from './watch-index.ts'
 import type { Pace } from './waves.ts'
 
 const NOW = 1_750_000_000_003
@@ -106,6 +106,42 @@ describe('a change during a wave', () => {
     expect(framesEach().sort()).toEqual([...Array(10 - reached).fill(1), ...Array(reached).fill(2)])
     world.expectTruth()
   })
+
+  test('[W7, G2] in the second round goes to those as well whom that round would not have come to', async () => {
+    const { clock, world } = ten()
+    world.change(STAR)
+    await clock.advance(5 * TELL_MS)
+    world.change(STAR)
+    // The rest of the first round, and the beginning of the second, which is for the first five.
+    await clock.advance(7 * TELL_MS)
+    world.change(STAR)
+    await world.calmDown()
+    world.expectTruth()
+  })
+
+  for (const plan of ['a wave of its own', 'the queue'] as const) {
+    test(`[W7, G1] reaches everybody, whoever went and came back since, by ${plan}`, async () => {
+      const queuedAbove = plan === 'the queue' ? 5 : 10_000
+      for (let c = 0; c < 10; c++) {
+        for (const laterMs of [0, 7 * TELL_MS]) {
+          const plans = { ...DEFAULTS, pacedAbove: 5, queuedAbove }
+          const { clock, world } = crowd({ watchers: 10, stars: 2, plans, pace: { ...SLOW, walkers: 1 } })
+          world.change(STAR)
+          await clock.advance(5 * TELL_MS)
+          world.change(STAR)
+          // Somebody else's, for which the second round has to wait in the queue.
+          world.change(1)
+          await clock.advance(laterMs)
+          // Their edge gets the number it had, at the other end of the list.
+          world.unwatch(c, STAR)
+          world.watch(c, STAR)
+          await world.calmDown()
+          await clock.advance(plans.paceMsMax)
+          world.expectTruth()
+        }
+      }
+    })
+  }
 
   test('[W7, G2] before anybody was reached it is the same wave', async () => {
     const { clock, world, framesEach } = ten()
@@ -346,6 +382,6 @@ describe('the queue', () => {
     await clock.advance(1_000)
     expect(world.framesSent()).toBe(0)
     expect(clock.timerCount()).toBe(0)
-    expect(world.outbox.index.firstWatcher(STAR)).not.toBe(NIL)
+    expect(world.outbox.index.firstWatcher(openCrowd(STAR))).not.toBe(NIL)
   })
 })

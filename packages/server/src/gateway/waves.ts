@@ -1,19 +1,19 @@
-// A change of somebody with a large audience goes round as a wave: a cursor on the target's list of
+// A change of somebody with a large audience goes round as a wave: a cursor on the list of a crowd of
 // watchers, moved a little at every tick. Newcomers join the list before the cursor, and an edge that
 // leaves takes the cursor along, so nobody is skipped and no freed edge is touched. Every change has a
 // number, and an edge that was told carries it: a change during a wave makes the wave go round once
-// more, and only those are told again who have not heard the newest. Watchers who are not to be noticed are
-// told at once and are no part of the wave, unless they are a crowd themselves.
+// more, as far as it had come, and only those are told again who have not heard the newest. Everybody on its way
+// takes up their time, told or not: what somebody heard before, maybe unnoticed, makes nobody else's turn come sooner.
 import type { Clock } from '../platform/clock.ts'
-import { areDiscreetFew, audienceOf, type Plans, planFor } from './plans.ts'
-import { MARKED, NIL, type WatchIndex } from './watch-index.ts'
+import { type Plans, planFor } from './plans.ts'
+import { type Crowd, MARKED, NIL, type WatchIndex } from './watch-index.ts'
 
 const TICK_MS = 10
 /** Time that passed while the loop was busy is not made up for in one burst. */
 const TICK_MS_MAX = 50
 /** A tick that takes longer than this leaves the other waves to the next one. */
 const TURN_BUDGET_MS = 4
-/** Edges looked at in one go, most of which may have been told already. */
+/** Edges looked at in one go. */
 const VISITS_MAX = 2_000
 /** Waves aim at this share of the time they have; the rest is for ticks that come late. */
 const AIM = 0.9
@@ -34,16 +34,16 @@ export interface Pace {
 export const USUAL_PACE: Pace = { pacedPerMs: 12.5, queuedPerMs: 5, queuedPerMsMax: 64, walkers: 4 }
 
 export interface Waves {
-  /** A target with a large audience changed. Takes no longer for more watchers. */
-  changed(target: number): void
+  /** The target of a large crowd changed. Takes no longer for more watchers. */
+  changed(crowd: Crowd): void
   /** Everybody is told otherwise. */
-  cancel(target: number): void
-  /** The number of the change that a wave of this target brings; 0 when there is none under way. */
-  changeOf(target: number): number
+  cancel(crowd: Crowd): void
+  /** The number of the change that a wave brings to this crowd; 0 when there is none under way. */
+  changeOf(crowd: Crowd): number
   /** Whether a wave is still to tell this edge. */
   isOwed(edge: number): boolean
-  /** An edge was taken off its target's list. */
-  moveOff(target: number, edge: number, next: number): void
+  /** An edge was taken off the list of its crowd. */
+  moveOff(crowd: Crowd, edge: number, next: number): void
   walking(): number
   waiting(): number
   stop(): void
@@ -62,12 +62,14 @@ export interface WavesParts {
 }
 
 interface Wave {
-  target: number
+  crowd: Crowd
   change: number
   /** Since when somebody may be waiting for what it brings. */
   owedSince: number
-  /** Edges it has yet to tell, about. */
+  /** Edges it has yet to come by, about. */
   left: number
+  /** Where this round may end, because all from there on have heard; NIL for the end of the list. */
+  end: number
   /** Null while it waits in the queue. */
   walk: Walk | null
 }
@@ -76,16 +78,16 @@ interface Walk {
   isQueued: boolean
   /** The next edge to look at. */
   cursor: number
-  told: number
-  /** Parts of an edge that may be told by now. */
+  passed: number
+  /** Parts of an edge that may be passed by now. */
   credit: number
   creditedAt: number
-  /** What changed since it set out, and how many of those it had told before have to hear of it. */
-  again: { owedSince: number; left: number } | null
+  /** What changed since it set out, and those it had passed by then, who have to hear of it. */
+  again: { owedSince: number; left: number; end: number } | null
 }
 
 export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }: WavesParts): Waves {
-  const waves = new Map<number, Wave>()
+  const waves = new Map<Crowd, Wave>()
   /** Whoever had its turn goes to the end, so that a short tick is not always short for the same. */
   const walking = new Set<Wave>()
   /** First come, first served. One entry a target, so it is never longer than there are such people. */
@@ -99,8 +101,8 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   function setOut(wave: Wave, isQueued: boolean): void {
     wave.walk = {
       isQueued,
-      cursor: index.firstWatcher(wave.target),
-      told: 0,
+      cursor: index.firstWatcher(wave.crowd),
+      passed: 0,
       credit: 0,
       creditedAt: clock.elapsed(),
       again: null,
@@ -116,7 +118,7 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   }
 
   function enter(wave: Wave): void {
-    if (planFor(audienceOf(index, wave.target), plans) === 'queued') waiting.add(wave)
+    if (planFor(wave.crowd, index.watchers(wave.crowd), plans) === 'queued') waiting.add(wave)
     else setOut(wave, false)
     letNextSetOut()
     if (!isTicking) tickLater()
@@ -172,37 +174,28 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   function move(wave: Wave, walk: Walk, perMs: number, now: number): void {
     walk.credit = Math.min(walk.credit, 1) + perMs * Math.min(now - walk.creditedAt, TICK_MS_MAX)
     walk.creditedAt = now
-    const isFree = areDiscreetFew(index, wave.target)
-    const isDone = () => walk.cursor === NIL || (isFree && index.isDiscreet(walk.cursor))
+    const isDone = () => walk.cursor === NIL || walk.cursor === wave.end
     for (let visits = 0; !isDone() && walk.credit >= 1 && visits < VISITS_MAX; visits++) {
       const edge = walk.cursor
       walk.cursor = index.nextWatcher(edge)
-      if (!isOwedBy(wave, edge)) continue
       walk.credit--
-      walk.told++
+      walk.passed++
       wave.left--
-      tell(edge, wave.change)
+      if (isOwedBy(wave, edge)) tell(edge, wave.change)
     }
     if (isDone()) arrive(wave, walk)
   }
 
   function arrive(wave: Wave, { again }: Walk): void {
     halt(wave)
-    tellDiscreet(wave)
-    if (again === null) waves.delete(wave.target)
+    if (again === null) waves.delete(wave.crowd)
     else {
       wave.owedSince = again.owedSince
       wave.left = again.left
+      wave.end = again.end
       enter(wave)
     }
     letNextSetOut()
-  }
-
-  /** At once, as long as they are few. */
-  function tellDiscreet(wave: Wave): void {
-    if (!areDiscreetFew(index, wave.target)) return
-    let edge = index.firstDiscreet(wave.target)
-    for (; edge !== NIL; edge = index.nextWatcher(edge)) if (isOwedBy(wave, edge)) tell(edge, wave.change)
   }
 
   function isOwedBy(wave: Wave, edge: number): boolean {
@@ -212,49 +205,52 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
 
   /** Those ahead of the cursor get the newest anyway; those behind it, with the next round. */
   function goRoundOnceMore(wave: Wave, walk: Walk): void {
-    wave.left = Math.max(wave.left, audienceOf(index, wave.target) - walk.told)
-    if (walk.cursor === index.firstWatcher(wave.target)) return
-    walk.again = { owedSince: walk.again?.owedSince ?? clock.elapsed(), left: walk.told }
+    wave.left = Math.max(wave.left, index.watchers(wave.crowd) - walk.passed)
+    if (walk.cursor === index.firstWatcher(wave.crowd)) return
+    const owedSince = walk.again?.owedSince ?? clock.elapsed()
+    walk.again = { owedSince, left: walk.passed, end: walk.cursor }
   }
 
-  function cancel(target: number): void {
-    const wave = waves.get(target)
+  function cancel(crowd: Crowd): void {
+    const wave = waves.get(crowd)
     if (wave === undefined) return
-    waves.delete(target)
+    waves.delete(crowd)
     halt(wave)
     letNextSetOut()
   }
 
   return {
-    changed(target) {
+    changed(crowd) {
       lastChange = lastChange >= CHANGE_MAX ? 1 : lastChange + 1
-      const wave = waves.get(target)
+      const wave = waves.get(crowd)
       if (wave === undefined) {
-        const left = audienceOf(index, target)
-        const fresh = { target, change: lastChange, owedSince: clock.elapsed(), left, walk: null }
-        waves.set(target, fresh)
-        tellDiscreet(fresh)
+        const left = index.watchers(crowd)
+        const owedSince = clock.elapsed()
+        const fresh = { crowd, change: lastChange, owedSince, left, end: NIL, walk: null }
+        waves.set(crowd, fresh)
         enter(fresh)
         return
       }
       wave.change = lastChange
-      tellDiscreet(wave)
+      // Nobody has heard this one.
+      wave.end = NIL
       if (wave.walk !== null) goRoundOnceMore(wave, wave.walk)
     },
     cancel,
-    changeOf: (target) => (waves.size === 0 ? 0 : (waves.get(target)?.change ?? 0)),
+    changeOf: (crowd) => (waves.size === 0 ? 0 : (waves.get(crowd)?.change ?? 0)),
     isOwed(edge) {
-      const wave = waves.size === 0 ? undefined : waves.get(index.targetOf(edge))
+      const wave = waves.size === 0 ? undefined : waves.get(index.crowdOf(edge))
       return wave !== undefined && isOwedBy(wave, edge)
     },
-    moveOff(target, edge, next) {
-      const wave = waves.size === 0 ? undefined : waves.get(target)
+    moveOff(crowd, edge, next) {
+      const wave = waves.size === 0 ? undefined : waves.get(crowd)
       if (wave === undefined) return
-      if (wave.walk?.cursor === edge) wave.walk.cursor = next
+      const { walk } = wave
+      if (walk?.cursor === edge) walk.cursor = next
+      if (walk?.again?.end === edge) walk.again.end = next
+      if (wave.end === edge) wave.end = next
       // The number of a target that nobody watches may soon be somebody else's.
-      if (audienceOf(index, target) > 0) return
-      tellDiscreet(wave)
-      cancel(target)
+      if (index.watchers(crowd) === 0) cancel(crowd)
     },
     walking: () => walking.size,
     waiting: () => waiting.size,

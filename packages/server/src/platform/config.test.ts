@@ -59,7 +59,7 @@ const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; v
   queued_above: { text: '1000000', json: 1_000_000, value: 1_000_000 },
   polled_above: { text: '50000', json: 50_000, value: 50_000 },
   pace_ms_max: { text: '60000', json: 60_000, value: 60_000 },
-  watch_limit: { text: '100000', json: 100_000, value: 100_000 },
+  watch_limit: { text: '10000', json: 10_000, value: 10_000 },
   hidden_as: { text: 'null', json: null, value: null },
   default_visibility: { text: 'contacts', json: 'contacts', value: 'contacts' },
   frames_per_second: { text: '3', json: 3, value: 3 },
@@ -230,7 +230,7 @@ describe('one clear line', () => {
     [
       'no watches',
       { argv: ['--watch-limit', '0'] },
-      '--watch-limit: "0" is not a whole number from 1 to 100000',
+      '--watch-limit: "0" is not a whole number from 1 to 10000',
     ],
     ['too many watches', { argv: ['--watch-limit', '100001'] }, '--watch-limit: "100001"'],
     ['a delay of months', { argv: ['--linger-ms', '9999999999'] }, '--linger-ms: "9999999999"'],

@@ -10,6 +10,11 @@ export function randomName(prefix: string): string {
   return prefix + name
 }
 
+/** A whole number from zero up to `below`, which is left out. */
+export function randomBelow(below: number): number {
+  return Math.floor(below * Math.random())
+}
+
 /** Somewhere between nothing and all of a wait. */
 export function randomUpTo(waitMs: number): number {
   return Math.round(waitMs * Math.random())

@@ -91,7 +91,7 @@ export const SETTINGS = {
   queued_above: setting(wholeNumber(1, 1_000_000), 10_000, 'watchers above which they wait in a queue'),
   polled_above: setting(wholeNumber(0, 1_000_000), 0, 'watchers above which newcomers poll; 0 for never'),
   pace_ms_max: setting(milliseconds(100, 60_000), 10_000, 'longest time a paced change is on its way'),
-  watch_limit: setting(wholeNumber(1, 100_000), 500, 'watched users per connection'),
+  watch_limit: setting(wholeNumber(1, 10_000), 500, 'watched users per connection'),
   hidden_as: setting(orNull(oneOf(['offline'])), 'offline', 'how hidden people look: offline or null'),
   default_visibility: setting(oneOf(AUDIENCES), 'everyone', 'audience of people who chose none'),
   frames_per_second: setting(wholeNumber(1, 100_000), 100, 'frames a second before a connection is closed'),

@@ -7,10 +7,13 @@ import { OPEN_RULES as rules, SOME_INSTANT } from '../../../../testing/records.t
 import type { Archive } from '../archive/port.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
 import { createMemoryBus } from '../bus/memory.ts'
+import type { BusMessage } from '../bus/port.ts'
 import { createLogger } from '../platform/logger.ts'
 import { createMemoryStore } from '../store/memory.ts'
+import type { PresenceStore } from '../store/port.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createArchivist } from './archivist.ts'
+import { createContactNews } from './contact-news.ts'
 import { createEraser, type Eraser } from './eraser.ts'
 import { createPersonExport, type PersonExport } from './person-export.ts'
 import { POLICIES } from './policy.ts'
@@ -18,10 +21,14 @@ import type { Privacy } from './privacy.ts'
 import { createReader } from './reader.ts'
 import { createRecall } from './recall.ts'
 import { createTracker, type Tracker } from './tracker.ts'
+import { Unavailable } from './unavailable.ts'
 
 /** Versions count from 2025 on, so nothing here happens before. */
 const NOW = SOME_INSTANT + 50_000_000_000
 const SECOND_ROUND_MS = 10_000
+const FINISH_PAUSE_MS = 1_000
+const MARK_MS = 60_000
+const HOUR_MS = 3_600_000
 const policy = POLICIES.instant
 const logger = createLogger({ level: 'silent' })
 
@@ -34,10 +41,18 @@ let exportPerson: PersonExport
 let whenListed: () => Promise<unknown>
 /** While set, rows wait for it on their way to the database. */
 let gate: Promise<void> | null
+let store: PresenceStore
+let isArchiveAway: boolean
+/** The archive forgets people, and nobody hears that it has. */
+let isErasureUnanswered: boolean
+/** The same of commits to the store. */
+let isAnswerLost: boolean
+let heard: BusMessage[]
 
 beforeEach(async () => {
   clock = createFakeClock(NOW)
   ;[whenListed, gate] = [async () => {}, null]
+  ;[isArchiveAway, isErasureUnanswered, isAnswerLost, heard] = [false, false, false, []]
   archive = await createSqliteArchive({ path: ':memory:', clock })
   await done(archive.migrate())
   const meanwhile = async <T>(listed: Promise<T>): Promise<T> => {
@@ -51,13 +66,34 @@ beforeEach(async () => {
     ...archive,
     namedBy: (userId, after, limit) => meanwhile(archive.namedBy(userId, after, limit)),
     ownersOf: (userId, after, limit) => meanwhile(archive.ownersOf(userId, after, limit)),
+    async ping() {
+      if (isArchiveAway) throw new Error('the archive is away')
+    },
+    async erase(userId) {
+      if (isArchiveAway) throw new Error('the archive is away')
+      await archive.erase(userId)
+      if (isErasureUnanswered) throw new Error('the answer was lost')
+    },
+    async eraseRows(userId) {
+      if (isArchiveAway) throw new Error('the archive is away')
+      await archive.eraseRows(userId)
+    },
     async writeSettings(rows) {
       await gate
       return archive.writeSettings(rows)
     },
   }
-  const store = createMemoryStore()
+  const memory = createMemoryStore()
+  store = {
+    ...memory,
+    async commit(changes) {
+      const results = await memory.commit(changes)
+      if (isAnswerLost) throw new Error('the answer was lost')
+      return results
+    },
+  }
   const bus = createMemoryBus()
+  await bus.subscribe('g', (messages) => void heard.push(...messages))
   const recall = createRecall(busy, clock, logger)
   const archivist = createArchivist(busy, clock, logger)
   const announcer = createAnnouncer({ bus, archivist, policy, rules })
@@ -72,8 +108,10 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick: () => {},
+    isPending: () => false,
   })
-  eraser = createEraser({ store, archive: busy, archivist, tracker, reader, bus, clock, logger })
+  const news = createContactNews({ archive: busy, tracker, clock, logger })
+  eraser = createEraser({ store, archive: busy, archivist, tracker, news, reader, bus, clock, logger })
   exportPerson = createPersonExport({ archive: busy, reader, policy, rules, clock })
 })
 afterEach(async () => {
@@ -135,6 +173,82 @@ test('[X6] nor is one that another process wrote a moment later', async () => {
   )
   await clock.advance(SECOND_ROUND_MS)
   expect(await done(archive.read(['anna']))).toEqual([{ lastSeen: null, settings: null }])
+})
+
+/** What the store holds of somebody after it was allowed to forget. */
+async function held(userId: string) {
+  await done(store.forget(clock.now(), 1_000))
+  return (await done(store.load([userId])))[0]?.record ?? null
+}
+
+const nobody = [{ lastSeen: null, settings: null }]
+
+test('[X6] what the archive failed to forget stays hidden until it has, however long that takes', async () => {
+  await done(choose('anna', { deny: ['mallory'] }))
+  whenListed = async () => {
+    isArchiveAway = true
+  }
+  const refused = await done(eraser.erase('anna')).catch((error) => error)
+  expect(refused).toBeInstanceOf(Unavailable)
+  expect(refused.advice).toMatch(/goes on by itself/)
+  await clock.advance(HOUR_MS)
+  expect(await held('anna')).toMatchObject({ privacy: null })
+  expect(await done(archive.read(['anna']))).not.toEqual(nobody)
+  isArchiveAway = false
+  await clock.advance(FINISH_PAUSE_MS)
+  expect(await done(archive.read(['anna']))).toEqual(nobody)
+  expect(await held('anna')).not.toBeNull()
+  await clock.advance(MARK_MS + 1)
+  expect(await held('anna')).toBeNull()
+})
+
+test('[X6] without the archive nothing is begun', async () => {
+  await done(choose('anna', { deny: ['mallory'] }))
+  isArchiveAway = true
+  const refused = await done(eraser.erase('anna')).catch((error) => error)
+  expect(refused.advice).toMatch(/^nothing was erased/)
+  isArchiveAway = false
+  await clock.advance(HOUR_MS)
+  expect(await held('anna')).toMatchObject({ privacy: { deny: ['mallory'] } })
+})
+
+test('[X6] those who had them on their lists are told, though it is not known that the lists were changed', async () => {
+  await done(archive.addContacts('bob', ['anna'], NOW))
+  isErasureUnanswered = true
+  expect(done(eraser.erase('anna'))).rejects.toBeInstanceOf(Unavailable)
+  await clock.advance(0)
+  expect(await held('bob')).toBeNull()
+  isErasureUnanswered = false
+  await clock.advance(FINISH_PAUSE_MS)
+  expect(await held('bob')).toMatchObject({ contactsAt: expect.any(Number) })
+})
+
+test('[X6] a mark whose setting was not answered is told of, and the rest is done', async () => {
+  await done(store.openLease('g', clock.now() + HOUR_MS))
+  await done(choose('anna', { deny: ['mallory'] }))
+  isAnswerLost = true
+  expect(done(eraser.erase('anna'))).rejects.toBeInstanceOf(Unavailable)
+  await clock.advance(0)
+  isAnswerLost = false
+  await clock.advance(FINISH_PAUSE_MS)
+  expect(heard).toContainEqual(expect.objectContaining({ kind: 'erased', userId: 'anna' }))
+  expect(await done(archive.read(['anna']))).toEqual(nobody)
+})
+
+test('[X6] a second round that fails is made later', async () => {
+  await done(eraser.erase('anna'))
+  await done(
+    archive.writeSettings([
+      { userId: 'anna', availability: null, customStatus: null, awayAfter: null, privacy: null },
+    ]),
+  )
+  isArchiveAway = true
+  await clock.advance(SECOND_ROUND_MS)
+  expect(await done(archive.read(['anna']))).not.toEqual(nobody)
+  isArchiveAway = false
+  await clock.advance(SECOND_ROUND_MS)
+  expect(await done(archive.read(['anna']))).toEqual(nobody)
+  expect(clock.timerCount()).toBe(0)
 })
 
 test('[X6, S6] an export does not tell who denies or allows the person', async () => {

@@ -31,11 +31,11 @@ function about(chosen: Partial<Privacy>, other: Partial<ExplainInput> = {}) {
 
 const WEB_ACTIVE = 'bob has 1 session: web is active, so bob is online.'
 
-/** Everything that is said after it. */
+/** Everything that is said after it and after what the clock does. */
 function said(chosen: Partial<Privacy>, other: Partial<ExplainInput> = {}): string[] {
   const { because } = about(chosen, other)
   expect(because[0]).toBe(WEB_ACTIVE)
-  return because.slice(1)
+  return because.slice(3)
 }
 
 const HIDDEN = 'So alice sees bob as offline, exactly like somebody who never came.'
@@ -56,7 +56,7 @@ test('[S7] contacts only, seen and not seen', () => {
 test('[S7] the defaults of the server are named as such and filled in', () => {
   const rules = { defaultVisibility: 'nobody', hiddenAs: null } as const
   const { because, details } = about({ lastSeenVisibility: 'contacts' }, { rules })
-  expect(because.slice(1)).toEqual([
+  expect(because.slice(3)).toEqual([
     "bob shows the status to nobody by the server's default.",
     'So alice sees no status of bob at all, exactly like somebody who never came.',
   ])

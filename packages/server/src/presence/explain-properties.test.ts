@@ -149,6 +149,20 @@ test('[S7] what is pending comes at its instant and not before; where nothing is
   )
 })
 
+test('[S7] the next deadline is always named, with what it ends', () => {
+  holds(
+    fc.property(scenes, (scene) => {
+      const { because, details } = explain(scene)
+      const { next_deadline_at: nextAt } = details
+      const about = because.filter((sentence) => /deadline|waits for the next sweep/.test(sentence))
+      expect(about).toHaveLength(1)
+      if (nextAt === null) expect(about).toEqual(['No deadline is set.'])
+      else expect(about[0]).toMatch(new RegExp(`${new Date(nextAt).toISOString()}.*: \\w.+\\.$`))
+    }),
+    RUNS,
+  )
+})
+
 test('[S7] while no deadline waits, votes, delays and choices account for what is shown', () => {
   holds(
     fc.property(scenes, (scene) => {

@@ -1,8 +1,10 @@
 // The facts of an explanation in plain sentences, in the order of the decision: sessions, delays, what
-// was chosen by hand, what is shown, privacy, and what comes out. Made of ids, instants and rules only;
+// was chosen by hand, what is shown, deadlines, privacy, and what comes out. Made of ids, instants and rules only;
 // what people wrote in their custom status stays out of it.
+import { deadlineSentencesOf, isOverdue } from './explain-deadlines.ts'
 import type { Facts, Voting } from './explain-facts.ts'
 import { privacySentencesOf, seerOf } from './explain-privacy.ts'
+import { instant, nameOf, past, span, when } from './explain-words.ts'
 import { effectiveCustomStatus } from './machine.ts'
 import { voteOf } from './votes.ts'
 
@@ -14,7 +16,7 @@ export function sentencesOf(facts: Facts): string[] {
     ...ofAvailability(facts),
     ...ofCustomStatus(facts),
     ...ofWhatIsShown(facts),
-    ...ofTheClock(facts),
+    ...deadlineSentencesOf(facts),
     ...(facts.whole.version === 0 ? [] : privacySentencesOf(facts)),
     conclusionOf(facts),
   ]
@@ -29,12 +31,6 @@ function ofSessions(facts: Facts): string[] {
     `${userId} has ${count}: ${said}, so ${userId} is ${rawStatus}.`,
     ...votes.flatMap((voting) => ofEnding(voting, facts)),
   ]
-}
-
-/** By platform; where several sessions share it, the id of the session tells them apart. */
-function nameOf({ session: { id, platform } }: Voting, votes: readonly Voting[]): string {
-  const isShared = votes.some(({ session }) => session.platform === platform && session.id !== id)
-  return isShared ? `${platform} (${id})` : platform
 }
 
 function doing({ session, vote }: Voting): string {
@@ -100,10 +96,15 @@ function ofCustomStatus({ userId, record, isMasked, now }: Facts): string[] {
   if (expiresAt !== null && expiresAt <= now)
     return [`The custom status of ${userId} expired at ${instant(expiresAt)}.`]
   const present = effectiveCustomStatus(record, now)
+  const expiring =
+    present === null || expiresAt === null
+      ? []
+      : [`The custom status of ${userId} is set until ${when(expiresAt, now)}.`]
   const isSame = present?.text === shown.customStatus?.text && present?.emoji === shown.customStatus?.emoji
-  if (!isMasked || isSame) return []
-  if (shown.customStatus === null) return [`While ${userId} is invisible, nobody sees the custom status.`]
-  return [`The custom status others see is the one from before ${userId} was invisible.`]
+  if (!isMasked || isSame) return expiring
+  if (shown.customStatus === null)
+    return [...expiring, `While ${userId} is invisible, nobody sees the custom status.`]
+  return [...expiring, `The custom status others see is the one from before ${userId} was invisible.`]
 }
 
 function ofWhatIsShown(facts: Facts): string[] {
@@ -112,19 +113,6 @@ function ofWhatIsShown(facts: Facts): string[] {
   const { status } = record.shown
   if (isOverdue(facts) || status === (isMasked ? 'offline' : openStatus)) return []
   return [`What people are shown of ${userId} is what was last known: ${status}.`]
-}
-
-const isOverdue = ({ nextDeadlineAt, now }: Facts): boolean =>
-  nextDeadlineAt !== null && nextDeadlineAt <= now
-
-function ofTheClock(facts: Facts): string[] {
-  const { userId, pending, nextDeadlineAt, now } = facts
-  const due = isOverdue(facts)
-    ? [`What was due at ${instant(nextDeadlineAt!)} waits for the next sweep.`]
-    : []
-  if (pending === null) return due
-  const from = pending.at > now ? `from ${when(pending.at, now)}` : 'then'
-  return [...due, `If nothing else happens, ${userId} is shown as ${pending.status} ${from}.`]
 }
 
 function conclusionOf(facts: Facts): string {
@@ -140,20 +128,4 @@ function conclusionOf(facts: Facts): string {
     const { last_seen: lastSeen } = answer
     return answer.status === 'offline' && lastSeen !== null ? `, last seen at ${instant(lastSeen)}` : ''
   }
-}
-
-const instant = (at: number): string => new Date(at).toISOString()
-
-/** An instant that may be ahead, and then how far. */
-const when = (at: number, now: number): string =>
-  at > now ? `${instant(at)} (in ${span(at - now)})` : instant(at)
-const past = (at: number, now: number): string =>
-  at < now ? `${instant(at)} (${span(now - at)} ago)` : instant(at)
-
-/** The largest unit that keeps the number from being a fraction of one. */
-function span(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`
-  if (ms < 120_000) return `${Math.round(ms / 100) / 10} s`
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
-  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`
 }

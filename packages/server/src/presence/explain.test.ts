@@ -44,6 +44,10 @@ function about(record: UserRecord | null, ms: number, other: Partial<ExplainInpu
 
 const OPEN = "bob shows the status and the last seen to everyone by the server's default."
 const WEB_ACTIVE = 'bob has 1 session: web is active, so bob is online.'
+const NO_DEADLINE = 'No deadline is set.'
+const watched = (away: string, ttl: string, then: string) =>
+  `The gateway watches live sessions: one without activity for ${away} is idle, and one without a sign of life for ${ttl} is lost and ${then}.`
+const WATCHED = watched('5 min', '30 s', 'stops counting 5 s later')
 
 describe('[S7] sessions and delays', () => {
   test('[S7] several devices: who votes what, the deciding one first', () => {
@@ -55,6 +59,8 @@ describe('[S7] sessions and delays', () => {
     const { because, details } = about(record, 6_000)
     expect(because).toEqual([
       `bob has 2 sessions: web is active, mobile is idle (last active at ${iso(0)}), so bob is online.`,
+      NO_DEADLINE,
+      WATCHED,
       OPEN,
       'So alice sees bob as online.',
     ])
@@ -85,6 +91,7 @@ describe('[S7] sessions and delays', () => {
     expect(because).toEqual([
       'bob has 1 session: web still counts as active, so bob is online.',
       `web closed without a goodbye at ${iso(5_000)} (2 s ago) and counts until ${iso(10_000)} (in 3 s).`,
+      `The next deadline is ${iso(10_000)} (in 3 s): web stops counting.`,
       `If nothing else happens, bob is shown as offline from ${iso(10_000)} (in 3 s).`,
       OPEN,
       'So alice sees bob as online.',
@@ -102,7 +109,7 @@ describe('[S7] sessions and delays', () => {
     expect(because).toEqual([
       'bob has 1 session: web is gone, so bob is offline.',
       `web closed without a goodbye at ${iso(5_000)} (7 s ago) and no longer counts.`,
-      `What was due at ${iso(10_000)} waits for the next sweep.`,
+      `What was due at ${iso(10_000)} waits for the next sweep: web stops counting.`,
       'If nothing else happens, bob is shown as offline then.',
       OPEN,
       'So alice sees bob as online.',
@@ -118,9 +125,11 @@ describe('[S7] sessions and delays', () => {
       [40_000, lost('web#2', T + 40_000, T + 10_000)],
     )
     const { because, details } = about(record, 41_000)
-    expect(because.slice(0, 2)).toEqual([
+    expect(because.slice(0, 4)).toEqual([
       'bob has 2 sessions: web (web#1) is active, web (web#2) still counts as active, so bob is online.',
       `web (web#2) has been silent since ${iso(10_000)} (31 s ago) and counts until ${iso(45_000)} (in 4 s).`,
+      `The next deadline is ${iso(45_000)} (in 4 s): web (web#2) stops counting.`,
+      WATCHED,
     ])
     // The deadline ends a session that nobody will miss.
     expect(details).toMatchObject({ pending: null, next_deadline_at: T + 45_000 })
@@ -132,9 +141,11 @@ describe('[S7] sessions and delays', () => {
       [0, connected('web#1', T), choose('busy', T)],
       [5_000, closed('web#1', T + 5_000)],
     )
-    expect(about(record, 6_000, { policy: linger }).because).toContain(
+    expect(about(record, 6_000, { policy: linger }).because.slice(1, 4)).toEqual([
       `web closed without a goodbye at ${iso(5_000)} (1 s ago) and counts until ${iso(10_000)} (in 4 s), then lingers as away.`,
-    )
+      'bob chose busy, which stands in place of online.',
+      `The next deadline is ${iso(10_000)} (in 4 s): web begins to linger.`,
+    ])
     const fading = createPerson(linger, record)
     fading.at(T + 20_000)
     const { because, details } = about(fading.record(), 20_000, { policy: linger })
@@ -142,6 +153,7 @@ describe('[S7] sessions and delays', () => {
       'bob has 1 session: web lingers as away, so bob is away.',
       `web closed without a goodbye at ${iso(5_000)} (15 s ago) and lingers until ${iso(305_000)} (in 5 min).`,
       'bob chose busy, which does not count for somebody who only lingers.',
+      `The next deadline is ${iso(305_000)} (in 5 min): web stops counting.`,
       `If nothing else happens, bob is shown as offline from ${iso(305_000)} (in 5 min).`,
       OPEN,
       'So alice sees bob as away.',
@@ -156,6 +168,8 @@ describe('[S7] sessions and delays', () => {
       WEB_ACTIVE,
       `bob is arriving: nobody sees it until ${iso(5_000)} (in 3 s), because of the online delay of 5 s.`,
       'There is nothing to show of bob: no last seen, no custom status.',
+      `The next deadline is ${iso(5_000)} (in 3 s): the online delay of bob ends.`,
+      watched('5 min', '90 s', 'stops counting 30 s later'),
       `If nothing else happens, bob is shown as online from ${iso(5_000)} (in 3 s).`,
       'So alice sees bob as offline, as everybody does.',
     ])
@@ -168,6 +182,7 @@ describe('[S7] sessions and delays', () => {
     const record = bob(instant, [0, connected('web#1', T)], [5_000, left('web#1', T + 5_000)])
     expect(about(record, 6_000).because).toEqual([
       'bob has no sessions, so bob is offline.',
+      NO_DEADLINE,
       OPEN,
       `So alice sees bob as offline, last seen at ${iso(5_000)}.`,
     ])
@@ -201,6 +216,8 @@ describe('[S7] choices', () => {
     expect(because).toEqual([
       WEB_ACTIVE,
       `bob chose busy until ${iso(60_000)}, which stands in place of online.`,
+      `The next deadline is ${iso(60_000)} (in 58 s): what bob chose by hand expires.`,
+      WATCHED,
       `If nothing else happens, bob is shown as online from ${iso(60_000)} (in 58 s).`,
       OPEN,
       'So alice sees bob as busy.',
@@ -228,6 +245,8 @@ describe('[S7] choices', () => {
       WEB_ACTIVE,
       `bob chose busy until ${iso(1_000)}, which has passed.`,
       `The custom status of bob expired at ${iso(2_000)}.`,
+      NO_DEADLINE,
+      WATCHED,
       OPEN,
       'So alice sees bob as online.',
     ])
@@ -254,6 +273,8 @@ describe('[S7] choices', () => {
       'bob is invisible, so everybody else sees bob as offline.',
       'Otherwise bob would be online.',
       'The custom status others see is the one from before bob was invisible.',
+      NO_DEADLINE,
+      WATCHED,
     ]
     expect(about(record, 3_000).because).toEqual([
       ...masked,
@@ -277,5 +298,52 @@ describe('[S7] choices', () => {
       `bob is invisible until ${iso(9_000)}, so everybody else sees bob as offline.`,
       'While bob is invisible, nobody sees the custom status.',
     ])
+  })
+})
+
+describe('[S7] what comes next', () => {
+  test('[S7] a custom status that is going to expire, of somebody who is gone', () => {
+    const record = bob(instant, [0, say('lunch', T, T + 3_600_000)])
+    const { because, details } = about(record, 0)
+    expect(because).toEqual([
+      'bob has no sessions, so bob is offline.',
+      `The custom status of bob is set until ${iso(3_600_000)} (in 60 min).`,
+      `The next deadline is ${iso(3_600_000)} (in 60 min): the custom status of bob expires.`,
+      OPEN,
+      'So alice sees bob as offline.',
+    ])
+    expect(details).toMatchObject({ pending: null, next_deadline_at: T + 3_600_000 })
+  })
+
+  test('[S7] one that only others see, because there is another behind the mask', () => {
+    const record = bob(
+      instant,
+      [0, say('lunch', T, T + 60_000)],
+      [1_000, choose('invisible', T + 1_000)],
+      [2_000, say('hiding', T + 2_000)],
+    )
+    expect(about(record, 3_000).because).toContain(
+      `The next deadline is ${iso(60_000)} (in 57 s): the custom status that others see expires.`,
+    )
+  })
+
+  test('[S7] everything that ends at the same instant', () => {
+    const chosen = [choose('busy', T, T + 60_000), say('lunch', T, T + 60_000)]
+    const record = bob(
+      instant,
+      [0, connected('web#1', T), connected('web#2', T), ...chosen],
+      [55_000, closed('web#1', T + 55_000), closed('web#2', T + 55_000)],
+    )
+    expect(about(record, 56_000).because).toContain(
+      `The next deadline is ${iso(60_000)} (in 4 s): web (web#1) stops counting and web (web#2) stops counting and what bob chose by hand expires and the custom status of bob expires.`,
+    )
+  })
+
+  test('[S7] what the gateway watches for goes by the policy and by what the person chose', () => {
+    const chosen = { type: 'set_away_after', at: T, awayAfterMs: 600_000 } as const
+    const record = bob(linger, [0, connected('web#1', T), chosen])
+    expect(about(record, 1, { policy: linger }).because).toContain(
+      watched('10 min', '30 s', 'lingers as away until 5 min after that sign'),
+    )
   })
 })

@@ -1,15 +1,19 @@
-// Everything that is kept about one person, hot and cold, for the person to have. Whose allow and deny
-// lists they are on is not among it: that is what others decided, and being denied is not to be noticed.
+// Everything that is kept about one person, hot and cold, for the person to have, or nothing: without the hot
+// store it would be less than all and look the same. Whose allow and deny lists they are on is not among it:
+// that is what others decided, and being denied is not to be noticed.
 import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import { inPages } from './in-pages.ts'
+import { keptOf } from './person-kept.ts'
 import type { Policy } from './policy.ts'
 import type { PrivacyRules } from './privacy.ts'
 import type { Reader } from './reader.ts'
-import { emptyRecord } from './record.ts'
+import { emptyRecord, isBare } from './record.ts'
 import { toSettings } from './settings-view.ts'
 import { Unavailable } from './unavailable.ts'
 import { toOwnPresence } from './view.ts'
+
+const NOT_WHOLE = 'a part of what is kept cannot be read now, and an export has all of it; try again soon'
 
 export interface PersonExportParts {
   archive: Archive
@@ -30,8 +34,11 @@ export function createPersonExport({
   clock,
 }: PersonExportParts): PersonExport {
   async function collect(userId: string): Promise<string> {
-    const { records } = await reader.readAnew([userId])
-    const record = records[0] ?? emptyRecord()
+    const { records, isDegraded } = await reader.readAnew([userId])
+    if (isDegraded) throw new Unavailable('the hot store does not answer', { advice: NOT_WHOLE })
+    const found = records[0] ?? null
+    // What an erasure leaves for a while is nobody's.
+    const record = found === null || isBare(found) ? emptyRecord() : found
     const contactOf: string[] = []
     for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))
       contactOf.push(...ids)
@@ -42,6 +49,7 @@ export function createPersonExport({
       exported_at: now,
       presence: toOwnPresence(userId, record, now, policy),
       settings: toSettings(record, policy, rules),
+      kept: keptOf(userId, record),
     })
     // The lists may be very long, and one of them is JSON already.
     const lists = [`"contacts":${contacts}`, `"contact_of":${JSON.stringify(contactOf)}`]
@@ -50,6 +58,7 @@ export function createPersonExport({
 
   return (userId) =>
     collect(userId).catch((error: unknown) => {
-      throw new Unavailable('the archive does not answer', { cause: error })
+      if (error instanceof Unavailable && error.advice !== null) throw error
+      throw new Unavailable('the archive does not answer', { cause: error, advice: NOT_WHOLE })
     })
 }

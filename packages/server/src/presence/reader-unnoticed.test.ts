@@ -68,6 +68,7 @@ beforeEach(async () => {
     logger,
     cacheMs: 0,
     tick: () => {},
+    isPending: () => false,
   })
 })
 afterEach(() => archive.close())

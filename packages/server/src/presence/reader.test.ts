@@ -9,6 +9,7 @@ import { createSqliteArchive } from '../archive/sqlite.ts'
 import { createLogger } from '../platform/logger.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import type { PresenceStore } from '../store/port.ts'
+import { toLastSeenRow, toSettingsRow } from './hydrate.ts'
 import { POLICIES } from './policy.ts'
 import { NO_PRIVACY_CHOSEN, type PrivacyRules } from './privacy.ts'
 import { createReader, type Reader } from './reader.ts'
@@ -45,6 +46,7 @@ async function begin(rules: PrivacyRules = OPEN_RULES, cacheMs = 0): Promise<voi
     logger,
     cacheMs,
     tick: () => {},
+    isPending: () => false,
   })
 }
 
@@ -142,6 +144,38 @@ describe('the archive is asked', () => {
     expect(asked).toEqual([['nobody'], ['nobody']])
     await reader.readAnew(['nobody'])
     expect(asked).toHaveLength(3)
+  })
+})
+
+describe('whom only the archive knows', () => {
+  const isHot = async (userId: string) => (await store.load([userId]))[0] !== null
+  const LUNCH = { text: 'lunch', emoji: null, expiresAt: null }
+
+  test('[R2] is kept hot for a minute from the first look, and no longer', async () => {
+    await archive.writeLastSeen([toLastSeenRow('away', AWAY, NOW)])
+    for (const look of [() => reader.read(['away'], 'viewer'), () => reader.query(['away'], null)]) {
+      expect(await isHot('away')).toBe(false)
+      expect((await look()).records[0]?.shown.lastSeen).toBe(NOW)
+      expect(await isHot('away')).toBe(true)
+      await clock.advance(LOOK_HOLDS_MS / 2)
+      // Whoever is hot is read there, and is not kept for longer by it.
+      await look()
+      await clock.advance(LOOK_HOLDS_MS / 2)
+      expect(await store.forget(clock.now(), 10)).toBe(0)
+      await clock.advance(1)
+      expect(await store.forget(clock.now(), 10)).toBe(1)
+    }
+    expect(asked).toEqual([['away'], ['away']])
+  })
+
+  test('[R2] stays hot while they have anything set', async () => {
+    const away = { ...AWAY, customStatus: { ...LUNCH, setAt: NOW } }
+    await archive.writeLastSeen([toLastSeenRow('away', away, NOW)])
+    await archive.writeSettings([toSettingsRow('away', away)])
+    await reader.read(['away'], 'viewer')
+    await clock.advance(LOOK_HOLDS_MS * 1_000)
+    expect(await store.forget(clock.now(), 10)).toBe(0)
+    expect(await isHot('away')).toBe(true)
   })
 })
 

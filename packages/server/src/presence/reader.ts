@@ -10,6 +10,7 @@ import type { Policy } from './policy.ts'
 import type { PrivacyRules } from './privacy.ts'
 import type { Recall, Recalled } from './recall.ts'
 import { createRecentLooks, createUnnoticedLooks, LOOK_HOLDS_MS, type RecentLooks } from './recent-looks.ts'
+import { createRecentMap } from './recent-map.ts'
 import { hasSettings, type UserRecord } from './record.ts'
 import { isOpenToAll } from './visibility.ts'
 
@@ -58,14 +59,16 @@ export interface ReaderParts {
   cacheMs: number
   /** An expiry that passed while nobody looked is to take effect. */
   tick(userId: string): void
+  /** Whether something is about to happen to somebody. */
+  isPending(userId: string): boolean
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick } = parts
+  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick, isPending } = parts
   const looks = createRecentLooks(clock, rules)
   const ownLooks = createRecentLooks(clock, rules)
   const unnoticed = createUnnoticedLooks(rules)
-  const cache = new Map<string, { record: UserRecord | null; until: number }>()
+  const cache = createRecentMap<{ record: UserRecord | null; until: number }>(CACHED_MAX)
   let isFailing = false
   let askAgainAt = 0
 
@@ -96,6 +99,8 @@ export function createReader(parts: ReaderParts): Reader {
   }
 
   async function mustNotBeNoticed(viewerId: string, hot: UserRecord | null): Promise<boolean> {
+    // They may be choosing to hide in this very moment.
+    if (isPending(viewerId)) return true
     // What they chose may be in the archive alone.
     const viewer = hot ?? (await readBy(store.load, [viewerId], ownLooks)).records[0] ?? null
     const privacy = viewer?.privacy ?? null
@@ -140,7 +145,7 @@ export function createReader(parts: ReaderParts): Reader {
   ): Promise<ReadonlyMap<string, UserRecord | null>> {
     const recalled = await recall.orAfresh([...due.keys()])
     const now = clock.now()
-    if (recalled.some(({ isAfresh }) => isAfresh)) askAgainAt = now + ASK_AGAIN_MS
+    if (recent !== unnoticed && recalled.some(({ isAfresh }) => isAfresh)) askAgainAt = now + ASK_AGAIN_MS
     const found = new Map(due)
     const commits: Commit[] = []
     for (const [index, [userId, hot]] of [...due].entries()) {
@@ -178,9 +183,7 @@ export function createReader(parts: ReaderParts): Reader {
     // Of people with privacy of their own nothing is shown that may be different by now, and nobody at all
     // is not to be answered sooner than they are.
     if (record === null || record.privacy !== null || !isOpenToAll(null, rules)) return
-    cache.delete(userId)
     cache.set(userId, { record, until: now + cacheMs })
-    if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!)
   }
 
   return {

@@ -5,6 +5,7 @@
 // somebody hidden has looked: they ask each time, and leave nothing behind.
 import type { Clock } from '../platform/clock.ts'
 import type { PrivacyRules } from './privacy.ts'
+import { createRecentMap } from './recent-map.ts'
 import type { UserRecord } from './record.ts'
 import { isOpenToAll } from './visibility.ts'
 
@@ -33,7 +34,7 @@ interface Look {
 }
 
 export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLooks {
-  const looks = new Map<string, Look>()
+  const looks = createRecentMap<Look>(LOOKS_MAX)
 
   function recentLook(userId: string): Look | null {
     const look = looks.get(userId)
@@ -50,9 +51,7 @@ export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLook
     note(userId, record) {
       // Whoever is here, or is about to change, is in the hot store or is not what they were.
       const isLasting = record === null || (record.shown.status === 'offline' && !isExpiring(record))
-      looks.delete(userId)
       looks.set(userId, { until: clock.now() + LOOK_HOLDS_MS, record: isLasting ? record : undefined })
-      if (looks.size > LOOKS_MAX) looks.delete(looks.keys().next().value!)
     },
     forget(userId) {
       const look = looks.get(userId)

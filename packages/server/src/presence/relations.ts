@@ -7,6 +7,7 @@ import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { PrivacyRules } from './privacy.ts'
+import { createRecentMap } from './recent-map.ts'
 import { type Person, type Relation, relevantRelation, visibleTo } from './visibility.ts'
 
 /** Shorter than the hot store remembers when a list was edited. */
@@ -29,8 +30,12 @@ export interface Between {
 export interface Relations {
   /** What lies between the two, as far as it makes a difference. */
   between(target: Party, viewer: Party): Promise<Between>
+  /** The same by what the archive says now: for whoever does not know the edition of a list, or wants to be sure. */
+  betweenAnew(target: Party, viewer: Party): Promise<Between>
   /** Asks as `between` does for somebody hidden, though there is nobody: done when that is answered. */
   pretend(targetId: string, viewerId: string): Promise<void>
+  /** Lists may have been edited without our hearing of it, or their editions counted anew. */
+  forget(): void
 }
 
 interface Question {
@@ -52,7 +57,7 @@ export interface RelationsParts {
 }
 
 export function createRelations({ archive, rules, clock, logger }: RelationsParts): Relations {
-  const remembered = new Map<string, { contactsAt: number; until: number }>()
+  let remembered = createRecentMap<{ contactsAt: number; until: number }>(REMEMBERED_MAX)
   let waiting: Waiting[] = []
   let isFailing = false
 
@@ -65,10 +70,7 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
   }
 
   function remember(question: Question, now: number): void {
-    const key = keyOf(question)
-    remembered.delete(key)
-    remembered.set(key, { contactsAt: question.contactsAt, until: now + REMEMBERED_MS })
-    if (remembered.size > REMEMBERED_MAX) remembered.delete(remembered.keys().next().value!)
+    remembered.set(keyOf(question), { contactsAt: question.contactsAt, until: now + REMEMBERED_MS })
   }
 
   /** Asks for everything that came up in this turn of the loop at once: a crowd connects together. */
@@ -81,6 +83,7 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
       const now = clock.now()
       for (const [index, { question, resolve }] of asked.entries()) {
         if (answers[index]!) remember(question, now)
+        else remembered.delete(keyOf(question))
         resolve(answers[index]!)
       }
     } catch (error) {
@@ -97,32 +100,38 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
     })
   }
 
-  async function isContact(owner: Party, contact: Person): Promise<boolean | null> {
+  async function isContact(owner: Party, contact: Person, isAnew: boolean): Promise<boolean | null> {
     const question = { ownerId: owner.userId, contactId: contact.userId, contactsAt: owner.contactsAt }
-    return isRemembered(question, clock.now()) || enqueue(question)
+    return (!isAnew && isRemembered(question, clock.now())) || enqueue(question)
   }
 
   async function pretend(ownerId: string, contactId: string): Promise<void> {
     await enqueue({ ownerId, contactId, contactsAt: 0 })
   }
 
+  async function findOut(target: Party, viewer: Party, isAnew: boolean): Promise<Between> {
+    const needed = relevantRelation(target, viewer, rules)
+    if (!needed.viewerIsContact && !needed.targetIsContact) {
+      if (visibleTo(target, viewer, STRANGERS, rules).sight === 'nothing')
+        await pretend(target.userId, viewer.userId)
+      return { relation: STRANGERS, isGuess: false }
+    }
+    const [viewerIsContact, targetIsContact] = await Promise.all([
+      needed.viewerIsContact && isContact(target, viewer, isAnew),
+      needed.targetIsContact && isContact(viewer, target, isAnew),
+    ])
+    return {
+      relation: { viewerIsContact: viewerIsContact ?? false, targetIsContact: targetIsContact ?? false },
+      isGuess: viewerIsContact === null || targetIsContact === null,
+    }
+  }
+
   return {
-    async between(target, viewer) {
-      const needed = relevantRelation(target, viewer, rules)
-      if (!needed.viewerIsContact && !needed.targetIsContact) {
-        if (visibleTo(target, viewer, STRANGERS, rules).sight === 'nothing')
-          await pretend(target.userId, viewer.userId)
-        return { relation: STRANGERS, isGuess: false }
-      }
-      const [viewerIsContact, targetIsContact] = await Promise.all([
-        needed.viewerIsContact && isContact(target, viewer),
-        needed.targetIsContact && isContact(viewer, target),
-      ])
-      return {
-        relation: { viewerIsContact: viewerIsContact ?? false, targetIsContact: targetIsContact ?? false },
-        isGuess: viewerIsContact === null || targetIsContact === null,
-      }
-    },
+    between: (target, viewer) => findOut(target, viewer, false),
+    betweenAnew: (target, viewer) => findOut(target, viewer, true),
     pretend,
+    forget() {
+      remembered = createRecentMap(REMEMBERED_MAX)
+    },
   }
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import { asSeen } from './as-seen.ts'
 import { createPresenceText } from './presence-text.ts'
 import { type PrivacyRules, UNGUARDED } from './privacy.ts'
-import type { Reader } from './reader.ts'
+import type { Answer, Reader } from './reader.ts'
 import { isBare, type UserRecord } from './record.ts'
 import type { Between, Party, Relations } from './relations.ts'
 import { isBlank, sourceOf, toPresence, unknownPresence } from './view.ts'
@@ -28,6 +28,8 @@ export interface Scene {
   relation: Relation
   /** The contact lists cannot be read, and nobody counts as a contact until they can. */
   isGuess: boolean
+  /** The hot store did not answer: this is what the archive knows. */
+  isDegraded: boolean
 }
 
 export interface SeenBy {
@@ -57,8 +59,10 @@ function partyOf(userId: string, record: UserRecord | null): Party {
 
 export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): SeenBy {
   const textOf = createPresenceText(rules)
-  const between = async (target: Party, viewer: Party | null) =>
-    viewer === null ? STRANGERS : relations.between(target, viewer)
+  const between = async (target: Party, viewer: Party | null, isAnew: boolean) => {
+    if (viewer === null) return STRANGERS
+    return isAnew ? relations.betweenAnew(target, viewer) : relations.between(target, viewer)
+  }
 
   /**
    * How much is seen of each; those nobody has heard of are the same to everybody. For their sake the
@@ -67,7 +71,7 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
   async function sightsOf(
     eyes: Eyes,
     userIds: readonly string[],
-    records: readonly (UserRecord | null)[],
+    { records, isDegraded }: Answer,
   ): Promise<Sight[]> {
     const sights = userIds.map((): Sight => 'everything')
     if (eyes.of === 'app') return sights
@@ -83,7 +87,8 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
       ...guarded.map(async ({ index, record }) => {
         const target = partyOf(userIds[index]!, record)
         // A guess is a no, and nothing says that it is one: that there was something to find out tells.
-        const { relation } = await between(target, viewer)
+        // Without the hot store nobody knows whether a list was edited since.
+        const { relation } = await between(target, viewer, isDegraded)
         sights[index] = visibleTo(target, viewer, relation, rules).sight
       }),
     ])
@@ -114,15 +119,17 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
 
   return {
     async look(eyes, userIds) {
-      const { records, isDegraded } = await query(eyes, userIds)
-      const sights = await sightsOf(eyes, userIds, records)
+      const answer = await query(eyes, userIds)
+      const { records, isDegraded } = answer
+      const sights = await sightsOf(eyes, userIds, answer)
       const source = isDegraded ? 'db' : undefined
       const found = userIds.map((userId, at) => present(userId, records[at] ?? null, sights[at]!, source))
       return { found, isDegraded }
     },
     async lookInJson(eyes, userIds) {
-      const { records, isDegraded } = await query(eyes, userIds)
-      const sights = await sightsOf(eyes, userIds, records)
+      const answer = await query(eyes, userIds)
+      const { records, isDegraded } = answer
+      const sights = await sightsOf(eyes, userIds, answer)
       const source = isDegraded ? 'db' : undefined
       const texts = userIds.map((userId, at) => {
         const record = records[at] ?? null
@@ -132,11 +139,11 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
       return { json: `[${texts.join(',')}]`, isDegraded }
     },
     async scene(eyes, userId) {
-      const { records } = await reader.readAnew([userId])
+      const { records, isDegraded } = await reader.readAnew([userId])
       const found = records[0] ?? null
       const record = found === null || isBare(found) ? null : found
       const viewer = await partyBehind(eyes)
-      return { record, viewer, ...(await between(partyOf(userId, record), viewer)) }
+      return { record, viewer, isDegraded, ...(await between(partyOf(userId, record), viewer, true)) }
     },
   }
 }

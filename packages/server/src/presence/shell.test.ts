@@ -130,6 +130,7 @@ test('[R6] somebody who changes while others are read is not unknown', async () 
     logger,
     cacheMs: 5_000,
     tick: () => {},
+    isPending: () => false,
   })
   await reader.query(['ann'], null)
   isSlow = true
@@ -161,6 +162,7 @@ test('[W9] somebody who arrives while the archive is asked is read as they are',
     logger,
     cacheMs: 0,
     tick() {},
+    isPending: () => false,
   }
   const { records } = await createReader(parts).read(['bob'], 'ann')
   expect(records[0]?.shown.status).toBe('online')

@@ -46,6 +46,8 @@ export interface Tracker {
    * ask is in what they see, or is not, whoever else did something in it.
    */
   settle(): Promise<void>
+  /** Whether anything that was said of somebody is still to be done. */
+  isPending(userId: string): boolean
   depth(): number
 }
 
@@ -325,6 +327,7 @@ export function createTracker(parts: TrackerParts): Tracker {
         startSoon()
       })
     },
+    isPending: (userId) => queue.has(userId) || underWay.has(userId) || room.isWaiting(userId),
     depth,
   }
 }

@@ -90,7 +90,7 @@ const ownSession = z
   })
   .meta({ id: 'Session' }) satisfies z.ZodType<OwnSession>
 
-const ownPresenceSchema = z
+export const ownPresenceSchema = z
   .object({
     ...presenceFields,
     availability: z.enum(AVAILABILITIES).meta({ description: 'What the person chose; auto for nothing' }),
@@ -114,7 +114,7 @@ export const problemDocument = z
   })
   .meta({ id: 'Problem', description: 'Why a request was refused (RFC 9457)' }) satisfies z.ZodType<Problem>
 
-const degraded = {
+export const degraded = {
   'Greendot-Degraded': 'true when the hot store is away and this is what the database knows',
 }
 
@@ -137,34 +137,23 @@ export const settingsFields = {
   reciprocal: z.boolean().meta({ description: 'Only people who show themselves in return' }),
   last_seen_precision: z.enum(LAST_SEEN_PRECISIONS),
   allow: z.array(userId).meta({ description: 'People who may see everything, whatever the audience' }),
-  deny: z.array(userId).meta({ description: 'People who may see nothing; wins over everything else' }),
+  deny: z.array(userId).meta({
+    description:
+      'People who may see nothing; wins over everything else. With anybody in it, the public page shows nothing',
+  }),
   away_after_ms: count.meta({ description: 'Inactivity after which the person is away' }),
 }
 
-const settingsSchema = z.object(settingsFields).meta({
+export const settingsSchema = z.object(settingsFields).meta({
   id: 'Settings',
   description: "With the server's defaults where the person chose nothing",
 }) satisfies z.ZodType<Settings>
 export const settings = json(settingsSchema, 'The settings')
 
-const idArray = z.array(userId)
+export const idArray = z.array(userId)
 export const contactList = json(
   z.object({ user_ids: idArray }).meta({ id: 'ContactList' }),
   'Everybody on the list, in the order of their ids',
-)
-
-export const personData = json(
-  z
-    .object({
-      user_id: userId,
-      exported_at: instant,
-      presence: ownPresenceSchema,
-      settings: settingsSchema,
-      contacts: idArray.meta({ description: 'Whom they have on their list' }),
-      contact_of: idArray.meta({ description: 'Who has them on theirs' }),
-    })
-    .meta({ id: 'PersonData' }),
-  'All there is',
 )
 
 export const publicPresence = json(

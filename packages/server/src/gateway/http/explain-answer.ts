@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Explanation } from '../../presence/explain.ts'
 import { SIGHTS } from '../../presence/visibility.ts'
 import { activity } from '../schemas.ts'
-import { customStatus, instant, presenceFields, settingsFields } from './answers.ts'
+import { customStatus, degraded, instant, presenceFields, settingsFields } from './answers.ts'
 import { json } from './route.ts'
 
 const RULES = [
@@ -66,4 +66,4 @@ const schema = z
   })
   .meta({ id: 'Explanation' }) satisfies z.ZodType<Explanation>
 
-export const explanation = json(schema, 'The answer and how it came about')
+export const explanation = json(schema, 'The answer and how it came about', degraded)

@@ -6,10 +6,14 @@ import type { PrivacyRules } from '../../presence/privacy.ts'
 import type { SeenBy } from '../../presence/seen-by.ts'
 import { explainedUserId, viewerId } from '../schemas.ts'
 import { explanation } from './explain-answer.ts'
-import { reply } from './reply.ts'
+import { DEGRADED, replyJson } from './reply.ts'
 import { type Routes, route } from './route.ts'
 
 const GUESSED = 'Contact lists cannot be read right now, so nobody counts as a contact until they can.'
+
+const FROM_THE_DATABASE =
+  'The hot store does not answer, so this is what the database knows: sessions and delays are not in it, and ' +
+  'whoever was here when it was last written is taken to be online.'
 
 export interface ExplainRoutesParts {
   seenBy: SeenBy
@@ -34,8 +38,7 @@ export function explainRoutes({ seenBy, policy, rules, clock }: ExplainRoutesPar
           const { user_id: user, viewer_id: viewing } = query
           const eyes =
             viewing === undefined ? ({ of: 'app' } as const) : ({ of: 'user', userId: viewing } as const)
-          const { record, viewer, relation, isGuess } = await seenBy.scene(eyes, user)
-          const now = clock.now()
+          const { record, viewer, relation, isGuess, isDegraded } = await seenBy.scene(eyes, user)
           const told = explain({
             userId: user,
             record,
@@ -43,9 +46,14 @@ export function explainRoutes({ seenBy, policy, rules, clock }: ExplainRoutesPar
             relation,
             rules,
             policy,
-            now,
+            now: clock.now(),
           })
-          return reply(isGuess ? { ...told, because: [...told.because, GUESSED] } : told)
+          const because = [
+            ...(isDegraded ? [FROM_THE_DATABASE] : []),
+            ...told.because,
+            ...(isGuess ? [GUESSED] : []),
+          ]
+          return replyJson(JSON.stringify({ ...told, because }), 200, isDegraded ? DEGRADED : {})
         },
       }),
     },

@@ -33,7 +33,7 @@ import { publicRoutes } from './public-routes.ts'
 import type { Routes } from './route.ts'
 import { selfRoutes } from './self-routes.ts'
 import { serveHttp } from './server.ts'
-import { streamRoutes } from './stream-routes.ts'
+import { STREAM_EVERY_MS, streamRoutes } from './stream-routes.ts'
 
 export interface Front {
   url: string
@@ -77,6 +77,8 @@ export function startFront(parts: FrontParts): Front {
   })
   const authenticator = createAuthenticator(config, clock)
   const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
+  // All that somebody has open may come back at once, and that twice over.
+  const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
   const routes: Routes = {
     ...presenceRoutes({ seenBy }),
@@ -86,7 +88,7 @@ export function startFront(parts: FrontParts): Front {
     ...personRoutes({ exportPerson, eraser }),
     ...explainRoutes({ seenBy, policy, rules, clock }),
     ...gateway?.routes,
-    ...(gateway === null ? {} : streamRoutes({ streams: gateway.streams, keepOpen })),
+    ...(gateway === null ? {} : streamRoutes({ streams: gateway.streams, openings, clock, keepOpen })),
     ...opsRoutes({
       stats,
       store,

@@ -10,7 +10,7 @@ import { type Authenticator, bearerToken, type Caller } from '../auth.ts'
 import type { PollLimit } from '../poll-limit.ts'
 import { createInputReader } from './input.ts'
 import { refuse } from './reply.ts'
-import { queryOf } from './request-url.ts'
+import { addressOf, queryOf } from './request-url.ts'
 import type { Methods, Route } from './route.ts'
 
 export interface GuardParts {
@@ -26,7 +26,11 @@ type Handler = (request: BunRequest) => Promise<Response>
 export type Guard = (methods: Methods) => Handler
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+const TRY_AGAIN = 'presence cannot be reached; try again soon'
 const CORS_METHODS = 'GET, PUT, POST, DELETE'
+/** What a page of another origin may send beyond what any form could, and what it may read. */
+const CORS_HEADERS_SENT = 'authorization, content-type, if-none-match, last-event-id'
+export const CORS_HEADERS_READ = 'etag, greendot-degraded, retry-after'
 
 export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): boolean {
   if (!dev) return true
@@ -79,8 +83,8 @@ export function createGuard({ authenticator, pollLimit, clock, logger, dev }: Gu
       return await handler(request)
     } catch (error) {
       if (error instanceof Unavailable)
-        return say('unavailable', 'presence cannot be reached; try again soon', { 'retry-after': '1' })
-      logger.error({ err: error, method: request.method, url: request.url }, 'a request failed')
+        return say('unavailable', error.advice ?? TRY_AGAIN, { 'retry-after': '1' })
+      logger.error({ err: error, method: request.method, url: addressOf(request) }, 'a request failed')
       return say('internal', 'the request failed; the log has the reason')
     }
   }
@@ -109,8 +113,8 @@ function withCors(response: Response, origin: string | null): Response {
   if (origin === null || response.headers.has('access-control-allow-origin')) return response
   response.headers.set('access-control-allow-origin', origin)
   response.headers.set('access-control-allow-methods', CORS_METHODS)
-  response.headers.set('access-control-allow-headers', 'authorization, content-type, last-event-id')
-  response.headers.set('access-control-expose-headers', 'greendot-degraded, retry-after')
+  response.headers.set('access-control-allow-headers', CORS_HEADERS_SENT)
+  response.headers.set('access-control-expose-headers', CORS_HEADERS_READ)
   response.headers.set('access-control-max-age', '600')
   response.headers.append('vary', 'origin')
   return response

@@ -1,9 +1,9 @@
 // From a request to what its route declared: parameters of the path, of the query, and the body, each
 // parsed or the whole refused. The schemas are put together once, not for every request.
 import { z } from 'zod'
-import { type Parsed, parse } from '../schemas.ts'
+import { isListInUrl, type Parsed, parse } from '../schemas.ts'
 import { readBody } from './body.ts'
-import { queryOf } from './request-url.ts'
+import { paramsOf, queryOf, valuesOf } from './request-url.ts'
 import type { Call, Route, Shape, Who } from './route.ts'
 
 type Request = Call<Who, Shape, Shape, z.ZodType>['request']
@@ -11,12 +11,12 @@ export type Input = Pick<Call<Who, Shape, Shape, z.ZodType>, 'params' | 'query' 
 
 export function createInputReader(route: Route): (request: Request) => Promise<Parsed<Input>> {
   const params = route.params === undefined ? null : z.object(route.params)
-  const query = route.query === undefined ? null : z.object(route.query)
+  const readQuery = route.query === undefined ? null : createQueryReader(route.query)
 
   return async (request) => {
-    const fromPath = params === null ? NOTHING : parse(params, request.params)
+    const fromPath = params === null ? NOTHING : parse(params, paramsOf(request))
     if (!fromPath.ok) return fromPath
-    const fromQuery = query === null ? NOTHING : parse(query, valuesOf(query, queryOf(request)))
+    const fromQuery = readQuery === null ? NOTHING : readQuery(request)
     if (!fromQuery.ok) return fromQuery
     const body = route.body === undefined ? NOTHING : await readBody(request, route.body)
     if (!body.ok) return body
@@ -26,7 +26,22 @@ export function createInputReader(route: Route): (request: Request) => Promise<P
 
 const NOTHING = { ok: true, value: {} } as const
 
-/** Only what is declared, and of a parameter that is sent twice the first. */
-function valuesOf(query: z.ZodObject, sent: URLSearchParams): Record<string, string | undefined> {
-  return Object.fromEntries(Object.keys(query.shape).map((name) => [name, sent.get(name) ?? undefined]))
+/** Only what is declared. A list may come in several parts; of anything else two would contradict each other. */
+function createQueryReader(shape: Shape): (request: Request) => Parsed<Input['query']> {
+  const schema = z.object(shape)
+  const declared = Object.entries(shape).map(([name, one]) => ({ name, isList: isListInUrl(one) }))
+
+  return (request) => {
+    const sent = queryOf(request)
+    const values: Record<string, string | undefined> = {}
+    for (const { name, isList } of declared) {
+      const all = valuesOf(request, sent, name)
+      if (all.length > 1 && !isList) {
+        const message = `${name} is there ${all.length} times; send it once`
+        return { ok: false, failure: { code: 'bad_request', message } }
+      }
+      values[name] = all.length === 0 ? undefined : all.join(',')
+    }
+    return parse(schema, values)
+  }
 }

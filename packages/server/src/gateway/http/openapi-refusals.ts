@@ -23,11 +23,11 @@ const SHARED: Record<string, readonly ErrorCode[]> = {
 }
 
 /** Said by the parser before we see the request, so that it is no problem document. */
-const HEADERS_TOO_LARGE = { description: 'The URL and the headers have more than 16 KB together. No body' }
+const HEADERS_TOO_LARGE = { description: 'The URL and the headers have more than 64 KB together. No body' }
 
 const HEADERS: Partial<Record<number, Record<string, string>>> = {
   401: { 'WWW-Authenticate': 'Bearer' },
-  429: { 'Retry-After': 'Seconds to wait, for polls' },
+  429: { 'Retry-After': 'Seconds to wait, for polls and for opening streams' },
   503: { 'Retry-After': 'Seconds to wait' },
 }
 

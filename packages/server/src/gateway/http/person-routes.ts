@@ -2,7 +2,7 @@
 import type { Eraser } from '../../presence/eraser.ts'
 import type { PersonExport } from '../../presence/person-export.ts'
 import { userId } from '../schemas.ts'
-import { personData } from './answers.ts'
+import { personData } from './person-answer.ts'
 import { noContent, replyJson } from './reply.ts'
 import { nothing, type Routes, route } from './route.ts'
 
@@ -17,7 +17,9 @@ export function personRoutes({ exportPerson, eraser }: PersonRoutesParts): Route
       GET: route({
         for: 'server',
         summary: 'Export everything about a person',
-        description: 'Somebody nobody has heard of has an export too, with nothing in it.',
+        description:
+          'Somebody nobody has heard of has an export too, with nothing in it. While a part of what is kept ' +
+          'cannot be read, there is none: 503.',
         params: { user_id: userId },
         answers: { 200: personData },
         refusals: ['invalid_id'],

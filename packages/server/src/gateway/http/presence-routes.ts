@@ -4,10 +4,8 @@ import type { Eyes, SeenBy } from '../../presence/seen-by.ts'
 import type { Caller } from '../auth.ts'
 import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../schemas.ts'
 import { onePresence, presences, statuses } from './answers.ts'
-import { refuse, replyJson } from './reply.ts'
+import { DEGRADED, refuse, replyJson } from './reply.ts'
 import { type Routes, route } from './route.ts'
-
-const DEGRADED = { 'greendot-degraded': 'true' }
 
 /** Who asks, and what may be said in the query of every reading. */
 interface Asking {
@@ -67,11 +65,13 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
         for: 'caller',
         isPoll: true,
         summary: 'Presence of one person',
-        description: 'As others see them, even when you ask for yourself.',
+        description:
+          'As others see them, even when you ask for yourself. Somebody who is called like a route beside this ' +
+          'one (query, status, availability, settings) is read by the query above.',
         params: { user_id: userId },
         query: { viewer_id: viewerId },
         answers: { 200: onePresence },
-        refusals: ['invalid_id'],
+        refusals: ['bad_request', 'invalid_id'],
         run: (call) => answer(call, [call.params.user_id], ([one]) => one),
       }),
     },

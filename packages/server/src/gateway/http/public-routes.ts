@@ -3,6 +3,7 @@
 import type { SeenBy } from '../../presence/seen-by.ts'
 import { userId } from '../schemas.ts'
 import { publicPresence } from './answers.ts'
+import { CORS_HEADERS_READ } from './guard.ts'
 import { replyJson } from './reply.ts'
 import { nothing, type Routes, route } from './route.ts'
 
@@ -10,6 +11,7 @@ const CACHEABLE = {
   'cache-control': 'public, max-age=30',
   // For every origin: whoever asked first must not decide for whom the cache keeps it.
   'access-control-allow-origin': '*',
+  'access-control-expose-headers': CORS_HEADERS_READ,
 }
 
 export function publicRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
@@ -19,7 +21,8 @@ export function publicRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
         for: 'anyone',
         summary: 'Presence of one person, for anybody',
         description:
-          'Only of people who show their status to everyone; all others look like somebody who never came. ' +
+          'Only of people who show their status to everyone; all others look like somebody who never came. So ' +
+          'does whoever denies anybody or is reciprocal: without a name you might be the one. ' +
           'Cacheable for 30 s; send the ETag back in If-None-Match.',
         params: { user_id: userId },
         answers: { 200: publicPresence, 304: nothing('Still the same') },

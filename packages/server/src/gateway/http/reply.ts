@@ -7,6 +7,9 @@ export function reply(body: unknown, status = 200): Response {
   return replyJson(JSON.stringify(body), status)
 }
 
+/** Beside answers that were given without the hot store. */
+export const DEGRADED = { 'greendot-degraded': 'true' }
+
 /** For bodies that are JSON already. */
 export function replyJson(json: string, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(json, { status, headers: { ...JSON_TYPE, 'cache-control': 'no-store', ...headers } })

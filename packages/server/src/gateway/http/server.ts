@@ -1,5 +1,6 @@
 // The listening socket: WebSocket upgrades on one path, routes on the others. Limits that belong to
 // the transport are set here; everything about meaning is decided behind it.
+import http from 'node:http'
 import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { Server } from 'bun'
 import { randomName } from '../../platform/ids.ts'
@@ -11,10 +12,16 @@ import { NIL } from '../watch-index.ts'
 import { type Guard, isAllowedOrigin } from './guard.ts'
 import type { Pages } from './page.ts'
 import { refuse } from './reply.ts'
-import { queryOf } from './request-url.ts'
+import { queryOf, valuesOf } from './request-url.ts'
 import type { Routes } from './route.ts'
 
-const URL_CHARS_MAX = 16 * 1024
+/**
+ * A request line and headers that are longer do not get past the parser, which says 431 without a word. The
+ * runtime's own 16 KB are too few for a stream of as many UUIDs as one connection may watch.
+ */
+export const HEAD_BYTES_MAX = 64 * 1024
+/** A URL has grown past the head it came in when its bytes had to be written as %XX. */
+const URL_CHARS_MAX = HEAD_BYTES_MAX
 /** Our own limit answers with a problem document; this one only guards the parser. */
 const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 /** A reader that leaves this much unread while asking for more is cut off. */
@@ -62,8 +69,8 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     const caller = authenticator.authenticate(bearerToken(request.headers, query))
     // Without a promise where there is nothing to wait for: this is what a crowd that comes back costs.
     if (caller instanceof Promise)
-      return caller.then((known) => open(request, server, openingOf(query, known)))
-    return open(request, server, openingOf(query, caller))
+      return caller.then((known) => open(request, server, openingOf(request, query, known)))
+    return open(request, server, openingOf(request, query, caller))
   }
 
   function open(request: Request, server: HttpServer, opening: Opening | Failure): Response | undefined {
@@ -73,6 +80,9 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
   }
 
   const guarded = Object.fromEntries(Object.entries(routes).map(([path, methods]) => [path, guard(methods)]))
+  // Bun.serve has no option for it: the parser goes by this one, for the whole process. In Node's types,
+  // where it is a flag of the command line, it is read-only.
+  Object.assign(http, { maxHeaderSize: HEAD_BYTES_MAX })
   return Bun.serve<SocketData>({
     hostname: host,
     port,
@@ -103,10 +113,10 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
   })
 }
 
-function openingOf(query: URLSearchParams, caller: Caller | Refusal): Opening | Failure {
+function openingOf(request: Request, query: URLSearchParams, caller: Caller | Refusal): Opening | Failure {
   if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
   if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
-  const deviceId = query.get('device_id') ?? randomName('d-')
+  const [deviceId = randomName('d-')] = valuesOf(request, query, 'device_id')
   if (!isId(deviceId)) return { code: 'invalid_id', message: 'device_id is not a valid id' }
   const platform = parse(platformSchema, query.get('platform') ?? ('other' satisfies Platform))
   if (!platform.ok) return { code: 'bad_request', message: `platform is one of ${PLATFORMS.join(', ')}` }

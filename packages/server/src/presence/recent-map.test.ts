@@ -1,0 +1,46 @@
+// Holds what was set lately, never more than it may, and takes no longer when it is full.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createRecentMap } from './recent-map.ts'
+
+const MAX = 8
+
+describe('a map of what was lately', () => {
+  test('[R3] has the newest half for certain, the value set last, and nothing that was deleted', () => {
+    const key = fc.constantFrom(...'abcdefghijklmnop')
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ does: fc.constant('set' as const), key }) },
+      { weight: 1, arbitrary: fc.record({ does: fc.constant('delete' as const), key }) },
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const map = createRecentMap<number>(MAX)
+        const model = new Map<string, number>()
+        for (const [at, { does, key }] of steps.entries()) {
+          model.delete(key)
+          if (does === 'set') {
+            map.set(key, at)
+            model.set(key, at)
+          } else map.delete(key)
+          const held = [...'abcdefghijklmnop'].filter((one) => map.get(one) !== undefined)
+          expect(held.length).toBeLessThanOrEqual(MAX)
+          for (const one of held) expect(map.get(one)).toBe(model.get(one)!)
+          const certain = [...model.keys()].slice(-(MAX / 2 - 1))
+          for (const one of certain) expect(map.get(one)).toBe(model.get(one)!)
+        }
+      }),
+    )
+  })
+
+  test('[R3] takes no longer when it is full', () => {
+    const map = createRecentMap<number>(20_000)
+    const fill = (from: number) => {
+      const began = Bun.nanoseconds()
+      for (let at = from; at < from + 20_000; at++) map.set(`user-${at}`, at)
+      return Bun.nanoseconds() - began
+    }
+    const rounds = Array.from({ length: 12 }, (_, round) => fill(round * 20_000))
+    // With the oldest taken out one by one it was dozens of times as long; the first rounds are for the compiler.
+    expect(Math.min(...rounds.slice(4))).toBeLessThan(rounds[0]! * 4)
+  })
+})
