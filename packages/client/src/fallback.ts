@@ -7,7 +7,7 @@ import type { Runtime, Timer } from './platform.ts'
 import { createEventReader } from './sse.ts'
 import type { Address, Dial, Ending, Incoming, Welcome } from './transport.ts'
 
-/** Of ids in one URL; servers take 16 KB with everything else in it. */
+/** Of ids in one URL. Servers take 64 KB with everything else in it, proxies often less. */
 const IDS_CHARS_MAX = 8_000
 /** What a server lets one connection watch, unless it was told otherwise. */
 const IDS_PER_STREAM_MAX = 500

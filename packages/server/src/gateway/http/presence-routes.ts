@@ -41,7 +41,7 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
         for: 'caller',
         isPoll: true,
         summary: 'Presence of many people',
-        description: 'A URL has room for about 16 KB; longer lists go to the query below.',
+        description: 'A URL has room for about 64 KB; longer lists go to the query below.',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: presences },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
