@@ -13,7 +13,7 @@ const USERS_MAX = 5_000
 const CHANGES_PER_SECOND = 500
 const ASKED_PER_SECOND = 20
 const SIZES = [200, 1_000] as const
-const WARM_SECONDS = 2
+const WARM_SECONDS = 10
 /** Every so many users one shows themselves to contacts only. */
 const PRIVATE_EVERY = 10
 

@@ -18,13 +18,13 @@ export const TIMING: readonly Mutation[] = [
   mutation(
     'of whoever is hidden anyway nothing is asked',
     'presence/relations.ts',
-    'await pretend(target.userId, viewer.userId)',
-    'await null',
+    'questions.push(pretended(target.userId, viewer.userId))',
+    'null',
   ),
   mutation(
     'of nobody at all nothing is asked',
     'presence/seen-by.ts',
-    'viewer === null || nobody === -1 ? null : relations.pretend(userIds[nobody]!, viewer.userId)',
+    'nobody === -1 ? null : userIds[nobody]!',
     'null',
   ),
   mutation(

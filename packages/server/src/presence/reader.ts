@@ -118,11 +118,14 @@ export function createReader(parts: ReaderParts): Reader {
   ): Promise<Answer> {
     if (loaded === null) return { records: (await recall.orFail(userIds)).map(lastKnown), isDegraded: true }
     const records = loaded.map((stored) => stored?.record ?? null)
-    const isPaused = recent !== null && clock.now() < askAgainAt
+    // Once for all of them: on some systems to ask for the time takes longer than everything else here.
+    const now = clock.now()
+    const isPaused = recent !== null && now < askAgainAt
     const due = new Map<string, UserRecord | null>()
-    for (const [index, userId] of userIds.entries()) {
+    for (let index = 0; index < userIds.length; index++) {
+      const userId = userIds[index]!
       const hot = records[index]!
-      const isDue = recent === null ? hot === null : recent.isDue(userId, hot)
+      const isDue = recent === null ? hot === null : recent.isDue(userId, hot, now)
       if (isDue && !isPaused) due.set(userId, hot)
       else if (!isDue && hot === null) records[index] = recent!.recall(userId)
     }

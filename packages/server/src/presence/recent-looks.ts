@@ -16,7 +16,7 @@ const LOOKS_MAX = 100_000
 
 export interface RecentLooks {
   /** Whether the archive is to be asked about somebody of whom the hot store says this; null: nothing. */
-  isDue(userId: string, hot: UserRecord | null): boolean
+  isDue(userId: string, hot: UserRecord | null, now: number): boolean
   /** What the archive knew of somebody the hot store does not have; only of those who are not due. */
   recall(userId: string): UserRecord | null
   /** The archive was asked, and this is what there is. */
@@ -36,16 +36,12 @@ interface Look {
 export function createRecentLooks(clock: Clock, rules: PrivacyRules): RecentLooks {
   const looks = createRecentMap<Look>(LOOKS_MAX)
 
-  function recentLook(userId: string): Look | null {
-    const look = looks.get(userId)
-    return look !== undefined && look.until > clock.now() ? look : null
-  }
-
   return {
-    isDue(userId, hot) {
+    isDue(userId, hot, now) {
       if (isHereForAll(hot, rules)) return false
-      const look = recentLook(userId)
-      return look === null || (hot === null && look.record === undefined)
+      const look = looks.get(userId)
+      if (look === undefined || look.until <= now) return true
+      return hot === null && look.record === undefined
     },
     recall: (userId) => looks.get(userId)?.record ?? null,
     note(userId, record) {

@@ -161,9 +161,22 @@ describe('remembering', () => {
     await archive.addContacts('bob', ['alice'], NOW)
     await between(guarded('bob'), party('alice'))
     await archive.removeContacts('bob', ['alice'])
-    const anew = await answered(relations.betweenAnew(guarded('bob'), party('alice')))
-    expect(anew.relation.viewerIsContact).toBe(false)
+    const how = { isAnew: true, pretendedId: null }
+    const [anew] = await answered(relations.betweenMany([guarded('bob')], party('alice'), how))
+    expect(anew!.relation.viewerIsContact).toBe(false)
     expect((await between(guarded('bob'), party('alice'))).relation.viewerIsContact).toBe(false)
+  })
+
+  test('[S5, R4] many are asked for at once, in their order, with what is remembered and what is pretended', async () => {
+    for (const owner of ['bob', 'carol']) await archive.addContacts(owner, ['alice'], NOW)
+    await between(guarded('carol'), party('alice'))
+    const before = asked.length
+    const targets = ['bob', 'dave', 'carol'].map((owner) => guarded(owner))
+    const how = { isAnew: false, pretendedId: 'nobody' }
+    const found = await answered(relations.betweenMany(targets, party('alice'), how))
+    expect(found.map(({ relation }) => relation.viewerIsContact)).toEqual([true, false, true])
+    expect(asked.slice(before)).toHaveLength(1)
+    expect(await relations.betweenMany([], party('alice'), { ...how, pretendedId: null })).toEqual([])
   })
 
   test('[S6] a no is asked every time: it takes as long as of somebody nobody has heard of', async () => {

@@ -28,14 +28,21 @@ export interface Between {
 }
 
 export interface Relations {
-  /** What lies between the two, as far as it makes a difference. */
+  /** What lies between the two, as far as it makes a difference. Asked together with all of this turn. */
   between(target: Party, viewer: Party): Promise<Between>
-  /** The same by what the archive says now: for whoever does not know the edition of a list, or wants to be sure. */
-  betweenAnew(target: Party, viewer: Party): Promise<Between>
+  /** The same between each of many and one viewer, asked at once; in their order. */
+  betweenMany(targets: readonly Party[], viewer: Party, how: Asking): Promise<Between[]>
   /** Asks as `between` does for somebody hidden, though there is nobody: done when that is answered. */
   pretend(targetId: string, viewerId: string): Promise<void>
   /** Lists may have been edited without our hearing of it, or their editions counted anew. */
   forget(): void
+}
+
+export interface Asking {
+  /** By what the archive says now: for whoever does not know the edition of a list, or wants to be sure. */
+  isAnew: boolean
+  /** Somebody who is asked about as well, though there is nobody; null for none. */
+  pretendedId: string | null
 }
 
 interface Question {
@@ -44,10 +51,16 @@ interface Question {
   contactsAt: number
 }
 
+/** Null where the archive does not answer. */
+type Answers = readonly (boolean | null)[]
+
 interface Waiting {
-  question: Question
-  resolve(isContact: boolean | null): void
+  questions: readonly Question[]
+  resolve(answers: Answers): void
 }
+
+/** What is known of one relation, or the question whose answer it is. */
+type Sought = boolean | { question: number }
 
 export interface RelationsParts {
   archive: Archive
@@ -73,63 +86,92 @@ export function createRelations({ archive, rules, clock, logger }: RelationsPart
     remembered.set(keyOf(question), { contactsAt: question.contactsAt, until: now + REMEMBERED_MS })
   }
 
-  /** Asks for everything that came up in this turn of the loop at once: a crowd connects together. */
-  async function ask(): Promise<void> {
-    const asked = waiting
-    waiting = []
+  async function ask(questions: readonly Question[]): Promise<Answers> {
     try {
-      const answers = await archive.areContacts(asked.map(({ question }) => question))
+      const answers = await archive.areContacts(questions)
       isFailing = false
       const now = clock.now()
-      for (const [index, { question, resolve }] of asked.entries()) {
+      for (const [index, question] of questions.entries()) {
         if (answers[index]!) remember(question, now)
         else remembered.delete(keyOf(question))
-        resolve(answers[index]!)
       }
+      return answers
     } catch (error) {
       if (!isFailing) logger.error({ err: error }, 'contacts cannot be read; people who show only those hide')
       isFailing = true
-      for (const { resolve } of asked) resolve(null)
+      return questions.map(() => null)
     }
   }
 
-  function enqueue(question: Question): Promise<boolean | null> {
+  /** Asks for everything that came up in this turn of the loop at once: a crowd connects together. */
+  async function askGathered(): Promise<void> {
+    const gathered = waiting
+    waiting = []
+    const answers = await ask(gathered.flatMap(({ questions }) => questions))
+    let from = 0
+    for (const { questions, resolve } of gathered) {
+      resolve(answers.slice(from, from + questions.length))
+      from += questions.length
+    }
+  }
+
+  function gather(questions: readonly Question[]): Promise<Answers> {
     return new Promise((resolve) => {
-      if (waiting.length === 0) clock.soon(() => void ask())
-      waiting.push({ question, resolve })
+      if (waiting.length === 0) clock.soon(() => void askGathered())
+      waiting.push({ questions, resolve })
     })
   }
 
-  async function isContact(owner: Party, contact: Person, isAnew: boolean): Promise<boolean | null> {
+  /** Puts what has to be asked behind the questions there are. */
+  function seek(owner: Party, contact: Person, questions: Question[], isAnew: boolean, now: number): Sought {
     const question = { ownerId: owner.userId, contactId: contact.userId, contactsAt: owner.contactsAt }
-    return (!isAnew && isRemembered(question, clock.now())) || enqueue(question)
+    if (!isAnew && isRemembered(question, now)) return true
+    return { question: questions.push(question) - 1 }
   }
 
-  async function pretend(ownerId: string, contactId: string): Promise<void> {
-    await enqueue({ ownerId, contactId, contactsAt: 0 })
-  }
+  const pretended = (ownerId: string, contactId: string): Question => ({ ownerId, contactId, contactsAt: 0 })
 
-  async function findOut(target: Party, viewer: Party, isAnew: boolean): Promise<Between> {
-    const needed = relevantRelation(target, viewer, rules)
-    if (!needed.viewerIsContact && !needed.targetIsContact) {
-      if (visibleTo(target, viewer, STRANGERS, rules).sight === 'nothing')
-        await pretend(target.userId, viewer.userId)
-      return { relation: STRANGERS, isGuess: false }
-    }
-    const [viewerIsContact, targetIsContact] = await Promise.all([
-      needed.viewerIsContact && isContact(target, viewer, isAnew),
-      needed.targetIsContact && isContact(viewer, target, isAnew),
-    ])
-    return {
-      relation: { viewerIsContact: viewerIsContact ?? false, targetIsContact: targetIsContact ?? false },
-      isGuess: viewerIsContact === null || targetIsContact === null,
-    }
+  async function findOut(
+    targets: readonly Party[],
+    viewer: Party,
+    { isAnew, pretendedId }: Asking,
+    askAll: (questions: readonly Question[]) => Promise<Answers>,
+  ): Promise<Between[]> {
+    const now = clock.now()
+    const questions: Question[] = []
+    const sought = targets.map((target): { viewerIs: Sought; targetIs: Sought } => {
+      const needed = relevantRelation(target, viewer, rules)
+      if (!needed.viewerIsContact && !needed.targetIsContact) {
+        if (visibleTo(target, viewer, STRANGERS, rules).sight === 'nothing')
+          questions.push(pretended(target.userId, viewer.userId))
+        return { viewerIs: false, targetIs: false }
+      }
+      return {
+        viewerIs: needed.viewerIsContact && seek(target, viewer, questions, isAnew, now),
+        targetIs: needed.targetIsContact && seek(viewer, target, questions, isAnew, now),
+      }
+    })
+    if (pretendedId !== null) questions.push(pretended(pretendedId, viewer.userId))
+    const answers = questions.length === 0 ? [] : await askAll(questions)
+    const found = (one: Sought) => (typeof one === 'boolean' ? one : answers[one.question]!)
+    return sought.map(({ viewerIs, targetIs }) => {
+      const [viewerIsContact, targetIsContact] = [found(viewerIs), found(targetIs)]
+      return {
+        relation: { viewerIsContact: viewerIsContact ?? false, targetIsContact: targetIsContact ?? false },
+        isGuess: viewerIsContact === null || targetIsContact === null,
+      }
+    })
   }
 
   return {
-    between: (target, viewer) => findOut(target, viewer, false),
-    betweenAnew: (target, viewer) => findOut(target, viewer, true),
-    pretend,
+    async between(target, viewer) {
+      const how = { isAnew: false, pretendedId: null }
+      return (await findOut([target], viewer, how, gather))[0]!
+    },
+    betweenMany: (targets, viewer, how) => findOut(targets, viewer, how, ask),
+    async pretend(targetId, viewerId) {
+      await gather([pretended(targetId, viewerId)])
+    },
     forget() {
       remembered = createRecentMap(REMEMBERED_MAX)
     },

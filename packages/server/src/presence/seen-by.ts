@@ -59,11 +59,6 @@ function partyOf(userId: string, record: UserRecord | null): Party {
 
 export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): SeenBy {
   const textOf = createPresenceText(rules)
-  const between = async (target: Party, viewer: Party | null, isAnew: boolean) => {
-    if (viewer === null) return STRANGERS
-    return isAnew ? relations.betweenAnew(target, viewer) : relations.between(target, viewer)
-  }
-
   /**
    * How much is seen of each; those nobody has heard of are the same to everybody. For their sake the
    * same is asked as for people who hide, so that they take as long.
@@ -73,25 +68,28 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
     userIds: readonly string[],
     { records, isDegraded }: Answer,
   ): Promise<Sight[]> {
-    const sights = userIds.map((): Sight => 'everything')
+    const sights = new Array<Sight>(userIds.length).fill('everything')
     if (eyes.of === 'app') return sights
-    const guarded = userIds.flatMap((_, index) => {
+    const guarded: number[] = []
+    let nobody = -1
+    // One walk: with a thousand people, every other one would take as long as all that is decided here.
+    for (let index = 0; index < userIds.length; index++) {
       const record = records[index] ?? null
-      return record === null || isOpenToAll(record.privacy, rules) ? [] : [{ index, record }]
-    })
-    const nobody = records.findIndex((record) => record === null || isBlank(record.shown))
+      if (nobody === -1 && (record === null || isBlank(record.shown))) nobody = index
+      if (record !== null && !isOpenToAll(record.privacy, rules)) guarded.push(index)
+    }
     if (guarded.length === 0 && nobody === -1) return sights
     const viewer = await partyBehind(eyes)
-    await Promise.all([
-      viewer === null || nobody === -1 ? null : relations.pretend(userIds[nobody]!, viewer.userId),
-      ...guarded.map(async ({ index, record }) => {
-        const target = partyOf(userIds[index]!, record)
-        // A guess is a no, and nothing says that it is one: that there was something to find out tells.
-        // Without the hot store nobody knows whether a list was edited since.
-        const { relation } = await between(target, viewer, isDegraded)
-        sights[index] = visibleTo(target, viewer, relation, rules).sight
-      }),
-    ])
+    const targets = guarded.map((index) => partyOf(userIds[index]!, records[index]!))
+    const pretendedId = nobody === -1 ? null : userIds[nobody]!
+    // Without the hot store nobody knows whether a list was edited since.
+    const found =
+      viewer && (await relations.betweenMany(targets, viewer, { isAnew: isDegraded, pretendedId }))
+    for (const [position, target] of targets.entries()) {
+      // A guess is a no, and nothing says that it is one: that there was something to find out tells.
+      const { relation } = found?.[position] ?? STRANGERS
+      sights[guarded[position]!] = visibleTo(target, viewer, relation, rules).sight
+    }
     return sights
   }
 
@@ -143,7 +141,9 @@ export function createSeenBy({ reader, relations, rules, clock }: SeenByParts): 
       const found = records[0] ?? null
       const record = found === null || isBare(found) ? null : found
       const viewer = await partyBehind(eyes)
-      return { record, viewer, isDegraded, ...(await between(partyOf(userId, record), viewer, true)) }
+      const how = { isAnew: true, pretendedId: null }
+      const between = viewer && (await relations.betweenMany([partyOf(userId, record)], viewer, how))
+      return { record, viewer, isDegraded, ...(between?.[0] ?? STRANGERS) }
     },
   }
 }
