@@ -20,7 +20,8 @@ export interface TestRun {
   /** Working directory; `files` are relative to it. */
   root: string
   files: readonly string[]
-  output: 'inherit' | 'ignore'
+  /** Where it goes as it comes; `last` keeps it until the run has ended. */
+  output: 'inherit' | 'ignore' | 'last'
 }
 
 export const TEST_TIMEOUT_MS = 20_000
@@ -41,6 +42,7 @@ export function findTestFiles(
 export async function runTestFiles(run: TestRun): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
   const reportFile = join(folder, 'report.xml')
+  const output = run.output === 'last' ? Bun.file(join(folder, 'output')) : run.output
   try {
     const child = Bun.spawn({
       cmd: [
@@ -54,9 +56,10 @@ export async function runTestFiles(run: TestRun): Promise<Tally> {
         ...run.files.map((file) => `./${file}`),
       ],
       cwd: run.root,
-      stdio: ['ignore', run.output, run.output],
+      stdio: ['ignore', output, output],
     })
     await child.exited
+    if (typeof output !== 'string') process.stdout.write(await output.text())
     const ended = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`
     return tally(readReport(reportFile), run.files, ended)
   } finally {

@@ -27,12 +27,36 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], problems: [] }
 }
 
+/** They wait for pages most of the time, and nothing in them goes by milliseconds. */
+const isInBrowser = (file: string): boolean => /browser|openapi-page/.test(file)
+
+/** Those in a browser run beside all others, which run one after the other because many measure time. */
 async function runTests(filters: readonly string[]): Promise<Tally> {
   const files = findTestFiles(ROOT, TEST_FOLDERS, filters)
-  if (files.length > 0) return runTestFiles({ bun: tool('bun'), root: ROOT, files, output: 'inherit' })
+  const lanes = [files.filter((file) => !isInBrowser(file)), files.filter(isInBrowser)].filter(
+    (lane) => lane.length > 0,
+  )
+  const tallies = await Promise.all(
+    lanes.map((lane, position) =>
+      runTestFiles({
+        bun: tool('bun'),
+        root: ROOT,
+        files: lane,
+        output: position === 0 ? 'inherit' : 'last',
+      }),
+    ),
+  )
+  if (tallies.length > 0) return tallies.reduce(together)
   const problem = `no test file has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`
   return { passed: 0, failed: 1, skipped: [], problems: [problem] }
 }
+
+const together = (one: Tally, other: Tally): Tally => ({
+  passed: one.passed + other.passed,
+  failed: one.failed + other.failed,
+  skipped: [...one.skipped, ...other.skipped],
+  problems: [...one.problems, ...other.problems],
+})
 
 /** One heading before and one after; a tool that is missing or breaks is a failure like any other. */
 async function part(name: string, toolName: string, run: () => Promise<Tally>): Promise<Tally> {
