@@ -36,8 +36,8 @@ export const TIMING: readonly Mutation[] = [
   mutation(
     'only those are looked up whom the hot store does not have',
     'presence/recent-looks.ts',
-    'return look === null || (hot === null && look.record === undefined)',
-    'return hot === null && (look === null || look.record === undefined)',
+    'if (look === undefined || look.until <= now) return true',
+    'if (look === undefined || look.until <= now) return hot === null',
   ),
   mutation(
     'people who are away and hot are not looked up',
@@ -54,7 +54,7 @@ export const TIMING: readonly Mutation[] = [
   mutation(
     'nobody at all is looked up every time',
     'presence/recent-looks.ts',
-    '(hot === null && look.record === undefined)',
+    'hot === null && look.record === undefined',
     'hot === null',
   ),
   rare(

@@ -117,10 +117,10 @@ const pushing: readonly Mutation[] = [
   mutation(
     'whoever is erased is told to those who saw nothing',
     'gateway/watches.ts',
-    `      if (targets.update(target, version, json, at) && wasShown) outbox.markTarget(target)
+    `      if (isHeld && targets.update(target, version, json, at) && wasKnown) outbox.markTarget(target)
       if (discretions.replace(target, UNGUARDED)) sights.review(target)`,
     `      if (discretions.replace(target, UNGUARDED)) sights.review(target)
-      if (targets.update(target, version, json, at) && wasShown) outbox.markTarget(target)`,
+      if (isHeld && targets.update(target, version, json, at) && wasKnown) outbox.markTarget(target)`,
   ),
   mutation(
     'every decision is told, changed or not',
@@ -229,7 +229,7 @@ const answering: readonly Mutation[] = [
   mutation(
     'queries are answered without sights',
     'presence/seen-by.ts',
-    'sights[index] = visibleTo(target, viewer, relation, rules).sight',
+    'sights[guarded[position]!] = visibleTo(target, viewer, relation, rules).sight',
     '',
   ),
   mutation(
