@@ -111,7 +111,10 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   })
   const discretions = createDiscretions()
   const interner = createInterner(discretions.forget)
-  const table = createSessionTable(() => GATEWAY)
+  const table = createSessionTable(
+    () => GATEWAY,
+    () => 0,
+  )
   const targets = createTargetTable({
     mask: (json, sight) => JSON.stringify(asSeen(JSON.parse(json), sight, rules, clock.now())),
     now: clock.now,
@@ -128,7 +131,6 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
       hear(connection, frame)
       return 'sent'
     },
-    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: () => null,
     onFrame: () => {},
   })

@@ -105,7 +105,6 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
       if (connection.socket !== 'gone') hear(connection, JSON.parse(frame))
       return connection.socket
     },
-    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame(number) {
       const { own } = connections[number]!
       return own.wanted > own.told ? JSON.stringify({ type: 'self', revision: own.wanted }) : null

@@ -59,7 +59,7 @@ async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
   const people = await createPeople()
   const { clock, logger, tracker } = people
   const gatewayId = () => 'g-1'
-  const table = createSessionTable(gatewayId)
+  const table = createSessionTable(gatewayId, () => 0)
   const tally = createTally()
   const sessions = createSessions({
     table,

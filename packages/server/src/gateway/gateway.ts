@@ -80,7 +80,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const gatewayId = () => membership.id()
   const discretions = createDiscretions()
   const interner = createInterner(discretions.forget)
-  const table = createSessionTable(gatewayId)
+  const table = createSessionTable(gatewayId, chance)
   const targets = createTargetTable({
     mask: (json, sight) => JSON.stringify(asSeen(JSON.parse(json), sight, rules, clock.now())),
     now: clock.now,
@@ -98,7 +98,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     clock,
     flushMs: config.flushMs,
     plans: config,
-    phaseOf: (_, phases) => chance(phases),
     ownFrame: (row) => ownViews.frameFor(row),
     send(row, frame) {
       tally.framesOut++

@@ -30,7 +30,7 @@ export function startLiveness({ table, sessions, policy, clock, expire }: Livene
       columns.framesThisSecond.fill(0)
       windowEndsAt = now + FRAME_WINDOW_MS
     }
-    for (let row = 0; row < columns.length; row++) {
+    for (let row = 0; row < columns.user.length; row++) {
       if (columns.user[row] === NIL) continue
       const provenAt = columns.beatAt[row]!
       const silentAt = provenAt + policy.heartbeatTtlMs

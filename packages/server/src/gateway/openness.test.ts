@@ -26,7 +26,10 @@ beforeEach(() => {
 function createWorld() {
   const clock = createFakeClock(SOME_INSTANT)
   const interner = createInterner()
-  const table = createSessionTable(() => 'g-1')
+  const table = createSessionTable(
+    () => 'g-1',
+    () => 0,
+  )
   const discretions = createDiscretions()
   const ownViews = createOwnViews({
     table,
@@ -39,7 +42,6 @@ function createWorld() {
     clock,
     flushMs: 50,
     send: () => 'sent',
-    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: ownViews.frameFor,
     onFrame: () => {},
   })

@@ -59,8 +59,6 @@ export interface OutboxParts {
   /** By how many watchers a change is paced; without it never. */
   plans?: Plans
   pace?: Pace
-  /** When a new connection has its turn, of so many phases of a flush. */
-  phaseOf(connection: number, phases: number): number
   send(connection: number, frame: string): SendResult
   /** The `self` frame for a connection whose own view changed; null when there is nothing to say. */
   ownFrame(connection: number): string | null
@@ -74,7 +72,7 @@ const BLOCKED = 2
 
 export function createOutbox(parts: OutboxParts): Outbox {
   const { targets, clock, flushMs, plans = ALL_AT_ONCE, pace = USUAL_PACE } = parts
-  const { phaseOf, send, ownFrame, onFrame } = parts
+  const { send, ownFrame, onFrame } = parts
   let heads = new Int32Array(0)
   let own = new Uint8Array(0)
   let states = new Uint8Array(0)
@@ -87,7 +85,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   // A change that a wave brings in the moment of a flush is for the next one, whichever timer was set first:
   // that may have been because of somebody hidden.
   const waves = createWaves({ index, plans, pace, flushMs, clock, tell, onTick: () => phases.catchUp() })
-  const phases = createPhases({ clock, flushMs, phaseOf, take })
+  const phases = createPhases({ clock, flushMs, take })
 
   function reserve(connection: number): void {
     if (connection < heads.length) return
@@ -119,7 +117,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (index.nextMarked(edge) === NIL && isWholeSeen(index.flags(edge))) {
       heads[connection] = NIL
       const target = index.targetOf(edge)
-      index.unmark(edge, waves.changeOf(index.crowdOf(edge)))
+      index.unmark(edge, waves.changeFor(edge))
       onFrame(1, now - targets.changedAt(target))
       sendOrBlock(connection, targets.frame(target))
     } else flushMany(connection, edge, now)
@@ -132,7 +130,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
       const target = index.targetOf(edge)
       const next = index.nextMarked(edge)
-      index.unmark(edge, waves.changeOf(index.crowdOf(edge)))
+      index.unmark(edge, waves.changeFor(edge))
       const flags = index.flags(edge)
       // Marked before it came into doubt: it is told when that is settled.
       if (isInDoubt(flags)) index.setFlags(edge, flags | HELD_BACK)
@@ -205,7 +203,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   }
 
   function settleDebt(edge: number): void {
-    if (waves.isOwed(edge)) tell(edge, waves.changeOf(index.crowdOf(edge)))
+    if (waves.isOwed(edge)) tell(edge, waves.changeFor(edge))
   }
 
   function hasDebts(connection: number): boolean {
@@ -246,7 +244,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
       if (own[connection] === 1 || heads[connection] !== NIL) enqueue(connection)
     },
     forget(connection) {
-      phases.forget(connection)
       if (connection >= states.length) return
       for (let edge = heads[connection]!; edge !== NIL; ) {
         const next = index.nextMarked(edge)

@@ -24,7 +24,10 @@ const opening: Opening = {
 /** The parts around own views as the gateway fits them together, with a record of what was sent. */
 function createWorld(clock: FakeClock) {
   const interner = createInterner()
-  const table = createSessionTable(() => 'g-1')
+  const table = createSessionTable(
+    () => 'g-1',
+    () => 0,
+  )
   const heard = new Map<string, number[]>()
   const openness: [string, boolean][] = []
   const ownViews = createOwnViews({
@@ -43,7 +46,6 @@ function createWorld(clock: FakeClock) {
       heard.get(table.sessionId(row))!.push(presence.revision)
       return 'sent'
     },
-    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: (row) => ownViews.frameFor(row),
     onFrame: () => expect.unreachable(),
   })

@@ -1,13 +1,11 @@
 // When connections have their turn: each once per flush interval, in phases spread over it, so that a
 // change with many watchers is many small turns of the loop instead of one long one. Whoever queues up
-// in a phase has their turn in the next one of theirs, never sooner, whoever else is waiting. Which phase a
-// connection has is left to chance: its number would tell how many others came, the hidden ones among them.
+// in a phase has their turn in the next one of theirs, never sooner, whoever else is waiting.
 import type { Clock, Timer } from '../platform/clock.ts'
 import { grown } from '../platform/typed-arrays.ts'
+import { LOTS, lotOf } from './row-numbers.ts'
 
-const PHASES_MAX = 10
 const PHASE_MIN_MS = 5
-const NONE = 255
 /** A turn that sends for longer than this hands the loop back and carries on in the next one. */
 const TURN_BUDGET_MS = 8
 const SENDS_BETWEEN_LOOKS = 64
@@ -15,8 +13,6 @@ const SENDS_BETWEEN_LOOKS = 64
 export interface Phases {
   /** The connection, which is not queued, wants a turn. */
   enqueue(connection: number): void
-  /** The connection ended; the next one with its number has a phase of its own. */
-  forget(connection: number): void
   /** Gives those their turn whose time has come, if that is still to be done. */
   catchUp(): void
   stop(): void
@@ -25,8 +21,6 @@ export interface Phases {
 export interface PhasesParts {
   clock: Clock
   flushMs: number
-  /** The phase of a connection that is new, below the number of phases. */
-  phaseOf(connection: number, phases: number): number
   /** The connection has its turn. */
   take(connection: number, now: number): void
 }
@@ -39,8 +33,8 @@ interface Queue {
   sealedAt: number
 }
 
-export function createPhases({ clock, flushMs, phaseOf, take }: PhasesParts): Phases {
-  const phases = Math.max(1, Math.min(PHASES_MAX, Math.floor(flushMs / PHASE_MIN_MS)))
+export function createPhases({ clock, flushMs, take }: PhasesParts): Phases {
+  const phases = Math.max(1, Math.min(LOTS, Math.floor(flushMs / PHASE_MIN_MS)))
   const queues = Array.from(
     { length: phases },
     (): Queue => ({
@@ -50,7 +44,6 @@ export function createPhases({ clock, flushMs, phaseOf, take }: PhasesParts): Ph
       sealedAt: 0,
     }),
   )
-  let phaseOfConnection = new Uint8Array(0)
   let queuedTotal = 0
   const phaseMs = flushMs / phases
   /** Counts phases since 1970: each connection has its turn once per flush interval, never sooner. */
@@ -107,9 +100,7 @@ export function createPhases({ clock, flushMs, phaseOf, take }: PhasesParts): Ph
 
   return {
     enqueue(connection) {
-      phaseOfConnection = grown(phaseOfConnection, connection + 1, NONE)
-      if (phaseOfConnection[connection] === NONE) phaseOfConnection[connection] = phaseOf(connection, phases)
-      const queue = queues[phaseOfConnection[connection]!]!
+      const queue = queues[lotOf(connection) % phases]!
       const present = Math.floor(clock.now() / phaseMs)
       if (queue.sealedAt !== present) {
         queue.sealed = queue.length
@@ -121,9 +112,6 @@ export function createPhases({ clock, flushMs, phaseOf, take }: PhasesParts): Ph
       // time is spread like any other.
       if (queuedTotal++ === 0) turn = present
       if (next === null) tickLater()
-    },
-    forget(connection) {
-      if (connection < phaseOfConnection.length) phaseOfConnection[connection] = NONE
     },
     catchUp() {
       if (next === null || clock.now() < next.at) return

@@ -4,6 +4,7 @@ import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot
 import type { ServerWebSocket } from 'bun'
 import { createScramble } from '../platform/ids.ts'
 import { grown } from '../platform/typed-arrays.ts'
+import { createRowNumbers } from './row-numbers.ts'
 import { NIL } from './watch-index.ts'
 
 /**
@@ -28,7 +29,8 @@ export const ACTIVITY = { unconfirmed: 0, active: 1, idle: 2 } as const
 
 export type SessionTable = ReturnType<typeof createSessionTable>
 
-export function createSessionTable(gatewayId: () => string) {
+/** `chance` gives a whole number from zero up to the one it is given. */
+export function createSessionTable(gatewayId: () => string, chance: (below: number) => number) {
   const table = {
     sockets: [] as (Socket | null)[],
     deviceIds: [] as (string | undefined)[],
@@ -49,15 +51,17 @@ export function createSessionTable(gatewayId: () => string) {
     framesThisSecond: new Int32Array(0),
     badFrames: new Uint8Array(0),
     nextOfUser: new Int32Array(0),
-    length: 0,
     live: 0,
   }
-  const free: number[] = []
+  const numbers = createRowNumbers(chance)
   let headOfUser = new Int32Array(0)
   let generations = 0
   const scramble = createScramble()
 
   function reserve(rows: number): void {
+    // Without holes, which would make them slow.
+    while (table.sockets.length < numbers.end()) table.sockets.push(null)
+    while (table.deviceIds.length < numbers.end()) table.deviceIds.push(undefined)
     if (rows <= table.user.length) return
     table.user = grown(table.user, rows, NIL)
     table.platform = grown(table.platform, rows)
@@ -77,7 +81,7 @@ export function createSessionTable(gatewayId: () => string) {
 
   /** Takes a row for a session of `user`; `socket` is null for a client that beats over HTTP. */
   function add(user: number, opening: Opening, socket: Socket | null, now: number): number {
-    const row = free.pop() ?? table.length++
+    const row = numbers.take()
     reserve(row + 1)
     table.sockets[row] = socket
     table.deviceIds[row] = opening.deviceId
@@ -113,7 +117,7 @@ export function createSessionTable(gatewayId: () => string) {
     table.sockets[row] = null
     table.deviceIds[row] = undefined
     table.live--
-    free.push(row)
+    numbers.giveBack(row)
   }
 
   return {
@@ -122,18 +126,18 @@ export function createSessionTable(gatewayId: () => string) {
     add,
     remove,
     *rows(): Generator<number> {
-      for (let row = 0; row < table.length; row++) if (table.user[row] !== NIL) yield row
+      for (let row = 0; row < table.user.length; row++) if (table.user[row] !== NIL) yield row
     },
     /** A row number for something that watches and is no session: nothing here counts it. */
     lend(): number {
-      const row = free.pop() ?? table.length++
+      const row = numbers.take()
       reserve(row + 1)
       table.sockets[row] = null
       table.user[row] = NIL
       return row
     },
-    giveBack: (row: number) => void free.push(row),
-    isLive: (row: number) => row < table.length && table.user[row] !== NIL,
+    giveBack: numbers.giveBack,
+    isLive: (row: number) => row < table.user.length && table.user[row] !== NIL,
     firstOfUser: (user: number) => (user < headOfUser.length ? headOfUser[user]! : NIL),
     /**
      * Unique as the gateway's name is: rows are reused, generations are not. A new name renames all.

@@ -91,7 +91,6 @@ beforeEach(async () => {
       onSend(connection, JSON.parse(frame).changes)
       return 'sent'
     },
-    phaseOf: (connection, phases) => (connection >> 6) % phases,
     ownFrame: () => null,
     onFrame: () => {},
   })

@@ -40,6 +40,8 @@ export interface Waves {
   cancel(crowd: Crowd): void
   /** The number of the change that a wave brings to this crowd; 0 when there is none under way. */
   changeOf(crowd: Crowd): number
+  /** The same for the crowd of an edge. */
+  changeFor(edge: number): number
   /** Whether a wave is still to tell this edge. */
   isOwed(edge: number): boolean
   /** An edge was taken off the list of its crowd. */
@@ -238,6 +240,7 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
     },
     cancel,
     changeOf: (crowd) => (waves.size === 0 ? 0 : (waves.get(crowd)?.change ?? 0)),
+    changeFor: (edge) => (waves.size === 0 ? 0 : (waves.get(index.crowdOf(edge))?.change ?? 0)),
     isOwed(edge) {
       const wave = waves.size === 0 ? undefined : waves.get(index.crowdOf(edge))
       return wave !== undefined && isOwedBy(wave, edge)
