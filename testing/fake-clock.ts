@@ -125,6 +125,17 @@ export function createFakeClock(startAt: number): FakeClock {
   }
 }
 
+/** Lets everything go on that needs no time, until this is done. */
+export async function untilDone<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let isDone = false
+  const finish = () => {
+    isDone = true
+  }
+  work.then(finish, finish)
+  while (!isDone) await clock.advance(0)
+  return work
+}
+
 /** A few real turns of the event loop: every promise chain that can go on without time has gone on. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))

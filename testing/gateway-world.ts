@@ -27,7 +27,7 @@ import { createRecall } from '../packages/server/src/presence/recall.ts'
 import { createRelations } from '../packages/server/src/presence/relations.ts'
 import { createTracker } from '../packages/server/src/presence/tracker.ts'
 import { createMemoryStore } from '../packages/server/src/store/memory.ts'
-import { createFakeClock } from './fake-clock.ts'
+import { createFakeClock, untilDone } from './fake-clock.ts'
 import { OPEN_RULES, SOME_INSTANT } from './records.ts'
 
 export const FLUSH_MS = 50
@@ -188,16 +188,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     return tracker.apply(userId, { type: 'set_custom_status', at, text, emoji: null, expiresAt: null })
   }
 
-  /** Lets time, which stands still, go on until this is done. */
-  async function done<T>(work: Promise<T>): Promise<T> {
-    let isDone = false
-    const finish = () => {
-      isDone = true
-    }
-    work.then(finish, finish)
-    while (!isDone) await clock.advance(0)
-    return work
-  }
+  const done = <T>(work: Promise<T>): Promise<T> => untilDone(clock, work)
 
   /** Nothing that is chosen here is chosen in the same millisecond. */
   let stamp = WORLD_STARTS_AT

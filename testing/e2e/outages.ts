@@ -2,38 +2,18 @@
 // write: whoever edits a table waits while a test holds it, and the test sees that they wait.
 import { SQL } from 'bun'
 import { describeWithService } from '../services/describe.ts'
-import type { Found } from '../services/found.ts'
-import { findPostgres, type Postgres, startPostgres } from '../services/postgres.ts'
-import { findRedis, type Redis, startRedis } from '../services/redis.ts'
 import { until } from '../services/within.ts'
+import { foundBoth, type Services, startBoth } from './both-services.ts'
 import { type Scene, useScene } from './scene.ts'
 
-const missing = [await findRedis(), await findPostgres()].find(({ state }) => state === 'missing')
-const found: Found = missing ?? { state: 'found', path: 'both' }
 const WAIT_MS_MAX = 5_000
-
-export interface Services {
-  redis: Redis
-  postgres: Postgres
-}
-
-async function startServices() {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-  return {
-    redis,
-    postgres,
-    async stop() {
-      await Promise.all([redis.stop(), postgres.stop()])
-    },
-  }
-}
 
 /** A `describe` whose tests have both services; `settings` are those of a server that finds them empty. */
 export function describeWithOutages(
   title: string,
   body: (scene: Scene, services: () => Services, settings: () => Promise<OutageSettings>) => void,
 ): void {
-  describeWithService(title, found, startServices, (services) => {
+  describeWithService(title, foundBoth, startBoth, (services) => {
     const scene = useScene()
 
     async function settings(): Promise<OutageSettings> {

@@ -2,9 +2,7 @@
 // and every pair of servers finds them empty: a flushed store, a schema of its own.
 import type { SettingsInput } from '../server.ts'
 import { describeWithService } from '../services/describe.ts'
-import type { Found } from '../services/found.ts'
-import { findPostgres, startPostgres } from '../services/postgres.ts'
-import { findRedis, startRedis } from '../services/redis.ts'
+import { foundBoth, startBoth } from './both-services.ts'
 import { type Scene, useScene } from './scene.ts'
 
 export interface Pair {
@@ -13,26 +11,12 @@ export interface Pair {
   databaseUrl: string
 }
 
-const missing = [await findRedis(), await findPostgres()].find(({ state }) => state === 'missing')
-const found: Found = missing ?? { state: 'found', path: 'both' }
-
-async function startServices() {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-  return {
-    redis,
-    postgres,
-    async stop() {
-      await Promise.all([redis.stop(), postgres.stop()])
-    },
-  }
-}
-
 /** A `describe` whose tests may start pairs of servers. */
 export function describeWithPairs(
   title: string,
   body: (scene: Scene, pair: (settings?: SettingsInput) => Promise<Pair>) => void,
 ): void {
-  describeWithService(title, found, startServices, (services) => {
+  describeWithService(title, foundBoth, startBoth, (services) => {
     const scene = useScene()
 
     async function pair(settings: SettingsInput = {}): Promise<Pair> {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ID_BYTES_MAX, IDS_PER_QUERY_MAX, type Problem } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
+import { until } from '../services/within.ts'
 import { useScene } from './scene.ts'
 import { openStream, streamPath } from './stream-client.ts'
 
@@ -110,6 +111,7 @@ describe('opening again and again', () => {
     // Each for themselves, and reading by other ways is counted by itself.
     for (const viewer of ['carol', 'dave']) (await openStream(url, viewer, ['bob'])).close()
     expect((await call(url, 'GET', '/api/v1/presence/bob', { token: 'dev:alice' })).status).toBe(200)
+    // As long as the refusal says, by the server's own clock.
     await Bun.sleep(1_000)
     const later = await openStream(url, 'alice', ['bob'])
     scene.onEnd(later.close)
@@ -123,7 +125,7 @@ describe('opening again and again', () => {
       for (const one of all) one.close()
       const gone = async () =>
         (await call<{ streams: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body.streams === 0
-      while (!(await gone())) await Bun.sleep(5)
+      await until(5_000, 'all streams to be gone', gone)
     }
   })
 })

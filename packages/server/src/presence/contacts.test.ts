@@ -2,7 +2,7 @@
 // written is told, once or more, and what may have been written counts as written. The real tracker, store
 // and archive, each of which can be made to fail, under a clock that stands still.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock, type FakeClock, untilDone } from '../../../../testing/fake-clock.ts'
 import { SOME_INSTANT as NOW, OPEN_RULES as rules } from '../../../../testing/records.ts'
 import type { Archive } from '../archive/port.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
@@ -74,15 +74,7 @@ beforeEach(async () => {
 })
 afterEach(() => done(archive.close()))
 
-async function done<T>(work: Promise<T>): Promise<T> {
-  let isDone = false
-  const finish = () => {
-    isDone = true
-  }
-  work.then(finish, finish)
-  while (!isDone) await clock.advance(0)
-  return work
-}
+const done = <T>(work: Promise<T>): Promise<T> => untilDone(clock, work)
 
 /** Which edition of the list people go by. */
 const edition = async (ownerId: string) => (await done(store.load([ownerId])))[0]?.record.contactsAt ?? null

@@ -2,7 +2,7 @@
 // person that was on its way to the database does not outlive them. The real eraser, tracker, store and
 // archive, under a clock that stands still.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock, type FakeClock, untilDone } from '../../../../testing/fake-clock.ts'
 import { OPEN_RULES as rules, SOME_INSTANT } from '../../../../testing/records.ts'
 import type { Archive } from '../archive/port.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
@@ -119,15 +119,7 @@ afterEach(async () => {
   await done(archive.close())
 })
 
-async function done<T>(work: Promise<T>): Promise<T> {
-  let isDone = false
-  const finish = () => {
-    isDone = true
-  }
-  work.then(finish, finish)
-  while (!isDone) await clock.advance(0)
-  return work
-}
+const done = <T>(work: Promise<T>): Promise<T> => untilDone(clock, work)
 
 let stamp = NOW
 const choose = (userId: string, change: Partial<Privacy>) =>
