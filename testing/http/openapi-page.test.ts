@@ -129,10 +129,10 @@ describe.skipIf(isSkipped)(`/docs in a browser${reason}`, () => {
       expect(await visible.count()).toBe(1)
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
-      expect(new URL(page.url()).hash).toBe('#postHeartbeat')
+      await page.waitForURL((url) => url.hash === '#postHeartbeat')
       await page.locator('#postHeartbeat textarea').focus()
       await page.keyboard.press('Control+Enter')
-      expect(await page.locator('#postHeartbeat form .badge').textContent()).toBe('200 OK')
+      await page.locator('#postHeartbeat form .badge', { hasText: /^200 OK$/ }).waitFor()
     })
   })
 
