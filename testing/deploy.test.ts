@@ -7,8 +7,13 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { RUNTIME } from '../bench/greendot.ts'
 import { COMMANDS } from '../packages/server/src/cli/commands.ts'
-import { loadConfig } from '../packages/server/src/platform/config.ts'
-import { ROLES, SETTING_NAMES, SETTINGS, variableOf } from '../packages/server/src/platform/settings.ts'
+import { loadConfig } from '../packages/server/src/platform/config/config.ts'
+import {
+  ROLES,
+  SETTING_NAMES,
+  SETTINGS,
+  variableOf,
+} from '../packages/server/src/platform/config/settings.ts'
 import { at, entries, interpolate, list, parse, type Variables, words, type Yaml } from './deploy-yaml.ts'
 import { startServer } from './server.ts'
 

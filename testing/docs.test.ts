@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
 import * as limits from '../packages/protocol/src/limits.ts'
-import { describeValue, loadConfig } from '../packages/server/src/platform/config.ts'
+import { describeValue, loadConfig } from '../packages/server/src/platform/config/config.ts'
 import {
   DEFAULT_POLICY,
   flagOf,
@@ -15,8 +15,8 @@ import {
   SETTINGS,
   type Setting,
   variableOf,
-} from '../packages/server/src/platform/settings.ts'
-import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/policy.ts'
+} from '../packages/server/src/platform/config/settings.ts'
+import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/core/policy.ts'
 import { connect } from './client.ts'
 import { registeredRoutes } from './http/registered-routes.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'

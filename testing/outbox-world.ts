@@ -2,11 +2,16 @@
 // and a naive model of what every connection must have been told. Each frame is held against the
 // model the moment it is sent; `expectTruth` says what must be true once everything has calmed down.
 import { expect } from 'bun:test'
-import { createOutbox, type Outbox, type SendResult } from '../packages/server/src/gateway/outbox.ts'
-import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/plans.ts'
-import { createTargetTable } from '../packages/server/src/gateway/target-table.ts'
-import { discreetCrowd, isDiscreetCrowd, NIL, openCrowd } from '../packages/server/src/gateway/watch-index.ts'
-import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/waves.ts'
+import { createOutbox, type Outbox, type SendResult } from '../packages/server/src/gateway/delivery/outbox.ts'
+import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/delivery/plans.ts'
+import { createTargetTable } from '../packages/server/src/gateway/delivery/target-table.ts'
+import {
+  discreetCrowd,
+  isDiscreetCrowd,
+  NIL,
+  openCrowd,
+} from '../packages/server/src/gateway/delivery/watch-index.ts'
+import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/delivery/waves.ts'
 import type { Clock } from '../packages/server/src/platform/clock.ts'
 import type { FakeClock } from './fake-clock.ts'
 

@@ -4,8 +4,8 @@
 // were lost. A delivery may come later than its events happened, as it does on a real network.
 import type { Activity, Platform } from '@greendot/protocol'
 import fc from 'fast-check'
-import type { PresenceEvent, SessionFacts } from '../packages/server/src/presence/event.ts'
-import { POLICIES, type Policy } from '../packages/server/src/presence/policy.ts'
+import type { PresenceEvent, SessionFacts } from '../packages/server/src/presence/core/event.ts'
+import { POLICIES, type Policy } from '../packages/server/src/presence/core/policy.ts'
 
 /** Events that reach the machine together, at one instant. */
 export interface Delivery {

@@ -2,8 +2,8 @@
 // delivery by delivery or with a stop at every deadline, and fast-check is asked the same questions
 // each time, so that a red test stays red.
 import fc from 'fast-check'
-import { nextDeadline, step } from '../packages/server/src/presence/machine.ts'
-import { emptyRecord, type UserRecord } from '../packages/server/src/presence/record.ts'
+import { nextDeadline, step } from '../packages/server/src/presence/core/machine.ts'
+import { emptyRecord, type UserRecord } from '../packages/server/src/presence/core/record.ts'
 import { DAWN_AT, type Delivery, FAR_MS, type History } from './presence-histories.ts'
 
 /** One delivery, and the record before and after it. */

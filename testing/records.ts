@@ -1,8 +1,8 @@
 // Small records for tests of stores and buses. They are plain values of the right shape; whether a
 // machine could ever produce them does not matter here, so they stand alone from it.
 
-import type { PrivacyRules } from '../packages/server/src/presence/privacy.ts'
-import type { Session, Shown, UserRecord } from '../packages/server/src/presence/record.ts'
+import type { PrivacyRules } from '../packages/server/src/presence/core/privacy.ts'
+import type { Session, Shown, UserRecord } from '../packages/server/src/presence/core/record.ts'
 import type { Commit } from '../packages/server/src/store/port.ts'
 
 /** As a server does that nobody configured. */

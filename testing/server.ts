@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { start } from '../packages/server/src/compose.ts'
 import { systemClock } from '../packages/server/src/platform/clock.ts'
-import { loadConfig } from '../packages/server/src/platform/config.ts'
+import { loadConfig } from '../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../packages/server/src/platform/logger.ts'
 
 const CLI = resolve(import.meta.dir, '../packages/server/src/cli.ts')

@@ -1,8 +1,8 @@
 // Connections that watch people whose privacy and contact lists change, for tests of what each of them is
 // told: people are changed by hand, and edges are made step by step as the gateway does.
 import type { Presence } from '@greendot/protocol'
-import { isInDoubt, sightOf } from '../packages/server/src/gateway/edge-flags.ts'
-import { NO_PRIVACY_CHOSEN, type Privacy } from '../packages/server/src/presence/privacy.ts'
+import { isInDoubt, sightOf } from '../packages/server/src/gateway/delivery/edge-flags.ts'
+import { NO_PRIVACY_CHOSEN, type Privacy } from '../packages/server/src/presence/core/privacy.ts'
 import {
   createGatewayWorld,
   FLUSH_MS,

@@ -2,9 +2,9 @@
 // only counts; and the handler alone, beside the least a beat can be: one look at the clock, two numbers.
 import { HEARTBEAT_ACTIVE } from '@greendot/protocol'
 import { createInterner } from '../../packages/server/src/gateway/interner.ts'
-import { createSessionTable, type Socket } from '../../packages/server/src/gateway/session-table.ts'
-import { createSessions } from '../../packages/server/src/gateway/sessions.ts'
-import { createSockets } from '../../packages/server/src/gateway/sockets.ts'
+import { createSessionTable, type Socket } from '../../packages/server/src/gateway/sessions/session-table.ts'
+import { createSessions } from '../../packages/server/src/gateway/sessions/sessions.ts'
+import { createSockets } from '../../packages/server/src/gateway/sessions/sockets.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { type BeatLoadOptions, openBeatLoad } from './beat-load.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'

@@ -2,7 +2,7 @@
 // inside the process, beside JSON.stringify of objects that are ready; and over HTTP on connections that stay open, beside
 // the same runtime that answers a ready text of the same size.
 import type { BunRequest } from 'bun'
-import { presenceRoutes } from '../../packages/server/src/gateway/http/presence-routes.ts'
+import { presenceRoutes } from '../../packages/server/src/http/routes/presence.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
 import { createPeople, userName } from './people.ts'
 import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'

@@ -1,6 +1,6 @@
 // The pure machine: events a second through `step`, for people who flip between active and idle, beside
 // the least that any step without mutation could do: copy the record, its session and what is shown.
-import { step } from '../../packages/server/src/presence/machine.ts'
+import { step } from '../../packages/server/src/presence/core/machine.ts'
 import { type Micro, perCpuSecond, sideBySide } from './measure.ts'
 import { arrived, policy, sessionOf } from './people.ts'
 

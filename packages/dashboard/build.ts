@@ -1,6 +1,6 @@
 // Bundles the page and the client for browsers and prints them as JSON. It runs as a program of its own:
 // the server starts it when somebody first asks for the page, and the compiler when it makes the
-// executable (see gateway/http/page-bundle.ts). Nothing is written, so no generated file can be stale.
+// executable (see http/pages/bundle.ts in the server). Nothing is written, so no generated file can be stale.
 import { resolve } from 'node:path'
 
 const here = import.meta.dir

@@ -1,7 +1,7 @@
 // The archive contract, fifth part: a person is forgotten, entirely and alone.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { NO_PRIVACY_CHOSEN } from '../../packages/server/src/presence/privacy.ts'
+import { NO_PRIVACY_CHOSEN } from '../../packages/server/src/presence/core/privacy.ts'
 import { SOME_INSTANT as T } from '../records.ts'
 import { aLastSeen, someSettings } from './archive-rows.ts'
 

@@ -2,7 +2,7 @@
 // however long the lists are, and whoever is named in it can be found.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { LISTED_MAX, type PrivacySetting } from '../../packages/server/src/presence/privacy.ts'
+import { LISTED_MAX, type PrivacySetting } from '../../packages/server/src/presence/core/privacy.ts'
 import { SOME_INSTANT as T } from '../records.ts'
 import { aLastSeen, ODD_IDS, someSettings } from './archive-rows.ts'
 

@@ -7,8 +7,8 @@ import {
   type ConnectRedisOptions,
   connectRedis,
   type RedisConnection,
-} from '../../packages/server/src/platform/redis-client.ts'
-import { parseRedisUrl } from '../../packages/server/src/platform/redis-url.ts'
+} from '../../packages/server/src/redis/client.ts'
+import { parseRedisUrl } from '../../packages/server/src/redis/url.ts'
 import { isCI } from '../services/found.ts'
 import { findRedis, type Redis, startRedis } from '../services/redis.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'

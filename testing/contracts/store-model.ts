@@ -5,7 +5,7 @@
 import { expect } from 'bun:test'
 import { STATUSES, type Status } from '@greendot/protocol'
 import fc from 'fast-check'
-import type { UserRecord } from '../../packages/server/src/presence/record.ts'
+import type { UserRecord } from '../../packages/server/src/presence/core/record.ts'
 import type { PresenceStore } from '../../packages/server/src/store/port.ts'
 import { aRecord, aSession } from '../records.ts'
 

@@ -2,7 +2,7 @@
 // somebody who never came, for every route, every watcher and the database.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
-import type { Kept } from '../../packages/server/src/presence/person-kept.ts'
+import type { Kept } from '../../packages/server/src/presence/people/person-kept.ts'
 import { call, unknown } from '../http/calls.ts'
 import {
   appearance,

@@ -3,7 +3,7 @@
 // processes that can be killed.
 import { start } from '../../packages/server/src/compose.ts'
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
-import { loadConfig } from '../../packages/server/src/platform/config.ts'
+import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 
 const [skew, ...argv] = process.argv.slice(2)

@@ -1,9 +1,9 @@
-// Every route the server's code declares, whatever a server then serves: the tables in `*-routes.ts`,
+// Every route the server's code declares, whatever a server then serves: the tables in `http/routes/`,
 // built without their parts. Building a table touches nothing; only its handlers would.
 import { join, resolve } from 'node:path'
-import type { Routes, Who } from '../../packages/server/src/gateway/http/route.ts'
+import type { Routes, Who } from '../../packages/server/src/http/route.ts'
 
-const FOLDER = resolve(import.meta.dir, '../../packages/server/src/gateway/http')
+const FOLDER = resolve(import.meta.dir, '../../packages/server/src/http/routes')
 
 export interface RegisteredRoute {
   method: string
@@ -14,7 +14,7 @@ export interface RegisteredRoute {
 }
 
 export async function registeredRoutes(): Promise<RegisteredRoute[]> {
-  const files = [...new Bun.Glob('*-routes.ts').scanSync(FOLDER)]
+  const files = [...new Bun.Glob('*.ts').scanSync(FOLDER)]
   const modules = await Promise.all(files.map((file) => import(join(FOLDER, file)) as Promise<object>))
   const tables = modules.flatMap((module) =>
     Object.entries(module)

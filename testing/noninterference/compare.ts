@@ -1,6 +1,6 @@
 // Plays a history twice, once as it is and once without its secret, and says where what the viewer got
 // differs: which bytes, over which line, at which instant. Null when there is no difference at all.
-import { loadConfig } from '../../packages/server/src/platform/config.ts'
+import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import type { SettingsInput } from '../server.ts'
 import { HIDDEN_DEVICES, type History, type Move } from './moves.ts'
 import { createStage, type Entry, type Line } from './stage.ts'

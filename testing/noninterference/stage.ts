@@ -7,7 +7,7 @@ import {
   type Presence,
   type ServerFrame,
 } from '@greendot/protocol'
-import type { Opening, Socket } from '../../packages/server/src/gateway/session-table.ts'
+import type { Opening, Socket } from '../../packages/server/src/gateway/sessions/session-table.ts'
 import { HIDDEN_DEVICES, type Known, type Move, type Name, PEOPLE, type Said } from './moves.ts'
 import type { Call } from './switchboard.ts'
 import type { World } from './world.ts'

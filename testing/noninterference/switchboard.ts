@@ -1,8 +1,8 @@
 // HTTP without a network: finds the route of a path as the listening socket would, and hands the
 // request to its guarded handler.
 import type { BunRequest } from 'bun'
-import type { Guard } from '../../packages/server/src/gateway/http/guard.ts'
-import type { Method, Routes, Who } from '../../packages/server/src/gateway/http/route.ts'
+import type { Guard } from '../../packages/server/src/http/guard.ts'
+import type { Method, Routes, Who } from '../../packages/server/src/http/route.ts'
 
 export interface Call {
   method: Method

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode, type World } from './cli/command.ts'
 import { COMMANDS } from './cli/commands.ts'
 import { commandHelp, programHelp } from './cli/help.ts'
 import { systemClock } from './platform/clock.ts'
-import { nearestName } from './platform/nearest-name.ts'
+import { nearestName } from './platform/config/nearest-name.ts'
 import { VERSION } from './platform/version.ts'
 
 const world: World = {

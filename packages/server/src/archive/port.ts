@@ -1,13 +1,13 @@
 // Archive: what must outlive every process. Written on transitions, in batches, never per heartbeat.
 // Every write keeps the newest, so batches may repeat and arrive out of order.
 import type { Activity, Platform } from '@greendot/protocol'
-import type { PrivacySetting } from '../presence/privacy.ts'
+import type { PrivacySetting } from '../presence/core/privacy.ts'
 import type {
   AvailabilitySetting,
   AwayAfterSetting,
   CustomStatusSetting,
   ShownCustomStatus,
-} from '../presence/record.ts'
+} from '../presence/core/record.ts'
 
 /** A device of somebody who is here, enough to know it again after a restart. */
 export interface HereDevice {

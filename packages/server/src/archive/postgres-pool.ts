@@ -5,7 +5,7 @@
 import { type ReservedSQL, SQL } from 'bun'
 import type { Clock } from '../platform/clock.ts'
 import { type PostgresPlace, postgresPlace } from './postgres-url.ts'
-import type { SqlValue } from './sql-database.ts'
+import type { SqlValue } from './sql/database.ts'
 
 const POOL_MAX = 8
 /** Calls that wait for a connection; past it they are refused. */

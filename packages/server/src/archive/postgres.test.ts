@@ -7,11 +7,11 @@ import { describeWithService } from '../../../../testing/services/describe.ts'
 import { findPostgres, startPostgres } from '../../../../testing/services/postgres.ts'
 import { until } from '../../../../testing/services/within.ts'
 import { systemClock } from '../platform/clock.ts'
-import { MIGRATIONS } from './migrations.ts'
 import type { Archive, LastSeenRow } from './port.ts'
 import { createPostgresArchive, openPostgres } from './postgres.ts'
 import { CALLS_WAITING_MAX, LONG_STATEMENT_MS_MAX, STATEMENT_MS_MAX } from './postgres-pool.ts'
-import type { SqlDatabase } from './sql-database.ts'
+import type { SqlDatabase } from './sql/database.ts'
+import { MIGRATIONS } from './sql/migrations.ts'
 
 const T = 1_700_000_000_000
 /** "Two seconds" as the callers of a busy test machine feel them. */

@@ -10,8 +10,8 @@ import {
   type PostgresPoolOptions,
   STATEMENT_MS_MAX,
 } from './postgres-pool.ts'
-import { createSqlArchive } from './sql.ts'
-import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql-database.ts'
+import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql/database.ts'
+import { createSqlArchive } from './sql/sql.ts'
 
 const postgresDialect: SqlDialect = {
   integer: 'BIGINT',

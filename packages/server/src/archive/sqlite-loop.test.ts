@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { longestStandstillMs, STILL_MS_MAX } from '../../../../testing/e2e/standstill.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
-import { createSqlArchive } from './sql.ts'
+import { createSqlArchive } from './sql/sql.ts'
 import { createSqliteArchive, openSqlite } from './sqlite.ts'
 
 const CONTACTS = 100_000

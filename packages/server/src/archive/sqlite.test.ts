@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { archiveContract } from '../../../../testing/contracts/archive.ts'
 import { aRow, sqliteFiles } from '../../../../testing/sqlite-files.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { type Migration, migrate } from './migrations.ts'
-import { ROWS_PER_TRANSACTION_MAX } from './sql.ts'
-import { CONTACTS_PER_STATEMENT_MAX } from './sql-contact-rows.ts'
+import { CONTACTS_PER_STATEMENT_MAX } from './sql/contact-rows.ts'
+import { type Migration, migrate } from './sql/migrations.ts'
+import { ROWS_PER_TRANSACTION_MAX } from './sql/sql.ts'
 import { createSqliteArchive, openSqlite } from './sqlite.ts'
 
 const T = 1_700_000_000_000

@@ -6,10 +6,10 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { createLine } from './lines.ts'
 import type { Archive } from './port.ts'
-import { createSqlArchive } from './sql.ts'
-import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql-database.ts'
+import { createLine } from './serial-queue.ts'
+import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql/database.ts'
+import { createSqlArchive } from './sql/sql.ts'
 import { createCheckpoints, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 
 /** How long a statement may block the event loop for a lock that another process holds. */

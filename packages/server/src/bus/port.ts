@@ -1,7 +1,7 @@
 // Bus: messages to one gateway. A gateway has exactly one inbound subscription, whatever it watches.
 // Delivery is at most once and may repeat after a reconnect; versions make both harmless.
-import type { Discretion } from '../presence/privacy.ts'
-import type { AwayAfterSetting } from '../presence/record.ts'
+import type { Discretion } from '../presence/core/privacy.ts'
+import type { AwayAfterSetting } from '../presence/core/record.ts'
 
 /** A change of one user, visible to some at least, serialised once where it was decided. */
 export interface ChangeMessage {

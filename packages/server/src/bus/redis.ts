@@ -2,7 +2,7 @@
 // Publishing never waits and never fails: what cannot be sent is dropped, and the gateways it was for
 // are told of the gap as soon as they can be reached, so that they read again what they missed.
 import type { Clock, Timer } from '../platform/clock.ts'
-import type { RedisConnection } from '../platform/redis-client.ts'
+import type { RedisConnection } from '../redis/client.ts'
 import type { Bus, BusMessage } from './port.ts'
 import { decodePayload, encodeMessages, GAP_PAYLOAD } from './redis-frames.ts'
 

@@ -1,7 +1,7 @@
 // Constants from the result of a benchmark, in the place of those that ship. A name that the model does
 // not know is refused, so that a slip of the pen does not leave the old value in place.
 import { z } from 'zod'
-import { nearestName } from '../platform/nearest-name.ts'
+import { nearestName } from '../platform/config/nearest-name.ts'
 import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
 import type { Constant, Constants, Read } from './constants.ts'
 

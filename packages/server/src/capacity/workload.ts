@@ -1,6 +1,6 @@
 // What is asked of the model: how many people, how busy, on which machines. One table says what each
 // flag means, what it may be and what it is without; rates are those of the busiest hour.
-import { nearestName } from '../platform/nearest-name.ts'
+import { nearestName } from '../platform/config/nearest-name.ts'
 import type { Read } from './constants.ts'
 
 interface Ask {

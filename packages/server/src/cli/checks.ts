@@ -2,8 +2,8 @@
 // because a doctor who faints is no help. A failed check always says how to mend it.
 import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import { isLoopback } from '../platform/config-rules.ts'
+import type { Config } from '../platform/config/config.ts'
+import { isLoopback } from '../platform/config/rules.ts'
 import { createLogger } from '../platform/logger.ts'
 import { failureLine } from './failure.ts'
 

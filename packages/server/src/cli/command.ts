@@ -1,8 +1,8 @@
 // What a command of the program is, and the little of the world it may touch. Commands return an
 // exit code; only the entry point ends the process.
 import type { Clock } from '../platform/clock.ts'
-import { type AuthNeed, type Config, loadConfig } from '../platform/config.ts'
-import { takeFlags } from '../platform/flags.ts'
+import { type AuthNeed, type Config, loadConfig } from '../platform/config/config.ts'
+import { takeFlags } from '../platform/config/flags.ts'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

@@ -1,6 +1,6 @@
 // `greendot doctor`: checks what a server would need before it is needed, one line per check, each
 // failure with the way to mend it. It starts nothing; it looks.
-import { type Config, loadConfig } from '../platform/config.ts'
+import { type Config, loadConfig } from '../platform/config/config.ts'
 import {
   type Check,
   checkClock,

@@ -1,7 +1,7 @@
 // `greendot explain`: asks a running server why somebody sees somebody as they do, and prints its
 // sentences. The state is in the server, so this needs its address and a server key, nothing else.
 import { isId, type Problem } from '@greendot/protocol'
-import type { Explanation } from '../presence/explain.ts'
+import type { Explanation } from '../presence/explain/explain.ts'
 import { type Command, configFor, EXIT, type ExitCode, misuse, takeOptions, type World } from './command.ts'
 
 const DEV_KEY = 'dev'

@@ -1,6 +1,6 @@
 // Turns whatever stopped a command into one line that says what to do about it.
 import { isIP } from 'node:net'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 
 export function failureLine(error: unknown, config: Pick<Config, 'host' | 'port'>): string {
   return isSystemError(error) && error.syscall === 'listen'

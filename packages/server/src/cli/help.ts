@@ -1,9 +1,9 @@
 // The help texts, derived from the commands and the table of settings, so that they cannot lie.
 
-import { describeValue } from '../platform/config.ts'
-import { CONFIG_FILE } from '../platform/config-sources.ts'
-import { DEFAULT_POLICY, flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../platform/settings.ts'
-import { POLICIES, POLICY_NAMES } from '../presence/policy.ts'
+import { describeValue } from '../platform/config/config.ts'
+import { DEFAULT_POLICY, flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../platform/config/settings.ts'
+import { CONFIG_FILE } from '../platform/config/sources.ts'
+import { POLICIES, POLICY_NAMES } from '../presence/core/policy.ts'
 import type { Command } from './command.ts'
 
 type Row = readonly [left: string, right: string]

@@ -1,8 +1,9 @@
 // `greendot serve`, and the commands for one role. Stdout carries the ready line and nothing else,
 // so that whoever started the process can wait for it. The first signal stops the server in order;
 // a second one means now.
+
+import type { Role } from '../platform/config/settings.ts'
 import { createLogger } from '../platform/logger.ts'
-import type { Role } from '../platform/settings.ts'
 import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
 import { failureLine } from './failure.ts'
 import { startWorkers } from './workers.ts'

@@ -2,7 +2,7 @@
 // the workers; they share their state through Redis, and each is a whole server. One that dies is
 // started again. A hangup signal restarts them one after the other, so that somebody always answers.
 import type { Clock, Timer } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
 
 const RESTART_FIRST_MS = 200

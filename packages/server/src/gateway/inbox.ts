@@ -1,17 +1,17 @@
 // What other processes tell this gateway, each kind to the part it concerns.
 import { CLOSE, type Failure } from '@greendot/protocol'
 import type { BusMessage } from '../bus/port.ts'
-import type { Discretion } from '../presence/privacy.ts'
-import type { Reader } from '../presence/reader.ts'
-import type { Following } from './contact-following.ts'
-import type { Discretions } from './discretions.ts'
+import type { Discretion } from '../presence/core/privacy.ts'
+import type { Reader } from '../presence/reading/reader.ts'
 import type { Interner } from './interner.ts'
-import type { OwnViews } from './own-views.ts'
-import type { Sessions } from './sessions.ts'
-import type { Sights } from './sights.ts'
-import type { Sockets } from './sockets.ts'
-import type { Streams } from './streams.ts'
-import type { Watches } from './watches.ts'
+import type { OwnViews } from './sessions/own-views.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import type { Sockets } from './sessions/sockets.ts'
+import type { Streams } from './sessions/streams.ts'
+import type { Following } from './watching/contact-following.ts'
+import type { Sights } from './watching/view-levels.ts'
+import type { Discretions } from './watching/visibility-inputs.ts'
+import type { Watches } from './watching/watches.ts'
 
 const ERASED: Failure = { code: 'unauthorized', message: 'everything about this user was erased' }
 

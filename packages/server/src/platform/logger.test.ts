@@ -1,7 +1,7 @@
 // Log lines are JSON, obey the level, and never carry a token or a secret.
 import { expect, test } from 'bun:test'
+import type { LogLevel } from './config/settings.ts'
 import { createLogger } from './logger.ts'
-import type { LogLevel } from './settings.ts'
 
 function logged(level: LogLevel, log: (logger: ReturnType<typeof createLogger>) => void) {
   const lines: string[] = []

@@ -2,7 +2,7 @@
 // transports and so no worker threads: a single-file executable has no files for them to load.
 // Tokens and secrets are cut here, whoever logs them.
 import pino from 'pino'
-import type { LogLevel } from './settings.ts'
+import type { LogLevel } from './config/settings.ts'
 
 export type Logger = pino.Logger
 

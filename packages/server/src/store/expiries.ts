@@ -3,8 +3,8 @@
 // they are not away. The process that commits somebody sets an alarm for it; should that process be gone,
 // the sweeper finds them as it finds everybody else. A tick too many changes nothing.
 import type { Clock, Timer } from '../platform/clock.ts'
-import type { UserRecord } from '../presence/record.ts'
-import type { Tracker } from '../presence/tracker.ts'
+import type { UserRecord } from '../presence/core/record.ts'
+import type { Tracker } from '../presence/pipeline/tracker.ts'
 import { createDeadlines } from './deadlines.ts'
 import type { PresenceStore } from './port.ts'
 

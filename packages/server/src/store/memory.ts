@@ -5,7 +5,7 @@
 // Millions of users are meant to fit: per user one map entry, no closures, and no array for the
 // usual case of one interested gateway. Records are shared values; nobody may change one.
 import type { Status } from '@greendot/protocol'
-import type { UserRecord } from '../presence/record.ts'
+import type { UserRecord } from '../presence/core/record.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
 

@@ -2,7 +2,7 @@
 // at most one round trip per shard. `now` is always passed in. The store decides nothing: it
 // compares revisions, keeps the indexes and says which gateways are interested.
 import type { Status } from '@greendot/protocol'
-import type { UserRecord } from '../presence/record.ts'
+import type { UserRecord } from '../presence/core/record.ts'
 
 export interface Stored {
   record: UserRecord

@@ -1,7 +1,7 @@
 // Who wants to hear of whom, in Redis. Additions and removals of one gateway never overtake each
 // other: what is asked for while a round is under way waits, the latest wish for each user, and goes
 // out together in the next round. A crowd that comes or goes costs a call per shard, not per person.
-import type { RedisClient } from '../platform/redis-client.ts'
+import type { RedisClient } from '../redis/client.ts'
 import { DROP_INTEREST, INTEREST } from './redis-scripts.ts'
 import { groupByShard } from './shards.ts'
 

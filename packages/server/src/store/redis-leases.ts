@@ -1,6 +1,6 @@
 // The leases of gateways in Redis. They lie together, apart from the shards of users: whether a lease
 // was renewed or taken is decided in one step, and one node's clock is everybody's clock.
-import type { RedisClient } from '../platform/redis-client.ts'
+import type { RedisClient } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'
 import { DROP_LEASE, RENEW_LEASE, RETIRE, TAKE_LOST, TIME } from './redis-scripts.ts'
 

@@ -2,7 +2,7 @@
 // one command per shard: a thousand people who connect at once and watch eighteen each would
 // otherwise cost as many thousands of commands. A record is read after it was asked for, never before.
 import type { Clock } from '../platform/clock.ts'
-import type { RedisClient } from '../platform/redis-client.ts'
+import type { RedisClient } from '../redis/client.ts'
 import type { Stored } from './port.ts'
 import { decodeStored } from './redis-record.ts'
 import { shardOf } from './shards.ts'

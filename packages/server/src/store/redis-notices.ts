@@ -1,6 +1,6 @@
 // Notices in Redis: one hash, a field for each process, with the instant it runs out before its text.
 // There are as many as processes, so whoever reads them all may throw out the old ones.
-import type { RedisClient } from '../platform/redis-client.ts'
+import type { RedisClient } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'
 
 export function createRedisNotices(

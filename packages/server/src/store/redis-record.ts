@@ -1,6 +1,6 @@
 // How a record lies in Redis: a head that scripts read (status, gateways) and the record as JSON,
 // which only we read. Fields at their usual value are left out; most people have no settings.
-import type { Session, UserRecord } from '../presence/record.ts'
+import type { Session, UserRecord } from '../presence/core/record.ts'
 import type { Stored } from './port.ts'
 
 /** What a field is when it is left out. Part of the data: it never changes. */

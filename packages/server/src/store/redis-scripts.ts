@@ -12,7 +12,7 @@
 //   n            the last revision given
 //   c            hash: people by shown status
 import { createHash } from 'node:crypto'
-import type { RedisScript } from '../platform/redis-client.ts'
+import type { RedisScript } from '../redis/client.ts'
 
 function script(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }

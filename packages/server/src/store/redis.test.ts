@@ -9,7 +9,7 @@ import {
 import { storeContract } from '../../../../testing/contracts/store.ts'
 import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/records.ts'
 import { systemClock as clock } from '../platform/clock.ts'
-import type { RedisArgument, RedisClient, RedisScript } from '../platform/redis-client.ts'
+import type { RedisArgument, RedisClient, RedisScript } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'
 import { createRedisStore } from './redis.ts'
 import { shardOf } from './shards.ts'

@@ -4,7 +4,7 @@
 // does nothing else meanwhile.
 import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
-import type { RedisClient } from '../platform/redis-client.ts'
+import type { RedisClient } from '../redis/client.ts'
 import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'

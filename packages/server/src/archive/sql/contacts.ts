@@ -1,0 +1,157 @@
+// The contact lists of the SQL archive. A list may hold a hundred thousand people, so everything
+// here goes through it in slices. How an edit keeps out of the way of others depends on the database:
+// where transactions run side by side, each is one transaction that holds a lock on the list.
+import type { Archive } from '../port.ts'
+import {
+  CONTACTS_PER_PAGE,
+  type ContactRow,
+  type ContactRows,
+  createContactRows,
+  PER_STATEMENT,
+} from './contact-rows.ts'
+import { hasOneWriter, type SqlDatabase, type SqlSession } from './database.ts'
+import { createListEdits, type ListEdits } from './replacement.ts'
+import { inSlices, sorted, sortedSet } from './slices.ts'
+import type { SqlStatements } from './statements.ts'
+
+const PAIRS_PER_READ_MAX = 1000
+/** Of somebody who is erased: each is in another list, on a page of its own. */
+const FORGOTTEN_PER_STATEMENT_MAX = 250
+
+type Reading = 'contactsOf' | 'contactsJson' | 'areContacts' | 'ownersOf'
+type Editing = 'addContacts' | 'removeContacts' | 'replaceContacts'
+
+interface ContactLists extends Pick<Archive, Reading | Editing> {
+  /** Their own list, and them in the lists of others. */
+  forgetContacts(userId: string): Promise<void>
+  /** Ends what crashes have left unfinished. */
+  settleContacts(): Promise<void>
+}
+
+interface JsonPage {
+  json: string
+  length: number | string
+  last_id: string | null
+}
+
+export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): ContactLists {
+  const { pause } = database
+  const contacts = createContactRows(database, sql)
+  const edits = hasOneWriter(database.dialect)
+    ? createListEdits(database, contacts)
+    : createLockedEdits(database, contacts)
+
+  async function jsonPage(rows: SqlSession['rows'], ownerId: string, afterId: string) {
+    const [found] = await rows<JsonPage>(sql.contactsJsonPage, [ownerId, afterId, CONTACTS_PER_PAGE])
+    const { json, length, last_id } = found!
+    return { inner: json.slice(1, -1), isLast: Number(length) < CONTACTS_PER_PAGE, lastId: last_id ?? '' }
+  }
+
+  /** Page after page, up to the last or the limit. */
+  async function pages(rows: SqlSession['rows'], ownerId: string, limit: number): Promise<string[]> {
+    const ids: string[] = []
+    let afterId = ''
+    while (true) {
+      const next = await contacts.page(rows, ownerId, afterId, CONTACTS_PER_PAGE)
+      ids.push(...shownIds(next))
+      if (ids.length >= limit) return ids.slice(0, limit)
+      if (next.length < CONTACTS_PER_PAGE) return ids
+      afterId = next.at(-1)!.contact_id
+      await pause()
+    }
+  }
+
+  return {
+    async contactsOf(ownerId, limit = Number.MAX_SAFE_INTEGER) {
+      // One statement is a snapshot too, and enough for all but the longest lists.
+      const firstMax = Math.min(CONTACTS_PER_PAGE, limit)
+      const first = await contacts.page(database.read, ownerId, '', firstMax)
+      const ids = shownIds(first)
+      if (first.length < firstMax || ids.length === limit) return ids
+      return database.snapshot((rows) => pages(rows, ownerId, limit))
+    },
+
+    async contactsJson(ownerId) {
+      const first = await jsonPage(database.read, ownerId, '')
+      if (first.isLast) return `[${first.inner}]`
+      return database.snapshot(async (rows) => {
+        let inner = ''
+        let afterId = ''
+        while (true) {
+          const next = await jsonPage(rows, ownerId, afterId)
+          if (next.inner !== '') inner += inner === '' ? next.inner : `,${next.inner}`
+          if (next.isLast) return `[${inner}]`
+          afterId = next.lastId
+          await pause()
+        }
+      })
+    },
+
+    async areContacts(pairs) {
+      const answers = new Array<boolean>(pairs.length).fill(false)
+      let start = 0
+      await inSlices(pairs, { itemsMax: PAIRS_PER_READ_MAX }, pause, async (slice) => {
+        const rows = slice.map(({ ownerId, contactId }, at) => [start + at, ownerId, contactId])
+        const found = await database.read<{ position: number | string }>(sql.areContacts, [
+          JSON.stringify(rows),
+        ])
+        for (const { position } of found) answers[Number(position)] = true
+        start += slice.length
+      })
+      return answers
+    },
+
+    async ownersOf(contactId, afterId, limit) {
+      const rows = await database.read<{ owner_id: string }>(sql.ownersOf, [contactId, afterId, limit])
+      return rows.map((row) => row.owner_id)
+    },
+
+    async addContacts(ownerId, ids, now) {
+      await inSlices(await sorted(ids, pause), PER_STATEMENT, pause, (slice) =>
+        edits.edit(ownerId, (tx) => contacts.insert(tx, ownerId, slice, now)),
+      )
+    },
+
+    async removeContacts(ownerId, ids) {
+      await inSlices(await sorted(ids, pause), PER_STATEMENT, pause, (slice) =>
+        edits.edit(ownerId, (tx) => contacts.remove(tx, ownerId, slice)),
+      )
+    },
+
+    replaceContacts: edits.replace,
+
+    async forgetContacts(userId) {
+      for (const statement of [sql.forgetContacts, sql.forgetAsContact]) {
+        const forgetSome = () =>
+          edits.edit(userId, (tx) => tx.run(statement, [userId, FORGOTTEN_PER_STATEMENT_MAX]))
+        while ((await forgetSome()) > 0) await pause()
+      }
+    },
+
+    settleContacts: edits.settle,
+  }
+}
+
+/** Edits of one list stand in line, so that each finds it as the one before has left it. */
+function createLockedEdits(database: SqlDatabase, contacts: ContactRows): ListEdits {
+  const edit: ListEdits['edit'] = (ownerId, run) =>
+    database.transaction(async (tx) => {
+      await tx.rows(database.dialect.lock!, [`contact ${ownerId}`])
+      return run(tx)
+    })
+  return {
+    edit,
+    async replace(ownerId, ids, now) {
+      const wanted = await sortedSet(ids, database.pause)
+      await edit(ownerId, async (tx) =>
+        contacts.change(tx, ownerId, await contacts.difference(tx.rows, ownerId, wanted), now),
+      )
+    },
+    // A crash leaves no part of a transaction behind.
+    settle: async () => {},
+  }
+}
+
+function shownIds(rows: readonly ContactRow[]): string[] {
+  return rows.filter((row) => row.is_shown).map((row) => row.contact_id)
+}

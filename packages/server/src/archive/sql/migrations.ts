@@ -1,0 +1,151 @@
+// The schema as an ordered list of named steps, kept in code so that a single-file executable
+// carries it. A step that was released is never edited: the next one mends it. All pending steps
+// run in one transaction, so a database is either at the old schema or at the new one.
+import { hasOneWriter, type SqlDatabase, type SqlDialect, type SqlSession } from './database.ts'
+
+export interface Migration {
+  name: string
+  statements: (dialect: SqlDialect) => readonly string[]
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    name: '0001_user_last_seen',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_last_seen (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        last_seen_at ${integer},
+        status ${text} NOT NULL CHECK (status IN ('here', 'offline')),
+        devices ${text} NOT NULL,
+        version ${integer} NOT NULL,
+        shown_text ${text},
+        shown_emoji ${text},
+        shown_expires_at ${integer},
+        updated_at ${integer} NOT NULL
+      )${tableOptions}`,
+      // A restart reads those who were here, not everybody who ever was.
+      `CREATE INDEX user_last_seen_here ON user_last_seen (user_id) WHERE status = 'here'`,
+    ],
+  },
+  {
+    name: '0002_user_settings',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_settings (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        availability ${text},
+        availability_expires_at ${integer},
+        availability_set_at ${integer},
+        custom_text ${text},
+        custom_emoji ${text},
+        custom_expires_at ${integer},
+        custom_set_at ${integer},
+        away_after_ms ${integer},
+        away_after_set_at ${integer}
+      )${tableOptions}`,
+    ],
+  },
+  {
+    name: '0003_contact',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE contact (
+        owner_id ${text} NOT NULL,
+        contact_id ${text} NOT NULL,
+        created_at ${integer} NOT NULL,
+        PRIMARY KEY (owner_id, contact_id)
+      )${tableOptions}`,
+      'CREATE INDEX contact_by_contact ON contact (contact_id)',
+    ],
+  },
+  {
+    name: '0004_server_alive',
+    statements: ({ integer, tableOptions }) => [
+      `CREATE TABLE server_alive (
+        id ${integer} NOT NULL PRIMARY KEY CHECK (id = 1),
+        alive_at ${integer} NOT NULL
+      )${tableOptions}`,
+    ],
+  },
+  {
+    name: '0005_user_privacy',
+    statements: ({ text, integer, longRowTableOptions }) => [
+      // Apart from the other settings, which are written more often and are never this long.
+      `CREATE TABLE user_privacy (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        set_at ${integer} NOT NULL,
+        privacy ${text} NOT NULL
+      )${longRowTableOptions}`,
+    ],
+  },
+  {
+    name: '0006_contact_by_contact_owner',
+    statements: () => [
+      // In the order in which owners are listed. The old one goes last, so that it serves meanwhile.
+      'CREATE INDEX contact_by_contact_owner ON contact (contact_id, owner_id)',
+      'DROP INDEX contact_by_contact',
+    ],
+  },
+  {
+    name: '0007_contact_replacement',
+    // Elsewhere a list is replaced in one transaction (see sql-replacement.ts).
+    statements: (dialect) =>
+      hasOneWriter(dialect)
+        ? [
+            `CREATE TABLE contact_replacement (
+              owner_id ${dialect.text} NOT NULL PRIMARY KEY,
+              claim ${dialect.text} NOT NULL,
+              shown ${dialect.text} NOT NULL CHECK (shown IN ('old', 'new'))
+            )${dialect.tableOptions}`,
+            `ALTER TABLE contact ADD COLUMN edition ${dialect.text} CHECK (edition IN ('old', 'new'))`,
+          ]
+        : [],
+  },
+]
+
+const TABLE = 'schema_migration'
+const SELECT_APPLIED = `SELECT name FROM ${TABLE}`
+
+interface Applied {
+  name: string
+}
+
+/**
+ * Applies what is missing, in order, and returns the names. Steps of a newer release that this
+ * one does not know are left alone, so that an older process can run beside it during an upgrade.
+ */
+export function migrate(
+  database: SqlDatabase,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<string[]> {
+  const { dialect } = database
+  const apply = async (tx: SqlSession) => {
+    // Two processes may start at once; the second one finds nothing left to do.
+    if (dialect.lock !== null) await tx.rows(dialect.lock, [TABLE])
+    await tx.run(`CREATE TABLE IF NOT EXISTS ${TABLE} (
+      name ${dialect.text} NOT NULL PRIMARY KEY,
+      applied_at ${dialect.integer} NOT NULL
+    )${dialect.tableOptions}`)
+    const missing = without(migrations, await tx.rows(SELECT_APPLIED))
+    for (const { name, statements } of missing) {
+      for (const statement of statements(dialect)) await tx.run(statement)
+      await tx.run(`INSERT INTO ${TABLE} (name, applied_at) VALUES ($1, $2)`, [name, now])
+    }
+    return missing.map(({ name }) => name)
+  }
+  return database.transaction(apply, { isLong: true })
+}
+
+/** What `migrate` would apply. Looks only: a database without a schema stays without one. */
+export async function pendingMigrations(
+  database: SqlDatabase,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  const tables = await database.read(database.dialect.findTable, [TABLE])
+  const applied = tables.length === 0 ? [] : await database.read<Applied>(SELECT_APPLIED)
+  return without(migrations, applied).map(({ name }) => name)
+}
+
+function without(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  const names = new Set(applied.map(({ name }) => name))
+  return migrations.filter(({ name }) => !names.has(name))
+}

@@ -1,0 +1,157 @@
+// The Archive on a SQL database, the same for every dialect. Long lists are cut into slices with a
+// pause between them, so that no slice holds the event loop or a lock for long. A user appears once
+// per statement: PostgreSQL demands it, and so "the newest wins" is decided by SQL alone.
+import type { Clock } from '../../platform/clock.ts'
+import type { Archive, ArchivedUser, SettingsRow } from '../port.ts'
+import { createSqlContacts } from './contacts.ts'
+import type { SqlDatabase, SqlSession } from './database.ts'
+import { MIGRATIONS, migrate, pendingMigrations } from './migrations.ts'
+import { createSqlPrivacy, type PrivacySize } from './privacy.ts'
+import {
+  type ChosenPrivacy,
+  type JoinedRow,
+  LAST_SEEN_COLUMNS,
+  PRIVACY_COLUMNS,
+  SETTINGS_COLUMNS,
+  toArchivedUser,
+  toJsonRows,
+  wholeOrNull,
+} from './rows.ts'
+import { inSlices, type SliceLimits } from './slices.ts'
+import { sqlStatements } from './statements.ts'
+
+/** Ids in one SELECT. */
+export const IDS_PER_READ_MAX = 1000
+/** User rows in one transaction: each may touch a page of its own, in the table and in an index. */
+export const ROWS_PER_TRANSACTION_MAX = 250
+
+/** Ids in the privacy lists of those rows: one person may have as many as everybody else together. */
+const LISTED_PER_TRANSACTION_MAX = 2000
+
+const SETTINGS_WRITTEN: SliceLimits<SettingsRow> = {
+  itemsMax: ROWS_PER_TRANSACTION_MAX,
+  size: {
+    max: LISTED_PER_TRANSACTION_MAX,
+    of: ({ privacy }) => (privacy === null ? 0 : privacy.allow.length + privacy.deny.length),
+  },
+}
+
+const NOTHING_KNOWN: ArchivedUser = Object.freeze({ lastSeen: null, settings: null })
+
+export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
+  const sql = sqlStatements(database.dialect)
+  const privacy = createSqlPrivacy(database, sql)
+  const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
+
+  /** `write` gets rows of different users. */
+  async function upsert<Row extends { userId: string }>(
+    rows: readonly Row[],
+    limits: SliceLimits<Row>,
+    write: (tx: SqlSession, rows: readonly Row[]) => Promise<unknown>,
+  ): Promise<void> {
+    for (const round of roundsOfDistinctUsers(rows)) {
+      await inSlices(round, limits, database.pause, (slice) => database.transaction((tx) => write(tx, slice)))
+    }
+  }
+
+  // Together, so that nobody is ever shown without the privacy they had chosen.
+  async function eraseRows(userId: string): Promise<void> {
+    await database.transaction(async (tx) => {
+      await tx.run(sql.eraseLastSeen, [userId])
+      await tx.run(sql.eraseSettings, [userId])
+      await tx.run(sql.erasePrivacy, [userId])
+    })
+  }
+
+  return {
+    async migrate() {
+      const applied = await migrate(database, MIGRATIONS, clock.now())
+      await settleContacts()
+      return applied
+    },
+
+    pending: () => pendingMigrations(database, MIGRATIONS),
+
+    async read(userIds) {
+      const found = new Map<string, ArchivedUser>()
+      const long: PrivacySize[] = []
+      await inSlices([...new Set(userIds)], { itemsMax: IDS_PER_READ_MAX }, database.pause, async (slice) => {
+        for (const row of await database.read<JoinedRow>(sql.read, [JSON.stringify(slice)])) {
+          found.set(row.wanted_id, toArchivedUser(row))
+          if (row.privacy === null && row.privacy_bytes !== null) {
+            long.push({ user_id: row.wanted_id, bytes: row.privacy_bytes })
+          }
+        }
+      })
+      const longPrivacies = await privacy.readAll(long)
+      for (const { user_id } of long) {
+        const { lastSeen, settings } = found.get(user_id)!
+        const theirs = longPrivacies.get(user_id)
+        // Erased meanwhile. Without the privacy they had chosen, nothing of them is to be shown.
+        if (theirs === undefined) found.delete(user_id)
+        else found.set(user_id, { lastSeen, settings: { ...settings!, privacy: theirs } })
+      }
+      return userIds.map((userId) => found.get(userId) ?? NOTHING_KNOWN)
+    },
+
+    writeLastSeen: (rows) =>
+      upsert(rows, { itemsMax: ROWS_PER_TRANSACTION_MAX }, (tx, slice) =>
+        tx.run(sql.upsertLastSeen, [toJsonRows(LAST_SEEN_COLUMNS, slice)]),
+      ),
+
+    writeSettings: (rows) =>
+      upsert(rows, SETTINGS_WRITTEN, async (tx, slice) => {
+        await tx.run(sql.upsertSettings, [toJsonRows(SETTINGS_COLUMNS, slice)])
+        const chosen = slice.filter(hasPrivacy)
+        if (chosen.length > 0) await tx.run(sql.upsertPrivacy, [toJsonRows(PRIVACY_COLUMNS, chosen)])
+      }),
+
+    async markAlive(now) {
+      await database.transaction((tx) => tx.run(sql.markAlive, [now]))
+    },
+
+    async aliveAt() {
+      const [row] = await database.read<{ alive_at: number | string }>(sql.aliveAt)
+      return wholeOrNull(row?.alive_at ?? null)
+    },
+
+    async hereIds(afterId, limit) {
+      const rows = await database.read<{ user_id: string }>(sql.hereIds, [afterId, limit])
+      return rows.map((row) => row.user_id)
+    },
+
+    ...contacts,
+
+    namedBy: privacy.namedBy,
+
+    eraseRows,
+    async erase(userId) {
+      await eraseRows(userId)
+      await forgetContacts(userId)
+      database.wipe?.()
+    },
+
+    async ping() {
+      await database.read(database.dialect.ping)
+    },
+
+    close: () => database.close(),
+  }
+}
+
+const hasPrivacy = (row: SettingsRow): row is SettingsRow & ChosenPrivacy => row.privacy !== null
+
+/** The rows in as few rounds as possible, none of which names a user twice, sorted by user. */
+function* roundsOfDistinctUsers<Row extends { userId: string }>(rows: readonly Row[]): Generator<Row[]> {
+  let waiting = rows
+  while (waiting.length > 0) {
+    const round = new Map<string, Row>()
+    const later: Row[] = []
+    for (const row of waiting) {
+      if (round.has(row.userId)) later.push(row)
+      else round.set(row.userId, row)
+    }
+    yield [...round.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1))
+    waiting = later
+  }
+}

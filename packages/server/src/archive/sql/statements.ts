@@ -1,0 +1,174 @@
+// The statements of the SQL archive. "The newest wins" is decided here and nowhere else: each
+// upsert compares the row it brings with the row it finds, so batches may repeat and arrive late.
+import { hasOneWriter, type SqlDialect } from './database.ts'
+import { type Column, insertJsonRows, LAST_SEEN_COLUMNS, PRIVACY_COLUMNS, SETTINGS_COLUMNS } from './rows.ts'
+
+/** Expressions that are compared from left to right; `#` stands for the row. */
+type Rank = readonly string[]
+
+// The version decides, then the later write. The rest only settles equals, so that the order of
+// arrival never does; one version shows one custom status, so that needs no comparing.
+const LAST_SEEN_RANK: Rank = [
+  '#.version',
+  '#.updated_at',
+  'COALESCE(#.last_seen_at, -1)',
+  '#.status',
+  '#.devices',
+]
+
+/** The parts of the settings, which win or lose each by itself. The first column is its instant. */
+const SETTINGS_PARTS: readonly { columns: readonly string[]; rank: Rank }[] = [
+  {
+    columns: ['availability_set_at', 'availability', 'availability_expires_at'],
+    rank: [
+      instant('availability_set_at'),
+      "COALESCE(#.availability, '')",
+      ...nullLast('availability_expires_at', '0'),
+    ],
+  },
+  {
+    columns: ['custom_set_at', 'custom_text', 'custom_emoji', 'custom_expires_at'],
+    rank: [
+      instant('custom_set_at'),
+      ...nullLast('custom_text', "''"),
+      ...nullLast('custom_emoji', "''"),
+      ...nullLast('custom_expires_at', '0'),
+    ],
+  },
+  {
+    columns: ['away_after_set_at', 'away_after_ms'],
+    rank: [instant('away_after_set_at'), ...nullLast('away_after_ms', '0')],
+  },
+]
+
+const PRIVACY_RANK: Rank = ['#.set_at', '#.privacy']
+/** A longer one is left out where people are read by the thousand. */
+const PRIVACY_BYTES_TOGETHER_MAX = 2048
+
+export type SqlStatements = ReturnType<typeof sqlStatements>
+
+export function sqlStatements(dialect: SqlDialect) {
+  // Some rows wait for a replacement of their list, or were replaced (see sql-replacement.ts).
+  const isShown = (ownerId: string) =>
+    hasOneWriter(dialect)
+      ? `(edition IS NULL OR edition = (SELECT shown FROM contact_replacement AS r WHERE r.owner_id = ${ownerId}))`
+      : 'true'
+  // Also those who are not shown, so that a page takes the same time however many there are.
+  const contactsPage = `
+    SELECT contact_id, ${isShown('$1')} AS is_shown FROM contact
+    WHERE owner_id = $1 AND contact_id > $2 ORDER BY contact_id LIMIT CAST($3 AS BIGINT)`
+
+  return {
+    read: `
+      SELECT entry.value AS wanted_id,
+        seen.last_seen_at, seen.status, seen.devices, seen.version, seen.shown_text, seen.shown_emoji,
+        seen.shown_expires_at, seen.updated_at,
+        said.user_id AS settings_id, said.availability, said.availability_expires_at,
+        said.availability_set_at, said.custom_text, said.custom_emoji, said.custom_expires_at,
+        said.custom_set_at, said.away_after_ms, said.away_after_set_at,
+        private.set_at AS privacy_set_at, octet_length(private.privacy) AS privacy_bytes,
+        CASE WHEN octet_length(private.privacy) <= ${PRIVACY_BYTES_TOGETHER_MAX} THEN private.privacy
+          END AS privacy
+      FROM ${dialect.jsonTexts('$1')}
+      LEFT JOIN user_last_seen AS seen ON seen.user_id = entry.value
+      LEFT JOIN user_settings AS said ON said.user_id = entry.value
+      LEFT JOIN user_privacy AS private ON private.user_id = entry.value`,
+
+    upsertLastSeen: upsert('user_last_seen', LAST_SEEN_COLUMNS, LAST_SEEN_RANK, dialect),
+
+    upsertSettings: `
+      ${insertJsonRows('user_settings', SETTINGS_COLUMNS, dialect)}
+      ON CONFLICT (user_id) DO UPDATE SET ${SETTINGS_PARTS.flatMap(({ columns, rank }) =>
+        columns.map((name) => takeIf(newer('user_settings', rank), 'user_settings', name)),
+      ).join(', ')}`,
+
+    upsertPrivacy: upsert('user_privacy', PRIVACY_COLUMNS, PRIVACY_RANK, dialect),
+
+    markAlive: `
+      INSERT INTO server_alive (id, alive_at) VALUES (1, $1)
+      ON CONFLICT (id) DO UPDATE SET alive_at = excluded.alive_at
+      WHERE excluded.alive_at > server_alive.alive_at`,
+    aliveAt: 'SELECT alive_at FROM server_alive',
+
+    // The literal 'here' lets the partial index find them.
+    hereIds: `
+      SELECT user_id FROM user_last_seen
+      WHERE status = 'here' AND user_id > $1 ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
+
+    readPrivacy: `
+      SELECT user_id, set_at, privacy FROM user_privacy
+      WHERE user_id IN (SELECT entry.value FROM ${dialect.jsonTexts('$1')})`,
+    privacySizes: `
+      SELECT user_id, octet_length(privacy) AS bytes FROM user_privacy
+      WHERE user_id > $1 ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
+    privacyContaining: `
+      SELECT user_id, set_at, privacy FROM user_privacy WHERE user_id > $1 AND user_id <= $2
+      AND ${dialect.contains('privacy', 'CAST($3 AS TEXT)')} ORDER BY user_id`,
+
+    contactsPage,
+    contactsJsonPage: `
+      SELECT ${dialect.jsonArray('page.contact_id', 'page.is_shown')} AS json, count(*) AS length,
+        max(page.contact_id) AS last_id
+      FROM (${contactsPage}) AS page`,
+    // Of rows `[position, owner, contact]`, the positions of those who are contacts.
+    areContacts: `
+      SELECT CAST(entry.value ->> 0 AS BIGINT) AS position FROM ${dialect.jsonRows('$1')}
+      WHERE EXISTS (
+        SELECT 1 FROM contact WHERE owner_id = entry.value ->> 1 AND contact_id = entry.value ->> 2
+        AND ${isShown('contact.owner_id')})`,
+    ownersOf: `
+      SELECT owner_id FROM contact
+      WHERE contact_id = $1 AND owner_id > $2 AND ${isShown('contact.owner_id')}
+      ORDER BY owner_id LIMIT CAST($3 AS BIGINT)`,
+    addContacts: `
+      INSERT INTO contact (owner_id, contact_id, created_at)
+      SELECT CAST($1 AS TEXT), entry.value, CAST($3 AS BIGINT) FROM ${dialect.jsonTexts('$2')} WHERE true
+      ON CONFLICT (owner_id, contact_id) DO NOTHING`,
+    removeContacts: `
+      DELETE FROM contact WHERE owner_id = $1
+      AND contact_id IN (SELECT entry.value FROM ${dialect.jsonTexts('$2')})`,
+
+    eraseLastSeen: 'DELETE FROM user_last_seen WHERE user_id = $1',
+    eraseSettings: 'DELETE FROM user_settings WHERE user_id = $1',
+    erasePrivacy: 'DELETE FROM user_privacy WHERE user_id = $1',
+    forgetContacts: `
+      DELETE FROM contact WHERE owner_id = $1 AND contact_id IN (
+        SELECT contact_id FROM contact WHERE owner_id = $1 ORDER BY contact_id LIMIT CAST($2 AS BIGINT))`,
+    forgetAsContact: `
+      DELETE FROM contact WHERE contact_id = $1 AND owner_id IN (
+        SELECT owner_id FROM contact WHERE contact_id = $1 ORDER BY owner_id LIMIT CAST($2 AS BIGINT))`,
+  }
+}
+
+/** The whole row is replaced by one that ranks above it. */
+function upsert<Row>(
+  table: string,
+  columns: readonly Column<Row>[],
+  rank: Rank,
+  dialect: SqlDialect,
+): string {
+  const taken = columns.slice(1).map(({ name }) => `${name} = excluded.${name}`)
+  return `
+    ${insertJsonRows(table, columns, dialect)}
+    ON CONFLICT (user_id) DO UPDATE SET ${taken.join(', ')} WHERE ${newer(table, rank)}`
+}
+
+/** True where the row that is written ranks above the row that is stored. */
+function newer(table: string, rank: Rank): string {
+  const of = (row: string) => rank.map((part) => part.replaceAll('#', row)).join(', ')
+  return `(${of('excluded')}) > (${of(table)})`
+}
+
+function takeIf(condition: string, table: string, name: string): string {
+  return `${name} = CASE WHEN ${condition} THEN excluded.${name} ELSE ${table}.${name} END`
+}
+
+/** A part that says nothing is older than any that does. */
+function instant(name: string): string {
+  return `COALESCE(#.${name}, -1)`
+}
+
+// Two choices of the same instant are ordered by their values, null last, as the machine does it.
+function nullLast(name: string, whereNull: string): Rank {
+  return [`#.${name} IS NULL`, `COALESCE(#.${name}, ${whereNull})`]
+}

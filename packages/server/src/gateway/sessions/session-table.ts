@@ -1,0 +1,156 @@
+// Every session of this gateway in one table of typed arrays: WebSockets and clients that beat over
+// HTTP alike. A row costs a few dozen bytes and no timer; liveness is found by walking the columns.
+import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
+import type { ServerWebSocket } from 'bun'
+import { createScramble } from '../../platform/ids.ts'
+import { grown } from '../../platform/typed-arrays.ts'
+import { NIL } from '../delivery/watch-index.ts'
+import { createRowNumbers } from './row-numbers.ts'
+
+/**
+ * A socket brings its opening, or why it is refused, and from then on carries only its row number:
+ * everything else is in the table. NIL when it has none, or none any more.
+ */
+export type Socket = ServerWebSocket<SocketData>
+export type SocketData = number | Opening | Failure
+
+/** What is known of a connection before it has a row. */
+export interface Opening {
+  userId: string
+  deviceId: string
+  platform: Platform
+  /** What the client says of itself; without it a returning device carries on as it was. */
+  activity: Activity | null
+  tokenExpiresAt: number | null
+}
+
+/** What the gateway last heard and reported. Until the first commit is back it has not been told. */
+export const ACTIVITY = { unconfirmed: 0, active: 1, idle: 2 } as const
+
+export type SessionTable = ReturnType<typeof createSessionTable>
+
+/** `chance` gives a whole number from zero up to the one it is given. */
+export function createSessionTable(gatewayId: () => string, chance: (below: number) => number) {
+  const table = {
+    sockets: [] as (Socket | null)[],
+    deviceIds: [] as (string | undefined)[],
+    /** Interned index of the user; NIL when the row is free. */
+    user: new Int32Array(0),
+    platform: new Uint8Array(0),
+    activity: new Uint8Array(0),
+    generation: new Int32Array(0),
+    connectedAt: new Float64Array(0),
+    beatAt: new Float64Array(0),
+    activeAt: new Float64Array(0),
+    /** Stamp of the last event reported; events of one session carry strictly increasing stamps. */
+    eventAt: new Float64Array(0),
+    tokenExpiresAt: new Float64Array(0),
+    awayAfterMs: new Float64Array(0),
+    /** Revision of the own view sent last; 0 before the welcome. */
+    ownRevision: new Float64Array(0),
+    framesThisSecond: new Int32Array(0),
+    badFrames: new Uint8Array(0),
+    nextOfUser: new Int32Array(0),
+    live: 0,
+  }
+  const numbers = createRowNumbers(chance)
+  let headOfUser = new Int32Array(0)
+  let generations = 0
+  const scramble = createScramble()
+
+  function reserve(rows: number): void {
+    // Without holes, which would make them slow.
+    while (table.sockets.length < numbers.end()) table.sockets.push(null)
+    while (table.deviceIds.length < numbers.end()) table.deviceIds.push(undefined)
+    if (rows <= table.user.length) return
+    table.user = grown(table.user, rows, NIL)
+    table.platform = grown(table.platform, rows)
+    table.activity = grown(table.activity, rows)
+    table.generation = grown(table.generation, rows)
+    table.connectedAt = grown(table.connectedAt, rows)
+    table.beatAt = grown(table.beatAt, rows)
+    table.activeAt = grown(table.activeAt, rows)
+    table.eventAt = grown(table.eventAt, rows)
+    table.tokenExpiresAt = grown(table.tokenExpiresAt, rows)
+    table.awayAfterMs = grown(table.awayAfterMs, rows)
+    table.ownRevision = grown(table.ownRevision, rows)
+    table.framesThisSecond = grown(table.framesThisSecond, rows)
+    table.badFrames = grown(table.badFrames, rows)
+    table.nextOfUser = grown(table.nextOfUser, rows, NIL)
+  }
+
+  /** Takes a row for a session of `user`; `socket` is null for a client that beats over HTTP. */
+  function add(user: number, opening: Opening, socket: Socket | null, now: number): number {
+    const row = numbers.take()
+    reserve(row + 1)
+    table.sockets[row] = socket
+    table.deviceIds[row] = opening.deviceId
+    table.user[row] = user
+    table.platform[row] = PLATFORMS.indexOf(opening.platform)
+    table.activity[row] = ACTIVITY.unconfirmed
+    table.generation[row] = ++generations
+    table.connectedAt[row] = now
+    table.beatAt[row] = now
+    table.activeAt[row] = now
+    table.eventAt[row] = now
+    table.tokenExpiresAt[row] = opening.tokenExpiresAt ?? Number.POSITIVE_INFINITY
+    table.awayAfterMs[row] = Number.POSITIVE_INFINITY
+    table.ownRevision[row] = 0
+    table.framesThisSecond[row] = 0
+    table.badFrames[row] = 0
+    headOfUser = grown(headOfUser, user + 1, NIL)
+    table.nextOfUser[row] = headOfUser[user]!
+    headOfUser[user] = row
+    table.live++
+    return row
+  }
+
+  function remove(row: number): void {
+    const user = table.user[row]!
+    if (headOfUser[user] === row) headOfUser[user] = table.nextOfUser[row]!
+    else {
+      let before = headOfUser[user]!
+      while (table.nextOfUser[before] !== row) before = table.nextOfUser[before]!
+      table.nextOfUser[before] = table.nextOfUser[row]!
+    }
+    table.user[row] = NIL
+    table.sockets[row] = null
+    table.deviceIds[row] = undefined
+    table.live--
+    numbers.giveBack(row)
+  }
+
+  return {
+    /** The columns by name. They are replaced when the table grows, so always read them from here. */
+    columns: table,
+    add,
+    remove,
+    *rows(): Generator<number> {
+      for (let row = 0; row < table.user.length; row++) if (table.user[row] !== NIL) yield row
+    },
+    /** A row number for something that watches and is no session: nothing here counts it. */
+    lend(): number {
+      const row = numbers.take()
+      reserve(row + 1)
+      table.sockets[row] = null
+      table.user[row] = NIL
+      return row
+    },
+    giveBack: numbers.giveBack,
+    isLive: (row: number) => row < table.user.length && table.user[row] !== NIL,
+    firstOfUser: (user: number) => (user < headOfUser.length ? headOfUser[user]! : NIL),
+    /**
+     * Unique as the gateway's name is: rows are reused, generations are not. A new name renames all.
+     * Scrambled, because people read their own, and it would count everybody's.
+     */
+    sessionId: (row: number, ofGateway = gatewayId()) =>
+      `${ofGateway}-${scramble(table.generation[row]!).toString(36)}`,
+    platformOf: (row: number): Platform => PLATFORMS[table.platform[row]!]!,
+    /** The stamp for the next event of this session. */
+    stamp(row: number, now: number): number {
+      const at = Math.max(now, table.eventAt[row]! + 1)
+      table.eventAt[row] = at
+      return at
+    },
+  }
+}

@@ -1,0 +1,193 @@
+// The WebSocket itself: opening with a welcome, reading frames in order, closing with the right
+// code. Heartbeats are recognised by their bytes and touch nothing but the table. Any other frame
+// of a session waits for the one before it, so that answers come in the order of the questions.
+import {
+  BAD_FRAMES_MAX,
+  CLOSE,
+  type Failure,
+  HEARTBEAT_ACTIVE,
+  HEARTBEAT_IDLE,
+  type Ref,
+  type WelcomeFrame,
+} from '@greendot/protocol'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { Tally } from '../../platform/tally.ts'
+import type { Policy } from '../../presence/core/policy.ts'
+import { toOwnPresence } from '../../presence/core/view.ts'
+import type { Tracked } from '../../presence/pipeline/tracker.ts'
+import { Unavailable } from '../../presence/unavailable.ts'
+import { NIL } from '../delivery/watch-index.ts'
+import { decodeFrame, type FrameHandler, type RawFrame } from './frames.ts'
+import type { Opening, SessionTable, Socket } from './session-table.ts'
+import type { Sessions } from './sessions.ts'
+
+/** Frames of one session that may wait for the one before them. */
+const LANE_FRAMES_MAX = 200
+
+export interface Sockets {
+  open(socket: Socket): void
+  message(socket: Socket, message: string | Buffer): void
+  close(socket: Socket): void
+  /** Ends a session from this side and closes its socket. */
+  hangUp(row: number, code: number, reason: string, failure?: Failure): void
+  /** The clean goodbye, from whichever door it came. */
+  leave(row: number): void
+}
+
+export interface SocketsParts {
+  table: SessionTable
+  sessions: Sessions
+  handleFrame: FrameHandler
+  policy: Policy
+  framesPerSecond: number
+  clock: Clock
+  logger: Logger
+  tally: Tally
+  onWelcome(row: number, tracked: Tracked): void
+}
+
+export function createSockets(parts: SocketsParts): Sockets {
+  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, onWelcome } = parts
+  const { columns } = table
+  /** By session generation, the frames still to be handled. Idle sessions have no entry. */
+  const lanes = new Map<number, { last: Promise<void>; depth: number }>()
+
+  const say = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame))
+
+  function refuse(socket: Socket, failure: Failure, ref: Ref | null): void {
+    tally.errorsSent++
+    say(socket, { type: 'error', ...failure, ...(ref === null ? {} : { ref }) })
+  }
+
+  function queue(row: number, run: () => Promise<void>): void {
+    const generation = columns.generation[row]!
+    const lane = lanes.get(generation) ?? { last: Promise.resolve(), depth: 0 }
+    if (lane.depth >= LANE_FRAMES_MAX) {
+      const message = 'too many frames are waiting for an answer; slow down'
+      hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
+      return
+    }
+    lane.depth++
+    lane.last = (lane.depth === 1 ? run() : lane.last.then(run))
+      .catch((error) => logger.error({ err: error }, 'a frame failed'))
+      .then(() => {
+        if (--lane.depth === 0) lanes.delete(generation)
+      })
+    lanes.set(generation, lane)
+  }
+
+  async function greet(row: number, opening: Opening, socket: Socket): Promise<void> {
+    let tracked: Tracked | null
+    try {
+      tracked = await sessions.announce(row, opening)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) logger.error({ err: error }, 'a session could not be announced')
+      if (socket.data === row) hangUp(row, CLOSE.shuttingDown, 'unavailable', UNAVAILABLE)
+      return
+    }
+    if (tracked === null) return
+    const now = clock.now()
+    const welcome: WelcomeFrame = {
+      type: 'welcome',
+      session_id: table.sessionId(row),
+      user_id: opening.userId,
+      device_id: opening.deviceId,
+      server_time: now,
+      heartbeat_interval_ms: policy.heartbeatIntervalMs,
+      heartbeat_ttl_ms: policy.heartbeatTtlMs,
+      away_after_ms: columns.awayAfterMs[row]!,
+      self: toOwnPresence(opening.userId, tracked.record, now, policy),
+    }
+    say(socket, welcome)
+    onWelcome(row, tracked)
+  }
+
+  async function answer(row: number, frame: RawFrame, socket: Socket): Promise<void> {
+    const isOpen = () => socket.data === row
+    if (!isOpen()) return
+    try {
+      const outcome = await handleFrame(row, frame, isOpen)
+      if (!isOpen()) return
+      if (outcome.result === 'failed') return refuse(socket, outcome.failure, frame.ref)
+      if (frame.ref !== null) say(socket, { type: 'ok', ref: frame.ref })
+      if (outcome.result === 'left') leave(row)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) logger.error({ err: error, frame: frame.type }, 'a frame failed')
+      if (isOpen()) refuse(socket, UNAVAILABLE, frame.ref)
+    }
+  }
+
+  function hangUp(row: number, code: number, reason: string, failure?: Failure): void {
+    const socket = columns.sockets[row]
+    if (socket && failure) refuse(socket, failure, null)
+    sessions.end(row, { how: 'closed' })
+    socket?.close(code, reason)
+  }
+
+  function leave(row: number): void {
+    const socket = columns.sockets[row]
+    sessions.end(row, { how: 'left' })
+    socket?.close(CLOSE.left, 'left')
+  }
+
+  return {
+    hangUp,
+    leave,
+
+    open(socket) {
+      const opening = socket.data
+      if (typeof opening === 'number') return
+      socket.data = NIL
+      if ('code' in opening) {
+        refuse(socket, opening, null)
+        // A token nobody could check is not a bad one: its owner should come again with it.
+        socket.close(opening.code === 'unavailable' ? CLOSE.shuttingDown : CLOSE.badToken, opening.code)
+        return
+      }
+      const row = sessions.admit(opening, socket)
+      if (row === null) {
+        refuse(socket, { code: 'rate_limited', message: 'too many sessions for one user; close some' }, null)
+        socket.close(CLOSE.tooManyFrames, 'too many sessions')
+        return
+      }
+      socket.data = row
+      queue(row, () => greet(row, opening, socket))
+    },
+
+    message(socket, message) {
+      const row = socket.data
+      if (typeof row !== 'number' || row === NIL) return
+      tally.framesIn++
+      if (++columns.framesThisSecond[row]! > framesPerSecond) {
+        const message = `more than ${framesPerSecond} frames a second; slow down`
+        return hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
+      }
+      if (message === HEARTBEAT_ACTIVE || message === HEARTBEAT_IDLE) {
+        tally.heartbeats++
+        columns.badFrames[row] = 0
+        return sessions.beat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
+      }
+      sessions.beat(row, null)
+      const decoded = decodeFrame(message)
+      if (!decoded.ok) {
+        if (++columns.badFrames[row]! >= BAD_FRAMES_MAX) {
+          return hangUp(row, CLOSE.badFrames, 'too many bad frames', decoded.failure)
+        }
+        // In line like every answer: nothing comes before the welcome or out of order.
+        return queue(row, async () => {
+          if (socket.data === row) refuse(socket, decoded.failure, null)
+        })
+      }
+      columns.badFrames[row] = 0
+      queue(row, () => answer(row, decoded.value, socket))
+    },
+
+    close(socket) {
+      const row = socket.data
+      if (typeof row === 'number' && row !== NIL) sessions.end(row, { how: 'closed' })
+    },
+  }
+}
+
+const UNAVAILABLE: Failure = { code: 'unavailable', message: 'presence cannot be reached; try again soon' }

@@ -1,0 +1,173 @@
+// Who is calling: a token becomes a user, the app's backend, or a refusal. Every door (WebSocket,
+// HTTP, server-sent events) asks here first. Nothing is trusted before its signature is checked,
+// and no bad token, however odd, makes this throw.
+import { timingSafeEqual } from 'node:crypto'
+import { type Failure, isId } from '@greendot/protocol'
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/config.ts'
+import { createHs256 } from './hs256.ts'
+
+/** `expiresAt` is null for tokens that never expire, which only dev mode has. */
+export type Caller = { kind: 'user'; userId: string; expiresAt: number | null } | { kind: 'server' }
+export type Refusal = { kind: 'refused' } & Failure
+
+export interface Authenticator {
+  /** At once where nothing has to be fetched or asked of another thread. */
+  authenticate(token: string | null): Caller | Refusal | Promise<Caller | Refusal>
+}
+
+export type AuthConfig = Pick<Config, 'dev' | 'jwtSecret' | 'jwksUrl' | 'serverKeys'>
+
+const TOKEN_CHARS_MAX = 8 * 1024
+const DEV_SERVER_KEY = 'dev'
+const DEV_USER_PREFIX = 'dev:'
+
+// Never a symmetric one: whoever can read a public key could sign with it.
+const KEY_SET_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+
+type Verify = (token: string, currentDate: Date) => Promise<JWTPayload>
+
+export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'>): Authenticator {
+  const verify = createVerify(config)
+  const quick = config.jwtSecret === null ? null : createHs256(config.jwtSecret)
+  const serverKeyDigests = config.serverKeys.map(digest)
+
+  // Digests have one length and no early exit, so that timing tells nothing about the keys.
+  function isServerKey(token: string): boolean {
+    const tokenDigest = digest(token)
+    let found = false
+    for (const keyDigest of serverKeyDigests) found = timingSafeEqual(keyDigest, tokenDigest) || found
+    return found
+  }
+
+  async function authenticateJwt(token: string): Promise<Caller | Refusal> {
+    if (verify === null)
+      return refused('This server checks no signed tokens: it has no jwt_secret or jwks_url')
+    let claims: JWTPayload
+    try {
+      claims = await verify(token, new Date(clock.now()))
+    } catch (error) {
+      return refusalFor(error)
+    }
+    return callerOf(claims)
+  }
+
+  return {
+    authenticate(token) {
+      if (!token) return refused('A token is needed: send Authorization: Bearer <token>')
+      if (token.length > TOKEN_CHARS_MAX)
+        return refused(`The token is longer than ${TOKEN_CHARS_MAX} characters`)
+      if (serverKeyDigests.length > 0 && isServerKey(token)) return { kind: 'server' }
+      if (config.dev && token === DEV_SERVER_KEY) return { kind: 'server' }
+      if (config.dev && token.startsWith(DEV_USER_PREFIX)) return devUser(token.slice(DEV_USER_PREFIX.length))
+      const claims = quick?.(token, clock.now())
+      return claims ? callerOf(claims) : authenticateJwt(token)
+    },
+  }
+}
+
+/**
+ * The token of a request: the Authorization header, or where a query is given, its `token`
+ * parameter. Pass the query only where browsers cannot set headers: WebSocket and server-sent events.
+ */
+export function bearerToken(headers: Headers, query?: URLSearchParams): string | null {
+  const header = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')
+  return header?.[1] ?? query?.get('token') ?? null
+}
+
+function createVerify({ jwtSecret, jwksUrl }: AuthConfig): Verify | null {
+  const requiredClaims = ['sub', 'exp']
+  if (jwtSecret !== null) {
+    // Imported once, not for every token.
+    let imported: Promise<CryptoKey> | null = null
+    return async (token, currentDate) => {
+      imported ??= importSecret(jwtSecret)
+      const options = { algorithms: ['HS256'], requiredClaims, currentDate }
+      return (await jwtVerify(token, await imported, options)).payload
+    }
+  }
+  if (jwksUrl !== null) {
+    const getKey = keysFrom(jwksUrl)
+    return async (token, currentDate) => {
+      const options = { algorithms: KEY_SET_ALGORITHMS, requiredClaims, currentDate }
+      return (await jwtVerify(token, getKey, options)).payload
+    }
+  }
+  return null
+}
+
+function importSecret(secret: string): Promise<CryptoKey> {
+  const bytes = new TextEncoder().encode(secret)
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+}
+
+/** The key set could not be fetched or read, so that nothing is known about the token. */
+class KeySetUnreachable extends Error {}
+
+function keysFrom(jwksUrl: string): JWTVerifyGetKey {
+  // Fetches at most twice a minute for keys it does not know, whatever tokens come in.
+  const remote = createRemoteJWKSet(new URL(jwksUrl))
+  return async (header, token) => {
+    try {
+      return await remote(header, token)
+    } catch (error) {
+      const isAboutToken =
+        error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys
+      throw isAboutToken ? error : new KeySetUnreachable('no key set', { cause: error })
+    }
+  }
+}
+
+function refusalFor(error: unknown): Refusal {
+  if (error instanceof errors.JWTExpired) {
+    return { kind: 'refused', code: 'token_expired', message: 'The token has expired: get a new one' }
+  }
+  if (error instanceof KeySetUnreachable) {
+    const message = 'Tokens cannot be checked now, because the key set cannot be fetched: try again'
+    return { kind: 'refused', code: 'unavailable', message }
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return refused(
+      `The ${error.claim} of the token is ${error.reason === 'missing' ? 'missing' : 'not valid now'}`,
+    )
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return refused('The token is signed with an algorithm not allowed here')
+  return refused('The token is not a JWT signed for this server')
+}
+
+function refused(message: string): Refusal {
+  return { kind: 'refused', code: 'unauthorized', message }
+}
+
+function devUser(userId: string): Caller | Refusal {
+  if (!isId(userId)) return refused('What follows dev: is not a valid user id')
+  return { kind: 'user', userId, expiresAt: null }
+}
+
+function callerOf(claims: Pick<JWTPayload, 'sub' | 'exp'>): Caller | Refusal {
+  if (!isId(claims.sub)) return refused('The sub of the token is not a valid user id')
+  return { kind: 'user', userId: claims.sub, expiresAt: expiryOf(claims) }
+}
+
+function expiryOf(claims: Pick<JWTPayload, 'exp'>): number {
+  // The verifier made sure that there is one; JSON can still hold numbers no instant can.
+  return Math.min(Math.floor((claims.exp ?? 0) * 1000), Number.MAX_SAFE_INTEGER)
+}
+
+function digest(text: string): Buffer {
+  return Bun.CryptoHasher.hash('sha256', text) as Buffer
+}

@@ -1,0 +1,121 @@
+// Between the socket and the routes: which origin, which method, who calls, how often, and whether what
+// they send is what the route declares. A handler runs only when all of that holds, and an error nobody
+// expected becomes one answer and one log line.
+import type { ErrorCode } from '@greendot/protocol'
+import type { BunRequest } from 'bun'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+import { Unavailable } from '../presence/unavailable.ts'
+import { type Authenticator, bearerToken, type Caller } from './auth.ts'
+import { createInputReader } from './input.ts'
+import type { PollLimit } from './poll-limit.ts'
+import { refuse } from './reply.ts'
+import { addressOf, queryOf } from './request-url.ts'
+import type { Methods, Route } from './route.ts'
+
+export interface GuardParts {
+  authenticator: Authenticator
+  pollLimit: PollLimit
+  clock: Pick<Clock, 'now'>
+  logger: Logger
+  /** In dev mode only pages from this machine may call: its tokens are no secret. */
+  dev: boolean
+}
+
+type Handler = (request: BunRequest) => Promise<Response>
+export type Guard = (methods: Methods) => Handler
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+const TRY_AGAIN = 'presence cannot be reached; try again soon'
+const CORS_METHODS = 'GET, PUT, POST, DELETE'
+/** What a page of another origin may send beyond what any form could, and what it may read. */
+const CORS_HEADERS_SENT = 'authorization, content-type, if-none-match, last-event-id'
+export const CORS_HEADERS_READ = 'etag, greendot-degraded, retry-after'
+
+export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): boolean {
+  if (!dev) return true
+  // The Host too: a foreign name that was made to point here would be an origin of its own.
+  const host = request.headers.get('host')
+  if (host !== null && !LOOPBACK_HOST.test(host.replace(/:\d+$/, ''))) return false
+  const origin = request.headers.get('origin')
+  return origin === null || (URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).hostname))
+}
+
+export function createGuard({ authenticator, pollLimit, clock, logger, dev }: GuardParts): Guard {
+  const say = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+    refuse({ code, message }, headers)
+
+  /** Null when this caller may call this route now. */
+  function refusalFor(caller: Caller, route: Route): Response | null {
+    if (route.for === 'user' && caller.kind !== 'user')
+      return say('forbidden', 'this route acts for the user of the token; a server key has none')
+    if (route.for === 'server' && caller.kind !== 'server')
+      return say('forbidden', 'this route needs a server key')
+    if (!route.isPoll || caller.kind !== 'user') return null
+    // Before anything is parsed: asking what an id may look like is polling too.
+    const waitMs = pollLimit.take(caller.userId, clock.now())
+    if (waitMs === 0) return null
+    const seconds = Math.ceil(waitMs / 1000)
+    const message = `too many reads; wait ${seconds} s, or watch by WebSocket and be told`
+    return say('rate_limited', message, { 'retry-after': `${seconds}` })
+  }
+
+  function handlerOf(route: Route): Handler {
+    const readInput = createInputReader(route)
+
+    async function run(request: BunRequest, caller: Caller | null): Promise<Response> {
+      const input = await readInput(request)
+      return input.ok ? route.run({ ...input.value, caller, request }) : refuse(input.failure)
+    }
+
+    return async (request) => {
+      if (route.for === 'anyone') return run(request, null)
+      const caller = await authenticator.authenticate(
+        bearerToken(request.headers, route.takesTokenInUrl ? queryOf(request) : undefined),
+      )
+      if (caller.kind === 'refused') return refuse(caller)
+      return refusalFor(caller, route) ?? run(request, caller)
+    }
+  }
+
+  async function answer(handler: Handler, request: BunRequest): Promise<Response> {
+    try {
+      return await handler(request)
+    } catch (error) {
+      if (error instanceof Unavailable)
+        return say('unavailable', error.advice ?? TRY_AGAIN, { 'retry-after': '1' })
+      logger.error({ err: error, method: request.method, url: addressOf(request) }, 'a request failed')
+      return say('internal', 'the request failed; the log has the reason')
+    }
+  }
+
+  return (methods) => {
+    const handlers = new Map(Object.entries(methods).map(([method, route]) => [method, handlerOf(route)]))
+    const allow = [...handlers.keys()].join(', ')
+    return async (request) => {
+      if (!isAllowedOrigin(request, dev))
+        return say('forbidden', 'in dev mode only pages from this machine may call')
+      const origin = request.headers.get('origin')
+      if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin)
+      const handler = handlers.get(request.method === 'HEAD' ? 'GET' : request.method)
+      return withCors(
+        handler === undefined
+          ? say('method_not_allowed', `only ${allow} here`, { allow })
+          : await answer(handler, request),
+        origin,
+      )
+    }
+  }
+}
+
+// Tokens travel in headers, never in cookies, so any origin may ask: without a token it gets nothing.
+function withCors(response: Response, origin: string | null): Response {
+  if (origin === null || response.headers.has('access-control-allow-origin')) return response
+  response.headers.set('access-control-allow-origin', origin)
+  response.headers.set('access-control-allow-methods', CORS_METHODS)
+  response.headers.set('access-control-allow-headers', CORS_HEADERS_SENT)
+  response.headers.set('access-control-expose-headers', CORS_HEADERS_READ)
+  response.headers.set('access-control-max-age', '600')
+  response.headers.append('vary', 'origin')
+  return response
+}

@@ -1,0 +1,129 @@
+// The HTTP side of a process, whatever roles it has: queries and settings everywhere, connections where
+// there is a gateway, and the routes for whoever runs it.
+import type { BunRequest } from 'bun'
+import type { Archive } from '../archive/port.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { Feed } from '../ops/feed.ts'
+import { createStats, type ProcessGauges } from '../ops/stats.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/config.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/tally.ts'
+import { VERSION } from '../platform/version.ts'
+import type { Actions } from '../presence/people/actions.ts'
+import type { Contacts } from '../presence/people/contacts.ts'
+import type { Eraser } from '../presence/people/eraser.ts'
+import type { PersonExport } from '../presence/people/person-export.ts'
+import type { Reader } from '../presence/reading/reader.ts'
+import type { SeenBy } from '../presence/reading/seen-by.ts'
+import type { PresenceStore } from '../store/port.ts'
+import { createAuthenticator } from './auth.ts'
+import { createGuard } from './guard.ts'
+import { openapi } from './openapi/openapi.ts'
+import { createPages } from './pages/page.ts'
+import { createPollLimit } from './poll-limit.ts'
+import type { Routes } from './route.ts'
+import { contactRoutes } from './routes/contacts.ts'
+import { docsRoutes } from './routes/docs.ts'
+import { explainRoutes } from './routes/explain.ts'
+import { feedRoutes } from './routes/feed.ts'
+import { opsRoutes } from './routes/ops.ts'
+import { personRoutes } from './routes/person.ts'
+import { presenceRoutes } from './routes/presence.ts'
+import { publicRoutes } from './routes/public.ts'
+import { selfRoutes } from './routes/self.ts'
+import { STREAM_EVERY_MS, streamRoutes } from './routes/stream.ts'
+import { serveHttp } from './server.ts'
+
+export interface Front {
+  url: string
+  /** From now on says that it is not ready, and takes no new connections. */
+  drain(): void
+  stop(): Promise<void>
+}
+
+export interface FrontParts {
+  config: Config
+  store: PresenceStore
+  archive: Archive
+  reader: Reader
+  seenBy: SeenBy
+  contacts: Contacts
+  exportPerson: PersonExport
+  eraser: Eraser
+  feed: Feed
+  actions: Actions
+  /** Null in a process that holds no connections. */
+  gateway: Gateway | null
+  tally: Tally
+  clock: Clock
+  logger: Logger
+  processGauges: () => ProcessGauges
+}
+
+export function startFront(parts: FrontParts): Front {
+  const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
+  const { seenBy, contacts, exportPerson, eraser, feed } = parts
+  const { host, dev, policy, rules } = config
+  let isDraining = false
+  const gauges = () => gateway?.gauges() ?? null
+  const stats = createStats({
+    tally,
+    store,
+    clock,
+    roles: config.roles,
+    gateway: gauges,
+    process: parts.processGauges,
+  })
+  const authenticator = createAuthenticator(config, clock)
+  const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
+  // All that somebody has open may come back at once, and that twice over.
+  const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
+  const keepOpen = (request: BunRequest) => server.timeout(request, 0)
+  const routes: Routes = {
+    ...presenceRoutes({ seenBy }),
+    ...publicRoutes({ seenBy }),
+    ...selfRoutes({ actions, reader, policy, rules, clock }),
+    ...contactRoutes({ contacts }),
+    ...personRoutes({ exportPerson, eraser }),
+    ...explainRoutes({ seenBy, policy, rules, clock }),
+    ...gateway?.routes,
+    ...(gateway === null ? {} : streamRoutes({ streams: gateway.streams, openings, clock, keepOpen })),
+    ...opsRoutes({
+      stats,
+      store,
+      archive,
+      isHealthy: () => gateway?.isHealthy() ?? true,
+      isDraining: () => isDraining,
+      areMetricsOpen: config.metricsOpen || dev,
+      version: VERSION,
+    }),
+    ...feedRoutes({ feed, keepOpen }),
+    ...docsRoutes(() => document),
+  }
+  const document = JSON.stringify(openapi(routes, VERSION))
+  const server = serveHttp({
+    host,
+    port: config.port,
+    reusePort: config.reusePort,
+    dev,
+    guard: createGuard({ authenticator, pollLimit, clock, logger, dev }),
+    routes,
+    pages: createPages({ dev }),
+    authenticator,
+    gateway,
+    isDraining: () => isDraining,
+  })
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    drain() {
+      isDraining = true
+      // Whoever shares the port takes new connections from now on; here half of them would be refused.
+      if (config.reusePort) void server.stop(false)
+    },
+    async stop() {
+      stats.stop()
+      await server.stop(true)
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// What the export of a person looks like, as a schema; see answers.ts.
+import { AUDIENCES, LAST_SEEN_PRECISIONS } from '@greendot/protocol'
+import { z } from 'zod'
+import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
+import type { Kept } from '../../presence/people/person-kept.ts'
+import { json } from '../route.ts'
+import { idArray, instant, ownPresenceSchema, presenceFields, settingsSchema } from './answers.ts'
+
+const expiring = {
+  expires_at: instant.nullable(),
+  set_at: instant.meta({ description: 'When it was chosen' }),
+}
+const audience = z
+  .enum(AUDIENCES)
+  .nullable()
+  .meta({ description: "Null where it was left to the server's default" })
+
+const session = z.object({
+  session_id: z.string(),
+  device_id: deviceId,
+  platform,
+  gateway_id: z.string(),
+  activity,
+  connected_at: instant,
+  last_active_at: instant,
+  state: z.enum(['live', 'closed', 'lost']),
+  ended_at: instant.nullable().meta({ description: 'Null while it is live' }),
+})
+
+const kept = z
+  .object({
+    shown: z
+      .object(presenceFields)
+      .meta({ description: 'What others are shown who may see everything; differs while invisible' }),
+    shown_since: instant.nullable().meta({ description: 'Since when the status is the one shown' }),
+    last_seen: instant.nullable().meta({ description: 'The true one, also while invisible' }),
+    sessions: z.array(session).meta({ description: 'Also those that ended a moment ago and still count' }),
+    ended_sessions: z
+      .array(z.object({ session_id: z.string(), ended_at: instant }))
+      .meta({ description: 'Those that are remembered for two minutes, by their names only' }),
+    availability: z.object({ status: z.enum(['auto', 'away', 'busy', 'invisible']), ...expiring }).nullable(),
+    custom_status: z
+      .object({ text: z.string().nullable(), emoji: z.string().nullable(), ...expiring })
+      .nullable(),
+    away_after: z.object({ away_after_ms: z.int().nullable(), set_at: instant }).nullable(),
+    privacy: z
+      .object({
+        status_visibility: audience,
+        last_seen_visibility: audience,
+        reciprocal: z.boolean(),
+        last_seen_precision: z.enum(LAST_SEEN_PRECISIONS),
+        allow: idArray,
+        deny: idArray,
+        set_at: instant.meta({ description: 'When any of it was last changed' }),
+      })
+      .nullable(),
+  })
+  .meta({
+    id: 'KeptData',
+    description: 'What the rest is made of, as it is kept; null for what was never chosen',
+  }) satisfies z.ZodType<Kept>
+
+export const personData = json(
+  z
+    .object({
+      user_id: userId,
+      exported_at: instant,
+      presence: ownPresenceSchema,
+      settings: settingsSchema,
+      kept,
+      contacts: idArray.meta({ description: 'Whom they have on their list' }),
+      contact_of: idArray.meta({ description: 'Who has them on theirs' }),
+    })
+    .meta({ id: 'PersonData' }),
+  'All there is',
+)

@@ -1,0 +1,86 @@
+// The pages at `/` and `/docs` and the client for browsers, carried inside the program so that a single
+// file serves them too. A page runs exactly the script and the styles that are written inside it, and
+// nothing here ever comes from elsewhere.
+import { createHash } from 'node:crypto'
+import docs from '../../../../dashboard/docs.html' with { type: 'text' }
+import { createAsset, type Serve } from './asset.ts'
+import type { PageSources } from './bundle.ts'
+
+const PATHS = ['/', '/client.js', '/client-worker.js'] as const
+type Path = (typeof PATHS)[number]
+export type Pages = Record<string, (request: Request) => Promise<Response>>
+
+const NOTHING_FROM_ELSEWHERE = [
+  "default-src 'none'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+]
+/** The workers are the client's: the one it is given, and the one it makes to keep time. */
+const PAGE_NEEDS = ["connect-src 'self'", "worker-src 'self' blob:"]
+const DOCS_NEEDS = ["connect-src 'self'"]
+
+/** Anybody's page may import the client, also one that is isolated from other origins. */
+const FOR_ANY_ORIGIN = {
+  'content-type': 'text/javascript; charset=utf-8',
+  'cache-control': 'public, max-age=300',
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+  // A worker goes by its own policy, not by that of the page that starts it.
+  'content-security-policy': "default-src 'none'; connect-src 'self'",
+}
+
+function hashOf(html: string, tag: 'script' | 'style'): string {
+  const [, inside = ''] = new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 's').exec(html) ?? []
+  return `'sha256-${createHash('sha256').update(inside).digest('base64')}'`
+}
+
+function headersOf(html: string, needs: readonly string[]): Record<string, string> {
+  const policy = [
+    ...NOTHING_FROM_ELSEWHERE,
+    `script-src ${hashOf(html, 'script')}`,
+    `style-src ${hashOf(html, 'style')}`,
+    ...needs,
+  ]
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'content-security-policy': policy.join('; '),
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+  }
+}
+
+/** One document: what it needs is inside, so that no part of it can be of another version. */
+function assemble({ html, script, style }: PageSources, dev: boolean): string {
+  // Functions, because in a replacement that is a text every $ has a meaning.
+  return html
+    .replace('data-mode=""', `data-mode="${dev ? 'dev' : 'secured'}"`)
+    .replace('<style></style>', () => `<style>${style}</style>`)
+    .replace(/(?<=<script type="module">)(?=<\/script>)/, () => script.replaceAll('</script', '<\\/script'))
+}
+
+async function makeAssets(dev: boolean): Promise<Record<Path, Serve>> {
+  const { sources } = await import('./embedded.mts')
+  const page = assemble(sources, dev)
+  return {
+    '/': createAsset(page, headersOf(page, PAGE_NEEDS)),
+    '/client.js': createAsset(sources.client, FOR_ANY_ORIGIN),
+    '/client-worker.js': createAsset(sources.worker, FOR_ANY_ORIGIN),
+  }
+}
+
+/** Made when somebody first asks: most processes of a deployment are never asked. */
+export function createPages({ dev }: { dev: boolean }): Pages {
+  let assets: Promise<Record<Path, Serve>> | null = null
+  const serve = (path: Path) => async (request: Request) => {
+    assets ??= makeAssets(dev)
+    return (await assets)[path](request)
+  }
+  return Object.fromEntries(PATHS.map((path) => [path, serve(path)]))
+}
+
+const DOCS_HEADERS = headersOf(String(docs), DOCS_NEEDS)
+export const docsPage = (): Response => new Response(String(docs), { headers: DOCS_HEADERS })

@@ -1,0 +1,97 @@
+// What a route is: whom it is for, what it takes, what it answers and what it does, said once. The
+// guard lets a request through by this declaration and `openapi.ts` describes the route by it, so what
+// is documented is what is checked. A handler runs only with input that has been parsed.
+import type { ErrorCode } from '@greendot/protocol'
+import type { BunRequest } from 'bun'
+import type { z } from 'zod'
+import type { Caller } from './auth.ts'
+
+/** Who may call, and what the handler then knows about them. */
+interface Callers {
+  anyone: null
+  user: Extract<Caller, { kind: 'user' }>
+  server: Extract<Caller, { kind: 'server' }>
+  /** Either of the two. */
+  caller: Caller
+}
+export type Who = keyof Callers
+
+/** Parameters of a path or a query by name; a query parameter that is not sent is undefined. */
+export type Shape = Readonly<Record<string, z.ZodType>>
+type Values<S extends Shape> = { [Name in keyof S]: z.output<S[Name]> }
+
+/** One request, with everything about it that was declared. */
+export interface Call<W extends Who, Params extends Shape, Query extends Shape, Body extends z.ZodType> {
+  params: Values<Params>
+  query: Values<Query>
+  body: z.output<Body>
+  caller: Callers[W]
+  request: BunRequest
+}
+
+/** What comes back under one status. Answers are described here and never checked while serving. */
+export interface AnswerShape {
+  description: string
+  /** Null for an answer without a body. */
+  content: { type: string; schema: z.ZodType | null; example?: string } | null
+  /** Headers that may come with it, each with what it says. */
+  headers: Readonly<Record<string, string>>
+}
+
+export interface RouteSpec<W extends Who, Params extends Shape, Query extends Shape, Body extends z.ZodType> {
+  for: W
+  /** One line, without a full stop. */
+  summary: string
+  description?: string
+  /** One for each `:name` of the path. */
+  params?: Params
+  query?: Query
+  body?: Body
+  /** The token may come as `?token=`, for clients that cannot send headers. */
+  takesTokenInUrl?: true
+  /** Calls by users count as polls, whether they succeed or not (`poll-limit.ts`). */
+  isPoll?: true
+  answers: Readonly<Record<number, AnswerShape>>
+  /** Codes that this route says itself or through its schemas; those of the guard are understood. */
+  refusals?: readonly ErrorCode[]
+  // A method, not a property: only so do handlers for some callers fit into a table for all.
+  run(call: Call<W, Params, Query, Body>): Response | Promise<Response>
+}
+
+export type Route = RouteSpec<Who, Shape, Shape, z.ZodType>
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+export type Methods = Readonly<Partial<Record<Method, Route>>>
+/** By path, with parameters written `:name`. */
+export type Routes = Readonly<Record<string, Methods>>
+
+type Nothing = Record<never, never>
+
+/** Changes nothing; it is here so that `run` gets the types of what is declared beside it. */
+export function route<
+  W extends Who,
+  Params extends Shape = Nothing,
+  Query extends Shape = Nothing,
+  Body extends z.ZodType = z.ZodUndefined,
+>(spec: RouteSpec<W, Params, Query, Body>): Route {
+  return spec
+}
+
+export function json(
+  schema: z.ZodType,
+  description: string,
+  headers: AnswerShape['headers'] = {},
+): AnswerShape {
+  return { description, content: { type: 'application/json', schema }, headers }
+}
+
+export function text(type: string, description: string, example?: string): AnswerShape {
+  return {
+    description,
+    content: { type, schema: null, ...(example === undefined ? {} : { example }) },
+    headers: {},
+  }
+}
+
+export function nothing(description: string): AnswerShape {
+  return { description, content: null, headers: {} }
+}

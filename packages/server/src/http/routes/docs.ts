@@ -1,0 +1,31 @@
+// The description of all this: as an OpenAPI document, and as a page that shows it and tries it out.
+import { z } from 'zod'
+import { docsPage } from '../pages/page.ts'
+import { replyJson } from '../reply.ts'
+import { json, type Routes, route, text } from '../route.ts'
+
+const CACHED = { 'cache-control': 'public, max-age=60' }
+
+/** Later, because it describes these routes too. */
+export function docsRoutes(document: () => string): Routes {
+  return {
+    '/openapi.json': {
+      GET: route({
+        for: 'anyone',
+        summary: 'This document',
+        answers: {
+          200: json(z.looseObject({ openapi: z.string() }), 'Every route of this server, as OpenAPI 3.1'),
+        },
+        run: () => replyJson(document(), 200, CACHED),
+      }),
+    },
+    '/docs': {
+      GET: route({
+        for: 'anyone',
+        summary: 'This document as a page',
+        answers: { 200: text('text/html', 'Reads the document, and tries routes out') },
+        run: () => docsPage(),
+      }),
+    },
+  }
+}

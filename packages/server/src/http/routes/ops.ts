@@ -1,0 +1,97 @@
+// For whoever runs the server: is it alive, is it ready, what does it count.
+import type { Archive } from '../../archive/port.ts'
+import type { Stats } from '../../ops/stats.ts'
+import type { PresenceStore } from '../../store/port.ts'
+import {
+  health,
+  history as historyAnswer,
+  notReady,
+  ready,
+  stats as statsAnswer,
+} from '../openapi/answers.ts'
+import { reply, replyJson } from '../reply.ts'
+import { type Routes, route, text } from '../route.ts'
+
+/** Asking for somebody, whoever, goes all the way to the store. */
+const PROBE_ID = 'readyz'
+
+export interface OpsRoutesParts {
+  stats: Stats
+  store: PresenceStore
+  archive: Archive
+  /** Whether the gateway, if there is one, is where it should be. */
+  isHealthy(): boolean
+  isDraining(): boolean
+  /** Counts give people away, so that as a rule they are for server keys. */
+  areMetricsOpen: boolean
+  version: string
+}
+
+export function opsRoutes(parts: OpsRoutesParts): Routes {
+  const { stats, store, archive, isHealthy, isDraining, areMetricsOpen, version } = parts
+  const check = async (probe: () => Promise<unknown>): Promise<'ok' | 'failing'> =>
+    probe().then(
+      () => 'ok',
+      () => 'failing',
+    )
+
+  return {
+    '/healthz': {
+      GET: route({
+        for: 'anyone',
+        summary: 'Whether the process runs',
+        answers: { 200: health },
+        run: () => reply({ status: 'ok', version }),
+      }),
+    },
+    '/readyz': {
+      GET: route({
+        for: 'anyone',
+        summary: 'Whether it can take connections',
+        answers: { 200: ready, 503: notReady },
+        async run() {
+          const [hot, cold] = await Promise.all([
+            check(() => store.load([PROBE_ID])),
+            check(() => archive.ping()),
+          ])
+          const gateway = isHealthy() ? 'ok' : 'healing'
+          const accepting = isDraining() ? 'draining' : 'ok'
+          // Without one of the two, people are still served; taking this process out would end that.
+          const isReady = accepting === 'ok' && (hot === 'ok' || cold === 'ok')
+          const isWhole = hot === 'ok' && cold === 'ok' && gateway === 'ok'
+          const status = !isReady ? 'not_ready' : isWhole ? 'ready' : 'degraded'
+          return reply(
+            { status, checks: { store: hot, archive: cold, gateway, accepting } },
+            isReady ? 200 : 503,
+          )
+        },
+      }),
+    },
+    '/metrics': {
+      GET: route({
+        for: areMetricsOpen ? 'anyone' : 'server',
+        summary: 'Numbers for Prometheus',
+        answers: { 200: text('text/plain', 'The text format of Prometheus') },
+        run: async () => replyJson(await stats.prometheus(), 200, { 'content-type': stats.prometheusType }),
+      }),
+    },
+    '/api/v1/stats': {
+      GET: route({
+        for: 'server',
+        summary: 'Numbers for people',
+        description: 'People by status, connections, watches, rates, and how long changes take to arrive.',
+        answers: { 200: statsAnswer },
+        run: async () => reply(await stats.read()),
+      }),
+    },
+    '/api/v1/stats/history': {
+      GET: route({
+        for: 'server',
+        summary: 'The last hour in numbers',
+        description: 'A sample every ten seconds, oldest first, since the process that answers was started.',
+        answers: { 200: historyAnswer },
+        run: () => reply({ samples: stats.history() }),
+      }),
+    },
+  }
+}

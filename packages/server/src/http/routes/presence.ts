@@ -1,0 +1,99 @@
+// Reading presence over HTTP: one, many, or only the status of many.
+import type { QueriedPresence } from '@greendot/protocol'
+import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../../input/schemas.ts'
+import type { Eyes, SeenBy } from '../../presence/reading/seen-by.ts'
+import type { Caller } from '../auth.ts'
+import { onePresence, presences, statuses } from '../openapi/answers.ts'
+import { DEGRADED, refuse, replyJson } from '../reply.ts'
+import { type Routes, route } from '../route.ts'
+
+/** Who asks, and what may be said in the query of every reading. */
+interface Asking {
+  caller: Caller
+  query: { viewer_id: string | undefined }
+}
+
+type Shaped = (found: QueriedPresence[]) => unknown
+
+export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
+  /** Answers with the people asked for, one after the other. */
+  async function answerList(asking: Asking, userIds: readonly string[]): Promise<Response> {
+    const eyes = eyesOf(asking)
+    if (!eyes.ok) return refuse(eyes.failure)
+    const { json, isDegraded } = await seenBy.lookInJson(eyes.value, userIds)
+    return replyJson(json, 200, isDegraded ? DEGRADED : {})
+  }
+
+  /** Answers with the people asked for, in the shape `shape` gives them. */
+  async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
+    const eyes = eyesOf(asking)
+    if (!eyes.ok) return refuse(eyes.failure)
+    const { found, isDegraded } = await seenBy.look(eyes.value, userIds)
+    return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
+  }
+
+  const asStatuses: Shaped = (found) =>
+    Object.fromEntries(found.map((presence) => [presence.user_id, presence.status]))
+
+  return {
+    '/api/v1/presence': {
+      GET: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Presence of many people',
+        description: 'A URL has room for about 64 KB; longer lists go to the query below.',
+        query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
+        answers: { 200: presences },
+        refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
+        run: (call) => answerList(call, call.query.user_ids),
+      }),
+    },
+    '/api/v1/presence/query': {
+      POST: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Presence of many people, by body',
+        query: { viewer_id: viewerId },
+        body: queryBody,
+        answers: { 200: presences },
+        refusals: ['invalid_id', 'too_many_ids'],
+        run: (call) => answerList(call, call.body.user_ids),
+      }),
+    },
+    '/api/v1/presence/:user_id': {
+      GET: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Presence of one person',
+        description:
+          'As others see them, even when you ask for yourself. Somebody who is called like a route beside this ' +
+          'one (query, status, availability, settings) is read by the query above.',
+        params: { user_id: userId },
+        query: { viewer_id: viewerId },
+        answers: { 200: onePresence },
+        refusals: ['bad_request', 'invalid_id'],
+        run: (call) => answer(call, [call.params.user_id], ([one]) => one),
+      }),
+    },
+    '/presence/batch': {
+      GET: route({
+        for: 'caller',
+        isPoll: true,
+        summary: 'Only the status of many people',
+        query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
+        answers: { 200: statuses },
+        refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
+        run: (call) => answer(call, call.query.user_ids, asStatuses),
+      }),
+    },
+  }
+}
+
+/** From a backend nobody is hidden, unless it looks through the eyes of a user. */
+function eyesOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<Eyes> {
+  if (caller.kind === 'server')
+    return { ok: true, value: viewerId === undefined ? { of: 'app' } : { of: 'user', userId: viewerId } }
+  if (viewerId === undefined) return { ok: true, value: { of: 'user', userId: caller.userId } }
+  const message = 'viewer_id is for server keys; a user sees with their own eyes'
+  return { ok: false, failure: { code: 'forbidden', message } }
+}

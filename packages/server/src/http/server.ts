@@ -1,0 +1,133 @@
+// The listening socket: WebSocket upgrades on one path, routes on the others. Limits that belong to
+// the transport are set here; everything about meaning is decided behind it.
+import http from 'node:http'
+import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
+import type { Server } from 'bun'
+import { NIL } from '../gateway/delivery/watch-index.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { Opening, SocketData } from '../gateway/sessions/session-table.ts'
+import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
+import { randomName } from '../platform/ids.ts'
+import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
+import { type Guard, isAllowedOrigin } from './guard.ts'
+import type { Pages } from './pages/page.ts'
+import { refuse } from './reply.ts'
+import { queryOf, valuesOf } from './request-url.ts'
+import type { Routes } from './route.ts'
+
+/**
+ * A request line and headers that are longer do not get past the parser, which says 431 without a word. The
+ * runtime's own 16 KB are too few for a stream of as many UUIDs as one connection may watch.
+ */
+export const HEAD_BYTES_MAX = 64 * 1024
+/** A URL has grown past the head it came in when its bytes had to be written as %XX. */
+const URL_CHARS_MAX = HEAD_BYTES_MAX
+/** Our own limit answers with a problem document; this one only guards the parser. */
+const REQUEST_BYTES_MAX = 64 * 1024 * 1024
+/** A reader that leaves this much unread while asking for more is cut off. */
+const UNREAD_BYTES_MAX = 2 * 1024 * 1024
+const HTTP_IDLE_SECONDS = 10
+
+const TOO_LONG: Failure = { code: 'too_large', message: 'the URL is too long' }
+const NOTHING_HERE: Failure = { code: 'not_found', message: 'nothing here' }
+
+export interface HttpServerParts {
+  host: string
+  port: number
+  /** Several processes of one deployment share the port. */
+  reusePort: boolean
+  dev: boolean
+  guard: Guard
+  routes: Routes
+  /** Served as they are, to anybody. */
+  pages: Pages
+  authenticator: Authenticator
+  /** Null in a process that holds no connections. */
+  gateway: Pick<Gateway, 'sockets' | 'unblock'> | null
+  isDraining(): boolean
+}
+
+export type HttpServer = Server<SocketData>
+
+export function serveHttp(parts: HttpServerParts): HttpServer {
+  const { host, port, reusePort, dev, guard, routes, authenticator, gateway, isDraining } = parts
+
+  function upgrade(
+    request: Request,
+    server: HttpServer,
+  ): Response | undefined | Promise<Response | undefined> {
+    if (!isAllowedOrigin(request, dev)) {
+      return refuse({ code: 'forbidden', message: 'in dev mode only pages from this machine may connect' })
+    }
+    if (isDraining()) {
+      return refuse(
+        { code: 'unavailable', message: 'this server is going away; connect again' },
+        { 'retry-after': '1' },
+      )
+    }
+    const query = queryOf(request)
+    const caller = authenticator.authenticate(bearerToken(request.headers, query))
+    // Without a promise where there is nothing to wait for: this is what a crowd that comes back costs.
+    if (caller instanceof Promise)
+      return caller.then((known) => open(request, server, openingOf(request, query, known)))
+    return open(request, server, openingOf(request, query, caller))
+  }
+
+  function open(request: Request, server: HttpServer, opening: Opening | Failure): Response | undefined {
+    // A browser cannot read the status of a failed upgrade, so refusals are told over the socket.
+    if (server.upgrade(request, { data: opening })) return undefined
+    return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
+  }
+
+  const guarded = Object.fromEntries(Object.entries(routes).map(([path, methods]) => [path, guard(methods)]))
+  // Bun.serve has no option for it: the parser goes by this one, for the whole process. In Node's types,
+  // where it is a flag of the command line, it is read-only.
+  Object.assign(http, { maxHeaderSize: HEAD_BYTES_MAX })
+  return Bun.serve<SocketData>({
+    hostname: host,
+    port,
+    idleTimeout: HTTP_IDLE_SECONDS,
+    maxRequestBodySize: REQUEST_BYTES_MAX,
+    development: false,
+    // Said either way: left out, a second server would quietly share the port with this one.
+    reusePort,
+    routes: { ...guarded, ...(gateway === null ? {} : { '/api/v1/ws': upgrade }), ...parts.pages },
+    fetch: (request) => refuse(request.url.length > URL_CHARS_MAX ? TOO_LONG : NOTHING_HERE),
+    error: () => refuse({ code: 'internal', message: 'the request failed' }),
+    websocket: {
+      maxPayloadLength: FRAME_BYTES_MAX,
+      backpressureLimit: UNREAD_BYTES_MAX,
+      closeOnBackpressureLimit: true,
+      perMessageDeflate: false,
+      // Silence is ours to judge, for all connections in one walk.
+      idleTimeout: 0,
+      sendPings: false,
+      open: (socket) => gateway?.sockets.open(socket),
+      message: (socket, message) => gateway?.sockets.message(socket, message),
+      close: (socket) => gateway?.sockets.close(socket),
+      drain(socket) {
+        const row = socket.data
+        if (typeof row === 'number' && row !== NIL) gateway?.unblock(row)
+      },
+    },
+  })
+}
+
+function openingOf(request: Request, query: URLSearchParams, caller: Caller | Refusal): Opening | Failure {
+  if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
+  if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
+  const [deviceId = randomName('d-')] = valuesOf(request, query, 'device_id')
+  if (!isId(deviceId)) return { code: 'invalid_id', message: 'device_id is not a valid id' }
+  const platform = parse(platformSchema, query.get('platform') ?? ('other' satisfies Platform))
+  if (!platform.ok) return { code: 'bad_request', message: `platform is one of ${PLATFORMS.join(', ')}` }
+  const said = query.get('activity')
+  const chosen = said === null ? null : parse(activity, said)
+  if (chosen !== null && !chosen.ok) return chosen.failure
+  return {
+    userId: caller.userId,
+    deviceId,
+    platform: platform.value,
+    activity: chosen === null ? null : chosen.value,
+    tokenExpiresAt: caller.expiresAt,
+  }
+}

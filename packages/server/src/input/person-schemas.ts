@@ -1,0 +1,81 @@
+// What requests about a person must look like: their settings, and the lists the app keeps for them.
+import {
+  AUDIENCES,
+  type Audience,
+  LAST_SEEN_PRECISIONS,
+  type LastSeenPrecision,
+  utf8Length,
+} from '@greendot/protocol'
+import { z } from 'zod'
+import { LISTED_BYTES_MAX, LISTED_MAX, type Privacy } from '../presence/core/privacy.ts'
+import type { SettingsChange } from '../presence/people/actions.ts'
+import { idList, said, userIds } from './schemas.ts'
+
+/** Longer than anybody stays at a keyboard without touching it. */
+const AWAY_AFTER_MS_MAX = 7 * 86_400_000
+
+const audience = z
+  .enum(AUDIENCES, { error: said('bad_request', `an audience is one of ${AUDIENCES.join(', ')}, or null`) })
+  .nullish()
+  .meta({ description: "null returns to the server's default" })
+
+/** The lists travel with every change of whoever has them, so they cannot be of any length. */
+const listed = (name: string) =>
+  idList({ name, max: LISTED_MAX, tooMany: `${name} holds at most ${LISTED_MAX} people, and never more` })
+    .refine((ids) => ids.reduce((bytes, id) => bytes + utf8Length(id), 0) <= LISTED_BYTES_MAX, {
+      error: said('too_many_ids', `the ids in ${name} have at most ${LISTED_BYTES_MAX} bytes together`),
+    })
+    .optional()
+
+interface SettingsBody {
+  status_visibility?: Audience | null | undefined
+  last_seen_visibility?: Audience | null | undefined
+  reciprocal?: boolean | undefined
+  last_seen_precision?: LastSeenPrecision | undefined
+  allow?: string[] | undefined
+  deny?: string[] | undefined
+  away_after_ms?: number | null | undefined
+}
+
+const awayAfterMessage = said(
+  'bad_request',
+  `away_after_ms is 1 to ${AWAY_AFTER_MS_MAX} whole milliseconds, or null`,
+)
+
+export const settingsBody = z
+  .object({
+    status_visibility: audience,
+    last_seen_visibility: audience,
+    reciprocal: z.boolean({ error: said('bad_request', 'reciprocal is true or false') }).optional(),
+    last_seen_precision: z
+      .enum(LAST_SEEN_PRECISIONS, {
+        error: said('bad_request', `last_seen_precision is one of ${LAST_SEEN_PRECISIONS.join(', ')}`),
+      })
+      .optional(),
+    allow: listed('allow'),
+    deny: listed('deny'),
+    away_after_ms: z
+      .int({ error: awayAfterMessage })
+      .min(1, { error: awayAfterMessage })
+      .max(AWAY_AFTER_MS_MAX, { error: awayAfterMessage })
+      .nullish()
+      .meta({ description: "null returns to the server's default" }),
+  })
+  .meta({ examples: [{ status_visibility: 'contacts', deny: ['mallory'] }, { away_after_ms: 600_000 }] })
+  .transform(toChange)
+
+/** Only what is said; the rest stays as it is. */
+function toChange(body: SettingsBody): SettingsChange {
+  const privacy: Partial<Privacy> = {}
+  if (body.status_visibility !== undefined) privacy.statusVisibility = body.status_visibility
+  if (body.last_seen_visibility !== undefined) privacy.lastSeenVisibility = body.last_seen_visibility
+  if (body.reciprocal !== undefined) privacy.reciprocal = body.reciprocal
+  if (body.last_seen_precision !== undefined) privacy.lastSeenPrecision = body.last_seen_precision
+  if (body.allow !== undefined) privacy.allow = [...new Set(body.allow)]
+  if (body.deny !== undefined) privacy.deny = [...new Set(body.deny)]
+  return { privacy, awayAfterMs: body.away_after_ms }
+}
+
+export const contactsBody = z
+  .object({ user_ids: userIds })
+  .meta({ examples: [{ user_ids: ['bob', 'carol'] }] })

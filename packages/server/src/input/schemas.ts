@@ -1,0 +1,249 @@
+// What requests must look like, for WebSocket frames and HTTP bodies alike. A schema's message is
+// `code: sentence` with a registered error code, so that bad input is answered precisely.
+import {
+  ACTIVITIES,
+  AVAILABILITY_CHOICES,
+  type Availability,
+  CUSTOM_EMOJI_BYTES_MAX,
+  CUSTOM_TEXT_CHARS_MAX,
+  ERRORS,
+  type ErrorCode,
+  type Failure,
+  ID_BYTES_MAX,
+  IDS_PER_QUERY_MAX,
+  isId,
+  PLATFORMS,
+  utf8Length,
+} from '@greendot/protocol'
+import { z } from 'zod'
+
+export type Parsed<T> = { ok: true; value: T } | { ok: false; failure: Failure }
+
+export const said = (code: ErrorCode, sentence: string) => `${code}: ${sentence}`
+
+const NOT_AN_ID = said(
+  'invalid_id',
+  'an id is 1 to 128 bytes of UTF-8 without control characters, white space or commas',
+)
+
+/** What JSON Schema can say of an id; it counts characters, not bytes. */
+const ID_IN_WORDS = {
+  minLength: 1,
+  maxLength: ID_BYTES_MAX,
+  pattern: '^[^\\s,]+$',
+  description: `1 to ${ID_BYTES_MAX} bytes of UTF-8 without control characters, white space or commas`,
+}
+
+export const userId = z
+  .string({ error: NOT_AN_ID })
+  .refine(isId, { error: NOT_AN_ID })
+  .meta({ ...ID_IN_WORDS, examples: ['alice'] })
+
+/** What a list of ids is called, how long it may be, and what its sender is told when it is longer. */
+interface IdListRule {
+  name: string
+  max: number
+  tooMany: string
+}
+
+const rule = (max: number): IdListRule => ({
+  name: 'user_ids',
+  max,
+  tooMany: `at most ${max} ids a call; split the list`,
+})
+
+/**
+ * A list of ids as one check instead of one per element: lists are long, and both connecting and
+ * querying wait for this.
+ */
+export function idList(list: IdListRule) {
+  return z
+    .unknown()
+    .transform((value, context) => checkedIds(value, list, context))
+    .meta(idListInWords(list.max))
+}
+
+function checkedIds(value: unknown, list: IdListRule, context: z.RefinementCtx): string[] {
+  const problem = idListProblem(value, list)
+  if (problem === null) return value as string[]
+  context.addIssue(problem)
+  return z.NEVER
+}
+
+/** The same list for whoever reads the description, where one check would say nothing. */
+function idListInWords(max: number): Record<string, unknown> {
+  const items = { type: 'string', ...ID_IN_WORDS }
+  const limit = Number.isFinite(max) ? { maxItems: max } : {}
+  return { type: 'array', items, ...limit, examples: [['alice', 'bob']] }
+}
+
+function idListProblem(value: unknown, { name, max, tooMany }: IdListRule): string | null {
+  if (!Array.isArray(value)) return said('bad_request', `${name} is a list of ids`)
+  if (value.length > max) return said('too_many_ids', tooMany)
+  return value.every(isId) ? null : NOT_AN_ID
+}
+
+export const userIds = idList(rule(Number.POSITIVE_INFINITY))
+export const queriedIds = idList(rule(IDS_PER_QUERY_MAX))
+
+const nobodyNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b') }
+
+/** The same in a URL: with commas between them, and at least one. */
+export const queriedIdsInUrl = z
+  .string(nobodyNamed)
+  .refine((text) => text !== '', nobodyNamed)
+  .transform((text, context) => checkedIds(text.split(','), rule(IDS_PER_QUERY_MAX), context))
+  .meta({
+    ...idListInWords(IDS_PER_QUERY_MAX),
+    minItems: 1,
+    description: 'Ids with commas between them. Sent several times, they are one list',
+  })
+
+/** Whether a parameter may come in several parts, which are then one list. */
+export const isListInUrl = (parameter: z.ZodType): boolean => parameter.meta()?.type === 'array'
+
+const NOBODY_NAMED = said('bad_request', 'name the user: ?user_id=a')
+
+export const explainedUserId = z
+  .string({ error: NOBODY_NAMED })
+  .refine(isId, { error: NOT_AN_ID })
+  .meta({ ...ID_IN_WORDS, description: 'Who is seen', examples: ['alice'] })
+
+/** Through whose eyes a backend looks. */
+export const viewerId = userId.optional().meta({
+  description: 'Only with a server key: answers as this user sees it. Without it, the whole truth',
+})
+
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
+const INSTANT_MAX = Date.UTC(9999, 11, 31)
+
+/** Parsers take the 31st of February for a day in March, and whoever wrote it meant something else. */
+function isOnTheCalendar(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number)
+  const date = new Date(Date.UTC(year!, month! - 1, day!))
+  return date.getUTCMonth() === month! - 1 && date.getUTCDate() === day && !Number.isNaN(Date.parse(text))
+}
+
+// For both kinds too: a union speaks up only when the value is of neither.
+const notAnInstant = {
+  error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
+}
+
+/** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
+const expiry = z
+  .union([z.int(notAnInstant), z.string().regex(ISO_8601, notAnInstant)], notAnInstant)
+  .refine((value) => typeof value === 'number' || isOnTheCalendar(value), {
+    error: said('invalid_expiry', 'expires_at is a day or a time that does not exist'),
+    abort: true,
+  })
+  .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
+  .refine((at) => at > 0 && at <= INSTANT_MAX, {
+    error: said('invalid_expiry', 'expires_at is not in the years 1970 to 9999'),
+  })
+  .nullish()
+  .transform((at) => at ?? null)
+  .meta({ description: 'Unix milliseconds or ISO 8601, and ahead of now; null or absent for never' })
+
+const CHOICES_EXPIRE_AT = '2099-12-31T17:00:00Z'
+
+export const availabilityBody = z
+  .object({
+    status: z
+      .enum(AVAILABILITY_CHOICES, {
+        error: said('invalid_status', `status is one of ${AVAILABILITY_CHOICES.join(', ')}`),
+      })
+      .meta({ description: 'online returns to automatic' }),
+    expires_at: expiry,
+  })
+  .meta({ examples: [{ status: 'busy', expires_at: CHOICES_EXPIRE_AT }, { status: 'online' }] })
+  .transform(({ status, expires_at }): { status: Availability; expiresAt: number | null } => ({
+    status: status === 'online' ? 'auto' : status,
+    expiresAt: expires_at,
+  }))
+
+// Databases cannot keep the null character: SQLite drops it and Postgres refuses the whole batch.
+const isWellFormed = (text: string) => text.isWellFormed() && !text.includes('\0')
+const malformed = {
+  error: said('bad_request', 'text and emoji must be well-formed Unicode without null characters'),
+}
+const notText = { error: said('bad_request', 'text and emoji are strings or null') }
+const orNothing = (text: string | null | undefined) => (text ? text : null)
+
+export const customStatusBody = z
+  .object({
+    text: z
+      .string(notText)
+      .refine(isWellFormed, malformed)
+      .refine((text) => text.length <= CUSTOM_TEXT_CHARS_MAX || [...text].length <= CUSTOM_TEXT_CHARS_MAX, {
+        error: said('text_too_long', `text has at most ${CUSTOM_TEXT_CHARS_MAX} characters`),
+      })
+      .meta({ maxLength: CUSTOM_TEXT_CHARS_MAX })
+      .nullish()
+      .transform(orNothing),
+    emoji: z
+      .string(notText)
+      .refine(isWellFormed, malformed)
+      .refine((emoji) => utf8Length(emoji) <= CUSTOM_EMOJI_BYTES_MAX, {
+        error: said('text_too_long', `emoji has at most ${CUSTOM_EMOJI_BYTES_MAX} bytes`),
+      })
+      .meta({ maxLength: CUSTOM_EMOJI_BYTES_MAX, description: `At most ${CUSTOM_EMOJI_BYTES_MAX} bytes` })
+      .nullish()
+      .transform(orNothing),
+    expires_at: expiry,
+  })
+  .meta({ examples: [{ text: 'In a meeting', emoji: '📅', expires_at: CHOICES_EXPIRE_AT }] })
+  .transform(({ text, emoji, expires_at }) => ({ text, emoji, expiresAt: expires_at }))
+
+export const activity = z
+  .enum(ACTIVITIES, { error: said('bad_request', 'activity is active or idle') })
+  .meta({ id: 'Activity' })
+
+export const platform = z
+  .enum(PLATFORMS, { error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`) })
+  .meta({ id: 'Platform' })
+
+export const deviceId = userId.meta({
+  description: `The device, the same every time. ${ID_IN_WORDS.description}`,
+  examples: ['phone'],
+})
+
+export const heartbeatBody = z
+  .object({ device_id: deviceId, platform: platform.default('other'), activity })
+  .meta({ examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }] })
+
+export const leaveBody = z.object({ device_id: deviceId }).meta({ examples: [{ device_id: 'phone' }] })
+
+export const queryBody = z
+  .object({ user_ids: queriedIds })
+  .meta({ examples: [{ user_ids: ['alice', 'bob'] }] })
+
+export const idsFrame = z.object({ user_ids: userIds })
+
+const notVersions = { error: said('bad_request', 'known maps ids to versions') }
+
+export const watchFrame = z.object({
+  user_ids: userIds,
+  known: z.record(z.string(), z.number(notVersions), notVersions).default({}),
+})
+
+export function parse<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
+  const result = schema.safeParse(value)
+  return result.success ? { ok: true, value: result.data } : { ok: false, failure: failureOf(result.error) }
+}
+
+function failureOf(error: z.ZodError): Failure {
+  const issue = error.issues[0]!
+  const [code, sentence] = split(issue.message)
+  const where = issue.path.join('.')
+  if (code in ERRORS && sentence !== undefined) {
+    // The same rule holds in many places, and only here it is known in which it was broken.
+    const message = code === 'invalid_id' && where !== '' ? `${where}: ${sentence}` : sentence
+    return { code: code as ErrorCode, message }
+  }
+  return { code: 'bad_request', message: `${where === '' ? 'the body' : where}: ${issue.message}` }
+}
+
+function split(message: string): [string, string | undefined] {
+  const colon = message.indexOf(': ')
+  return colon === -1 ? [message, undefined] : [message.slice(0, colon), message.slice(colon + 2)]
+}

@@ -1,0 +1,236 @@
+// What the server counts, for Prometheus and for people. Hot paths bump plain numbers; everything here
+// happens only when somebody asks, except a sample every few seconds. Prometheus reads each process by
+// itself; people get the whole deployment, as far as its processes have put up what they count.
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { Clock, Timer } from '../platform/clock.ts'
+import { randomName } from '../platform/ids.ts'
+import type { Tally } from '../platform/tally.ts'
+import type { PresenceStore } from '../store/port.ts'
+import { type ProcessNotice, startBoard } from './process-directory.ts'
+import { type Sample, startHistory } from './stats-history.ts'
+
+const SAMPLE_EVERY_MS = 5_000
+const QUANTILES = [0.5, 0.9, 0.99] as const
+
+/** Numbers that are true right now, as opposed to counted since the start. */
+export interface GatewayGauges {
+  gatewayId: string
+  sessions: number
+  streams: number
+  watches: number
+  watchedUsers: number
+  slowReaders: number
+  /** Changes on their way round a large audience, and those that wait for one of the walkers. */
+  wavesWalking: number
+  wavesWaiting: number
+}
+
+export interface ProcessGauges {
+  trackerDepth: number
+  sweepLagMs: number
+  archiveBacklog: number
+  /** How far the clock of this machine is behind that of the store. */
+  clockOffsetMs: number
+}
+
+export interface Stats {
+  read(): Promise<object>
+  /** The last hour, oldest first. */
+  history(): readonly Sample[]
+  prometheus(): Promise<string>
+  prometheusType: string
+  stop(): void
+}
+
+const COUNTERS = {
+  connections_opened: (tally: Tally) => tally.connectionsOpened,
+  connections_closed: (tally: Tally) => tally.connectionsClosed,
+  frames_in: (tally: Tally) => tally.framesIn,
+  heartbeats: (tally: Tally) => tally.heartbeats,
+  frames_out: (tally: Tally) => tally.framesOut,
+  deliveries: (tally: Tally) => tally.deliveries,
+  changes: (tally: Tally) => tally.changes,
+  errors_sent: (tally: Tally) => tally.errorsSent,
+  sessions_lost: (tally: Tally) => tally.sessionsLost,
+}
+type Counts = Record<keyof typeof COUNTERS, number>
+
+const NO_GATEWAY: GatewayGauges = {
+  gatewayId: '',
+  sessions: 0,
+  streams: 0,
+  watches: 0,
+  watchedUsers: 0,
+  slowReaders: 0,
+  wavesWalking: 0,
+  wavesWaiting: 0,
+}
+
+export function createStats(parts: {
+  tally: Tally
+  /** Null in a process that holds no connections. */
+  gateway: () => GatewayGauges | null
+  process: () => ProcessGauges
+  store: PresenceStore
+  clock: Clock
+  roles: readonly string[]
+}): Stats {
+  const { tally, gateway, store, clock, roles } = parts
+  const processName = randomName('p-')
+  const startedAt = clock.now()
+  const registry = new Registry()
+
+  /** Null while the store is away: everything else is still worth telling. */
+  const countUsers = () => store.countByStatus().catch(() => null)
+  const count = (): Counts =>
+    Object.fromEntries(Object.entries(COUNTERS).map(([name, of]) => [name, of(tally)])) as Counts
+  let last = { at: clock.now(), counts: count() }
+  let rates = Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, 0])) as Counts
+  const timer: Timer = clock.every(SAMPLE_EVERY_MS, () => {
+    const next = { at: clock.now(), counts: count() }
+    const seconds = Math.max(0.001, (next.at - last.at) / 1000)
+    const perSecond = (name: keyof Counts) => (next.counts[name] - last.counts[name]) / seconds
+    rates = Object.fromEntries(
+      Object.keys(COUNTERS).map((name) => [name, perSecond(name as keyof Counts)]),
+    ) as Counts
+    last = next
+  })
+
+  function expose(
+    name: string,
+    help: string,
+    collect: (gauge: Gauge) => void | Promise<void>,
+    labelNames: string[] = [],
+  ) {
+    new Gauge({
+      name: `greendot_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        return collect(this)
+      },
+    })
+  }
+  for (const [name, of] of Object.entries(COUNTERS)) {
+    new Counter({
+      name: `greendot_${name}_total`,
+      help: `${name.replaceAll('_', ' ')} since the start`,
+      registers: [registry],
+      // The tally holds running totals already, so they are read out instead of being counted again.
+      collect() {
+        this.reset()
+        this.inc(of(tally))
+      },
+    })
+  }
+  const gauges = (): Record<string, number> => {
+    const { gatewayId: _, ...numbers } = gateway() ?? NO_GATEWAY
+    return { ...numbers, ...parts.process() }
+  }
+  for (const name of Object.keys(gauges())) {
+    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    expose(snake, `${snake.replaceAll('_', ' ')} now`, (gauge) => gauge.set(gauges()[name]!))
+  }
+  expose(
+    'users',
+    'hot users by shown status',
+    async (gauge) => {
+      for (const [status, users] of Object.entries((await countUsers()) ?? {})) gauge.set({ status }, users)
+    },
+    ['status'],
+  )
+  expose(
+    'propagation_ms',
+    'from a change to its frame, by quantile',
+    (gauge) => {
+      for (const quantile of QUANTILES)
+        gauge.set({ quantile: String(quantile) }, tally.waits.quantile(quantile) ?? 0)
+    },
+    ['quantile'],
+  )
+  expose('loop_block_ms_max', 'longest time the event loop was busy since it was asked last', (gauge) => {
+    gauge.set(tally.loopBlockMsMax)
+    tally.loopBlockMsMax = 0
+  })
+  expose('resident_bytes', 'resident memory of the process', (gauge) => gauge.set(process.memoryUsage().rss))
+
+  function notice(): ProcessNotice {
+    const here = gateway() ?? NO_GATEWAY
+    return {
+      name: gateway() === null ? processName : here.gatewayId,
+      roles,
+      connections: here.sessions,
+      streams: here.streams,
+      watches: here.watches,
+      watched_users: here.watchedUsers,
+      slow_readers: here.slowReaders,
+      changes_per_second: rates.changes,
+      deliveries_per_second: rates.deliveries,
+      frames_in_per_second: rates.frames_in,
+      propagation_p99_ms: tally.waits.quantile(0.99),
+      archive_backlog: parts.process().archiveBacklog,
+      resident_bytes: process.memoryUsage().rss,
+      uptime_ms: clock.now() - startedAt,
+    }
+  }
+  const board = startBoard({ store, clock, notice })
+  const history = startHistory({
+    clock,
+    async sample() {
+      const processes = await board.read()
+      return {
+        at: clock.now(),
+        users: await countUsers(),
+        connections: sum(processes, 'connections'),
+        watches: sum(processes, 'watches'),
+        changes_per_second: sum(processes, 'changes_per_second'),
+        deliveries_per_second: sum(processes, 'deliveries_per_second'),
+        propagation_p99_ms: slowest(processes),
+      }
+    },
+  })
+
+  return {
+    async read() {
+      const [p50, p90, p99] = QUANTILES.map((quantile) => tally.waits.quantile(quantile))
+      const processes = await board.read()
+      return {
+        users: await countUsers(),
+        connections: sum(processes, 'connections'),
+        streams: sum(processes, 'streams'),
+        watches: sum(processes, 'watches'),
+        watched_users: sum(processes, 'watched_users'),
+        slow_readers: sum(processes, 'slow_readers'),
+        gateways: processes
+          .filter((one) => one.roles.includes('gateway'))
+          .map(({ name, connections, watches }) => ({ gateway_id: name, connections, watches })),
+        processes,
+        rates_per_second: rates,
+        totals: count(),
+        propagation_ms: { p50, p90, p99, count: tally.waits.count() },
+        uptime_ms: clock.now() - startedAt,
+      }
+    },
+    history: history.samples,
+    prometheus: () => registry.metrics(),
+    prometheusType: registry.contentType,
+    stop() {
+      timer.stop()
+      board.stop()
+      history.stop()
+    },
+  }
+}
+
+type Summed = 'connections' | 'streams' | 'watches' | 'watched_users' | 'slow_readers'
+type Rated = 'changes_per_second' | 'deliveries_per_second'
+
+function sum(processes: readonly ProcessNotice[], what: Summed | Rated): number {
+  return processes.reduce((total, one) => total + one[what], 0)
+}
+
+function slowest(processes: readonly ProcessNotice[]): number | null {
+  const known = processes.flatMap(({ propagation_p99_ms: ms }) => (ms === null ? [] : [ms]))
+  return known.length === 0 ? null : Math.max(...known)
+}

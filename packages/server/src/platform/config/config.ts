@@ -1,0 +1,164 @@
+// From flags, environment and file to one immutable Config. Pure: the caller hands in the command
+// line, the environment and the way to read a file. Whatever is wrong comes back as one line that
+// says where it was said and how to mend it, without any secret.
+import { POLICIES, type Policy, type PolicyName } from '../../presence/core/policy.ts'
+import type { PrivacyRules } from '../../presence/core/privacy.ts'
+import { brokenRule } from './rules.ts'
+import {
+  DEFAULT_POLICY,
+  fieldOf,
+  type LogLevel,
+  type Role,
+  SETTING_NAMES,
+  SETTINGS,
+  type Setting,
+  type Settings,
+} from './settings.ts'
+import { type ConfigSources, collectSettings, type Said, type SaidSettings } from './sources.ts'
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly roles: readonly Role[]
+  readonly workers: number
+  readonly reusePort: boolean
+  readonly redisUrl: string | null
+  readonly readReplicas: boolean
+  readonly readCacheMs: number
+  readonly databaseUrl: string
+  readonly databasePool: number
+  readonly kafkaBrokers: readonly string[]
+  readonly dev: boolean
+  readonly jwtSecret: string | null
+  readonly jwksUrl: string | null
+  readonly serverKeys: readonly string[]
+  readonly policyName: PolicyName
+  readonly policy: Readonly<Policy>
+  readonly gatewayLeaseMs: number
+  readonly flushMs: number
+  readonly pacedAbove: number
+  readonly queuedAbove: number
+  readonly polledAbove: number
+  readonly paceMsMax: number
+  readonly watchLimit: number
+  readonly rules: Readonly<PrivacyRules>
+  readonly framesPerSecond: number
+  readonly sessionsPerUser: number
+  readonly pollBurst: number
+  readonly pollEveryMs: number
+  readonly metricsOpen: boolean
+  readonly drainMs: number
+  readonly logLevel: LogLevel
+}
+
+export type LoadedConfig = { ok: true; config: Config } | { ok: false; problem: string }
+
+/** Commands that serve nobody can do without a way to check tokens. */
+export type AuthNeed = 'required' | 'optional'
+
+export function loadConfig(sources: ConfigSources, auth: AuthNeed = 'required'): LoadedConfig {
+  const problems: string[] = []
+  const report = (problem: string) => void problems.push(problem)
+  const settings = settle(collectSettings(sources, report), report)
+  // Rules between settings mean something only when each setting is valid.
+  const problem = problems[0] ?? brokenRule(settings, auth)
+  return problem === null ? { ok: true, config: toConfig(settings) } : { ok: false, problem }
+}
+
+function settle(said: SaidSettings, report: (problem: string) => void): Settings {
+  const policyText = said.get('policy')?.text ?? DEFAULT_POLICY
+  const policy = POLICIES[SETTINGS.policy.kind.parse(policyText) ?? DEFAULT_POLICY]
+  const values = SETTING_NAMES.map((name) => {
+    const setting: Setting<unknown> = SETTINGS[name]
+    const given = said.get(name)
+    return [name, given === undefined ? defaultOf(setting, policy) : parse(setting, given, report)]
+  })
+  return Object.fromEntries(values) as Settings
+}
+
+function defaultOf({ fallback }: Setting<unknown>, policy: Policy): unknown {
+  return fallback.from === 'value' ? fallback.value : policy[fallback.key]
+}
+
+function parse({ kind, secret }: Setting<unknown>, given: Said, report: (problem: string) => void): unknown {
+  const value = kind.parse(given.text)
+  if (value === undefined) {
+    const shown = secret ? 'the value given' : `"${withoutCredentials(given.text)}"`
+    report(`${given.source}: ${shown} is not ${kind.expects}`)
+  }
+  return value
+}
+
+function toConfig(settings: Settings): Config {
+  return Object.freeze({
+    host: settings.host,
+    port: settings.port,
+    roles: Object.freeze(settings.roles),
+    workers: settings.workers,
+    reusePort: settings.reuse_port,
+    redisUrl: settings.redis_url,
+    readReplicas: settings.read_replicas,
+    readCacheMs: settings.read_cache_ms,
+    databaseUrl: settings.database_url,
+    databasePool: settings.database_pool,
+    kafkaBrokers: Object.freeze(settings.kafka_brokers),
+    dev: settings.dev,
+    jwtSecret: settings.jwt_secret,
+    jwksUrl: settings.jwks_url,
+    serverKeys: Object.freeze(settings.server_keys),
+    policyName: settings.policy,
+    policy: Object.freeze({
+      heartbeatIntervalMs: settings.heartbeat_interval_ms,
+      heartbeatTtlMs: settings.heartbeat_ttl_ms,
+      awayAfterMs: settings.away_after_ms,
+      onlineDelayMs: settings.online_delay_ms,
+      offlineDelayMs: settings.offline_delay_ms,
+      lingerMs: settings.linger_ms,
+    }),
+    gatewayLeaseMs: settings.gateway_lease_ms,
+    flushMs: settings.flush_ms,
+    pacedAbove: settings.paced_above,
+    queuedAbove: settings.queued_above,
+    polledAbove: settings.polled_above,
+    paceMsMax: settings.pace_ms_max,
+    watchLimit: settings.watch_limit,
+    rules: Object.freeze({ hiddenAs: settings.hidden_as, defaultVisibility: settings.default_visibility }),
+    framesPerSecond: settings.frames_per_second,
+    sessionsPerUser: settings.sessions_per_user,
+    pollBurst: settings.poll_burst,
+    pollEveryMs: settings.poll_every_ms,
+    metricsOpen: settings.metrics_open,
+    drainMs: settings.drain_ms,
+    logLevel: settings.log_level,
+  })
+}
+
+/** Every setting as text, safe to print: secrets are "(set)" and URLs lose their credentials. */
+export function describeConfig(config: Config): Record<string, string> {
+  const fields: Record<string, unknown> = {
+    ...config,
+    ...config.policy,
+    ...config.rules,
+    policy: config.policyName,
+  }
+  return Object.fromEntries(
+    SETTING_NAMES.map((name) => {
+      const setting: Setting<unknown> = SETTINGS[name]
+      return [name, describeValue(setting, fields[fieldOf(name)])]
+    }),
+  )
+}
+
+/** The value of a setting as text; "(not set)" for nothing at all. */
+export function describeValue({ secret, kind }: Setting<unknown>, value: unknown): string {
+  const text = Array.isArray(value) ? value.join(',') : String(value)
+  const isSet = text !== '' && (value !== null || kind.parse('null') === null)
+  if (!isSet) return '(not set)'
+  if (secret) return '(set)'
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : withoutCredentials(text)
+}
+
+/** Hides everything before an @ but the scheme, however the URL is misspelt, and all after a question mark. */
+function withoutCredentials(text: string): string {
+  return text.replace(/^([a-z-]+:\/{0,2})?.*@/is, '$1***@').replace(/\?.+/s, '?***')
+}

@@ -1,0 +1,270 @@
+// Ways to go and ways to come (SPEC P10 to P16), by example: which vote a session keeps after its
+// end, when an arrival is shown, and what a device that comes back carries on with.
+import { describe, expect, test } from 'bun:test'
+import {
+  active,
+  choose,
+  closed,
+  connected,
+  createPerson,
+  idle,
+  left,
+  lost,
+} from '../../../../../testing/presence-person.ts'
+import { POLICIES } from './policy.ts'
+
+const { instant, calm, linger } = POLICIES
+const T = 10_000_000
+
+describe('[D2] ways to go', () => {
+  test.each([
+    ['instant', instant],
+    ['calm', calm],
+    ['linger', linger],
+  ] as const)('[P10] under %s a clean goodbye is over at once', (_, policy) => {
+    const alice = createPerson(policy)
+    alice.at(T, connected('web#1', T))
+    expect(alice.at(T + 60_000).status).toBe('online')
+    expect(alice.at(T + 60_001, left('web#1', T + 60_001))).toMatchObject({
+      status: 'offline',
+      devices: [],
+      last_seen: T + 60_001,
+    })
+    expect(alice.dueAt()).toBeNull()
+  })
+
+  test('[P10] only the session that says it is over; another tab stays', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T), connected('web#2', T))
+    expect(alice.at(T + 1, left('web#1', T + 1)).status).toBe('online')
+    expect(alice.at(T + 2, left('web#2', T + 2)).status).toBe('offline')
+  })
+
+  test('[P10] a goodbye that arrives after the socket closed ends the grace', () => {
+    for (const end of [closed('web#1', T + 10_000), lost('web#1', T + 10_000, T + 5_000)]) {
+      const alice = createPerson(linger)
+      alice.at(T, connected('web#1', T))
+      alice.at(T + 10_000, end)
+      expect(alice.at(T + 10_001, left('web#1', T + 10_001)).status).toBe('offline')
+    }
+  })
+
+  test('[P11] a closed socket keeps its vote for the offline delay', () => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T), connected('mobile#1', T))
+    alice.at(T + 9_000, idle('mobile#1', T + 9_000))
+    alice.at(T + 10_000, closed('web#1', T + 10_000))
+    expect(alice.at(T + 39_999)).toMatchObject({ status: 'online', devices: ['web', 'mobile'] })
+    expect(alice.at(T + 40_000)).toMatchObject({ status: 'away', devices: ['mobile'] })
+  })
+
+  test('[P12] a session lost by silence keeps its vote for the offline delay after its time ran out', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T))
+    expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T)).status).toBe('online')
+    expect(alice.at(T + 34_999).status).toBe('online')
+    expect(alice.at(T + 35_000)).toMatchObject({ status: 'offline', last_seen: T })
+  })
+
+  test('[P12] found late, it is dated to when its time ran out', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T))
+    expect(alice.at(T + 33_000, lost('web#1', T + 30_000, T)).status).toBe('online')
+    expect(alice.dueAt()).toBe(T + 35_000)
+    const bob = createPerson(instant)
+    bob.at(T, connected('web#1', T))
+    expect(bob.at(T + 90_000, lost('web#1', T + 30_000, T)).status).toBe('offline')
+  })
+
+  test('[P12] [D5] with lingering it turns away the moment its time ran out', () => {
+    const alice = createPerson(linger)
+    alice.at(T, connected('web#1', T))
+    expect(alice.at(T + 29_999).status).toBe('online')
+    expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T)).status).toBe('away')
+  })
+
+  test('[P13] [D5] with lingering a closed socket is away from the offline delay to linger_ms', () => {
+    const alice = createPerson(linger)
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 1_000, closed('web#1', T + 1_000))
+    expect(alice.at(T + 5_999).status).toBe('online')
+    expect(alice.at(T + 6_000).status).toBe('away')
+    expect(alice.at(T + 300_999).status).toBe('away')
+    expect(alice.at(T + 301_000)).toMatchObject({ status: 'offline', last_seen: T + 1_000 })
+  })
+
+  test('[P13] anything better than a trace wins, and the trace is there when it has gone', () => {
+    const alice = createPerson(linger)
+    alice.at(T, connected('web#1', T), connected('mobile#1', T))
+    alice.at(T + 30_000, lost('web#1', T + 30_000, T))
+    expect(alice.at(T + 30_000)).toMatchObject({ status: 'online', devices: ['mobile'] })
+    expect(alice.at(T + 40_000, left('mobile#1', T + 40_000)).status).toBe('away')
+    expect(alice.at(T + 299_999).status).toBe('away')
+    expect(alice.at(T + 300_000).status).toBe('offline')
+  })
+
+  test('[P13] a linger shorter than the offline delay adds nothing', () => {
+    const alice = createPerson({ ...calm, lingerMs: 10_000 })
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 20_000, closed('web#1', T + 20_000))
+    expect(alice.at(T + 49_999).status).toBe('online')
+    expect(alice.at(T + 50_000).status).toBe('offline')
+    alice.at(T + 60_000, connected('web#2', T + 60_000))
+    expect(alice.at(T + 200_000).status).toBe('online')
+    expect(alice.at(T + 200_001, lost('web#2', T + 200_001, T + 110_001)).status).toBe('offline')
+  })
+})
+
+describe('[P14] [D6] ways to come', () => {
+  test('[P14] an arrival is shown when the online delay has passed', () => {
+    const alice = createPerson(calm)
+    expect(alice.at(T, connected('web#1', T))).toMatchObject({ status: 'offline', version: 0 })
+    expect(alice.at(T + 4_999).version).toBe(0)
+    expect(alice.at(T + 5_000)).toMatchObject({ status: 'online', devices: ['web'], version: 1 })
+  })
+
+  test.each([
+    ['left', left('web#1', T + 4_999)],
+    ['closed', closed('web#1', T + 4_999)],
+    ['lost', lost('web#1', T + 4_999, T + 1)],
+  ] as const)('[P14] one that %s before that was never visible', (_, end) => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 4_999, end)
+    expect(alice.dueAt()).toBeNull()
+    expect(alice.at(T + 1e9)).toMatchObject({ status: 'offline', last_seen: null, version: 0 })
+  })
+
+  test('[P14] one that ends at the deadline itself was here', () => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T))
+    expect(alice.at(T + 5_000, closed('web#1', T + 5_000)).status).toBe('online')
+    expect(alice.at(T + 34_999).status).toBe('online')
+    expect(alice.at(T + 35_000).status).toBe('offline')
+  })
+
+  test('[P14] the delay is of one session: those who leave early do not lend their time', () => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 4_900, connected('mobile#1', T + 4_900))
+    alice.at(T + 4_950, left('web#1', T + 4_950))
+    expect(alice.dueAt()).toBe(T + 9_900)
+    expect(alice.at(T + 9_899).version).toBe(0)
+    expect(alice.at(T + 9_900)).toMatchObject({ status: 'online', devices: ['mobile'] })
+  })
+
+  test('[P14] the first of several devices decides, and the others are shown with it', () => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 4_000, connected('mobile#1', T + 4_000))
+    expect(alice.at(T + 5_000)).toMatchObject({ devices: ['mobile', 'web'], version: 1 })
+  })
+
+  test('[P14] a report that was held up does not make the person wait again', () => {
+    const alice = createPerson(calm)
+    expect(alice.at(T + 7_000, active('web#1', T + 7_000, { connectedAt: T })).status).toBe('online')
+  })
+
+  test('[P14] who is here already shows another device at once', () => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T))
+    expect(alice.at(T + 6_000, connected('mobile#1', T + 6_000)).devices).toEqual(['mobile', 'web'])
+  })
+})
+
+describe('[P15] [P16] a device that comes back', () => {
+  test.each([
+    ['closed', closed('web#1', T + 60_000)],
+    ['lost', lost('web#1', T + 60_000, T + 30_000)],
+  ] as const)('[P16] [D6] %s and back a moment before the delay ends: nothing was visible', (_, end) => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T), connected('mobile#1', T + 1))
+    const before = alice.at(T + 59_999)
+    alice.at(T + 60_000, end)
+    expect(alice.at(T + 64_999, connected('web#2', T + 64_999))).toEqual(before)
+    expect(alice.at(T + 1e9)).toEqual(before)
+    expect(alice.dueAt()).toBeNull()
+  })
+
+  test('[P16] back at the deadline is a departure and an arrival', () => {
+    const alice = createPerson(instant)
+    const before = alice.at(T, connected('web#1', T))
+    alice.at(T + 60_000, closed('web#1', T + 60_000))
+    const after = alice.at(T + 65_000, connected('web#2', T + 65_000))
+    expect(after).toMatchObject({ status: 'online', version: before.version + 2 })
+  })
+
+  test('[P15] a reload does not wake an idle device', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T))
+    const before = alice.at(T + 10, idle('web#1', T + 10))
+    alice.at(T + 20, closed('web#1', T + 20))
+    expect(alice.at(T + 30, connected('web#2', T + 30))).toEqual(before)
+    expect(alice.record().sessions).toMatchObject([{ id: 'web#2', activity: 'idle', lastActiveAt: T }])
+    expect(alice.at(T + 40, active('web#2', T + 40)).status).toBe('online')
+  })
+
+  test('[P15] a reload does not change the order of devices', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T), connected('mobile#1', T + 1))
+    const before = alice.at(T + 10, active('mobile#1', T + 10))
+    alice.at(T + 20, closed('web#1', T + 20))
+    expect(alice.at(T + 30, connected('web#2', T + 30))).toEqual(before)
+  })
+
+  test('[P15] closed and back in one batch is no change either', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T))
+    const before = alice.at(T + 10, idle('web#1', T + 10))
+    expect(alice.at(T + 30, closed('web#1', T + 20), connected('web#2', T + 30))).toEqual(before)
+  })
+
+  test('[P15] of several tabs it carries on as the one people see', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T), connected('web#2', T + 1), connected('mobile#1', T + 2))
+    alice.at(T + 10, idle('web#1', T + 10))
+    const before = alice.at(T + 20, active('web#2', T + 20))
+    alice.at(T + 30, closed('web#1', T + 30), closed('web#2', T + 30))
+    expect(alice.at(T + 40, connected('web#3', T + 40))).toEqual(before)
+    expect(alice.at(T + 1e9)).toEqual(before)
+  })
+
+  test('[P15] a tab that counts speaks before the trace of a livelier one', () => {
+    const alice = createPerson(linger)
+    alice.at(T, connected('web#1', T), connected('web#2', T))
+    alice.at(T + 10, idle('web#2', T + 10))
+    alice.at(T + 20, closed('web#1', T + 20))
+    const before = alice.at(T + 60_000, closed('web#2', T + 60_000))
+    expect(before).toMatchObject({ status: 'away', devices: ['web'] })
+    expect(alice.at(T + 60_010, connected('web#3', T + 60_010))).toEqual(before)
+  })
+
+  test('[P15] another device does not take over the activity of the one that went', () => {
+    const alice = createPerson(instant)
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 10, idle('web#1', T + 10))
+    alice.at(T + 20, closed('web#1', T + 20))
+    expect(alice.at(T + 30, connected('mobile#1', T + 30))).toMatchObject({
+      status: 'online',
+      devices: ['mobile', 'web'],
+    })
+    expect(alice.at(T + 5_020).devices).toEqual(['mobile'])
+  })
+
+  test('[P15] a half-open connection found lost after the device is back is simply over', () => {
+    const alice = createPerson(linger)
+    alice.at(T, connected('web#1', T))
+    const before = alice.at(T + 10_000, connected('web#2', T + 10_000))
+    expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T))).toEqual(before)
+    // Nothing of it lingers when the device then says goodbye.
+    expect(alice.at(T + 40_000, left('web#2', T + 40_000)).status).toBe('offline')
+  })
+
+  test('[P16] coming back does not end what the person chose', () => {
+    const alice = createPerson(calm)
+    alice.at(T, connected('web#1', T), choose('busy', T))
+    const before = alice.at(T + 5_000)
+    alice.at(T + 10_000, closed('web#1', T + 10_000))
+    expect(alice.at(T + 39_999, connected('web#2', T + 39_999))).toEqual(before)
+  })
+})

@@ -1,0 +1,80 @@
+// What people do to themselves, the same by WebSocket and by HTTP: checked against the clock, then
+// applied and durable before the promise resolves. The choices one user makes here carry strictly
+// increasing stamps, so that of two in the same millisecond the later one wins, as it was answered.
+import type { Availability, Failure } from '@greendot/protocol'
+import type { Clock } from '../../platform/clock.ts'
+import type { PresenceEvent } from '../core/event.ts'
+import type { Privacy } from '../core/privacy.ts'
+import type { Tracked, Tracker } from '../pipeline/tracker.ts'
+
+export type Outcome = { ok: true; tracked: Tracked } | { ok: false; failure: Failure }
+
+export interface Actions {
+  setAvailability(
+    userId: string,
+    choice: { status: Availability; expiresAt: number | null },
+  ): Promise<Outcome>
+  setCustomStatus(
+    userId: string,
+    status: { text: string | null; emoji: string | null; expiresAt: number | null },
+  ): Promise<Outcome>
+  /** Merges into what was chosen before. */
+  changeSettings(userId: string, change: SettingsChange): Promise<Tracked>
+}
+
+/** What a person, or the app for them, changes about who sees them and when they are away. */
+export interface SettingsChange {
+  privacy: Partial<Privacy>
+  /** Null for the server's own; undefined to leave it. */
+  awayAfterMs: number | null | undefined
+}
+
+export function createActions(tracker: Tracker, clock: Clock): Actions {
+  const stamp = createStamps(clock)
+
+  async function applyUnlessExpired(
+    userId: string,
+    event: Parameters<Tracker['apply']>[1] & { expiresAt: number | null },
+  ): Promise<Outcome> {
+    const failure = expiryFailure(event.expiresAt, clock.now())
+    if (failure !== null) return { ok: false, failure }
+    return { ok: true, tracked: await tracker.apply(userId, event) }
+  }
+  return {
+    setAvailability: (userId, choice) =>
+      applyUnlessExpired(userId, { type: 'set_availability', at: stamp(userId), ...choice }),
+    setCustomStatus: (userId, status) =>
+      applyUnlessExpired(userId, { type: 'set_custom_status', at: stamp(userId), ...status }),
+    changeSettings: (userId, change) => tracker.apply(userId, ...settingsEvents(change, stamp(userId))),
+  }
+}
+
+function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): PresenceEvent[] {
+  const events: PresenceEvent[] = []
+  if (Object.keys(privacy).length > 0) events.push({ type: 'set_privacy', at, change: privacy })
+  if (awayAfterMs !== undefined) events.push({ type: 'set_away_after', at, awayAfterMs })
+  return events
+}
+
+/** The time, but never the same or an earlier one for the same user. */
+function createStamps(clock: Clock): (userId: string) => number {
+  /** Stamps that the clock has not left behind yet; every other user just gets the time. */
+  const latest = new Map<string, number>()
+  let prunedAt = 0
+  return (userId) => {
+    const now = clock.now()
+    if (now !== prunedAt) {
+      for (const [id, at] of latest) if (at < now) latest.delete(id)
+      prunedAt = now
+    }
+    const at = Math.max(now, (latest.get(userId) ?? 0) + 1)
+    latest.set(userId, at)
+    return at
+  }
+}
+
+/** An expiry must lie ahead. */
+function expiryFailure(expiresAt: number | null, now: number): Failure | null {
+  if (expiresAt === null || expiresAt > now) return null
+  return { code: 'invalid_expiry', message: 'expires_at lies in the past' }
+}

@@ -1,0 +1,17 @@
+// Walks a long list page by page, with a pause after each so that the event loop gets its turn.
+import type { Clock } from '../../platform/clock.ts'
+
+const PAGE_IDS = 500
+
+export async function* inPages(
+  clock: Clock,
+  read: (afterId: string, limit: number) => Promise<string[]>,
+): AsyncGenerator<string[]> {
+  for (let afterId = ''; ; ) {
+    const ids = await read(afterId, PAGE_IDS)
+    if (ids.length > 0) yield ids
+    if (ids.length < PAGE_IDS) return
+    afterId = ids.at(-1)!
+    await new Promise<void>((resolve) => clock.soon(resolve))
+  }
+}

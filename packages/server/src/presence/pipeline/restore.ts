@@ -1,0 +1,88 @@
+// After a restart of a server that is alone, people who were here are presumed to be here still: the
+// server gets the same grace as a crashed gateway, so that whoever comes back within it was never gone
+// for anybody. Their sessions are taken up as lost at the end of a lease, with the last moment the
+// server was alive as the proof; the machine does the rest.
+import type { Archive, ArchivedUser } from '../../archive/port.ts'
+import type { PresenceStore } from '../../store/port.ts'
+import { nextDeadline, openView } from '../core/machine.ts'
+import type { Policy } from '../core/policy.ts'
+import type { Session, UserRecord } from '../core/record.ts'
+import { fromArchive, toLastSeenRow } from '../reading/hydrate.ts'
+
+const USERS_PER_BATCH = 500
+/** Stands in for the gateway of before, which nobody will hear of again. */
+const FORMER_GATEWAY = 'before-restart'
+
+export interface RestoreParts {
+  archive: Archive
+  store: PresenceStore
+  policy: Policy
+  leaseMs: number
+  now: number
+}
+
+/** Returns how many were here. */
+export async function restore({ archive, store, policy, leaseMs, now }: RestoreParts): Promise<number> {
+  const aliveAt = await archive.aliveAt()
+  if (aliveAt === null) return 0
+  const lostAt = now + leaseMs
+  let restored = 0
+  let userIds = await archive.hereIds('', USERS_PER_BATCH)
+  while (userIds.length > 0) {
+    const users = await archive.read(userIds)
+    const commits = userIds.map((userId, index) => {
+      const record = presumeHere(users[index]!, { aliveAt, lostAt, now, policy })
+      const dueAt = nextDeadline(record, policy)
+      return { userId, expectedRevision: 0, record, dueAt, retainUntil: null }
+    })
+    await store.commit(commits)
+    restored += userIds.length
+    userIds = await archive.hereIds(userIds.at(-1)!, USERS_PER_BATCH)
+  }
+  return restored
+}
+
+/** For the last moment of a server that stops: with what everybody is here, so that it can be taken up. */
+export async function rememberHere(
+  archive: Archive,
+  store: PresenceStore,
+  gatewayId: string,
+  now: number,
+): Promise<void> {
+  const userIds = await store.usersOf(gatewayId)
+  for (let from = 0; from < userIds.length; from += USERS_PER_BATCH) {
+    const batch = userIds.slice(from, from + USERS_PER_BATCH)
+    const stored = await store.load(batch)
+    const rows = batch.flatMap((userId, index) => {
+      const record = stored[index]?.record
+      const isHere = record !== undefined && record.shown.status !== 'offline'
+      return isHere ? [toLastSeenRow(userId, record, now)] : []
+    })
+    await archive.writeLastSeen(rows)
+  }
+}
+
+interface Circumstances {
+  aliveAt: number
+  lostAt: number
+  now: number
+  policy: Policy
+}
+
+export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
+  const before = fromArchive(user, now)
+  const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
+  const sessions = (user.lastSeen?.devices ?? []).map(
+    (device, index): Session => ({
+      id: `${FORMER_GATEWAY}-${index}`,
+      ...device,
+      gatewayId: FORMER_GATEWAY,
+      connectedAt: aliveAt,
+      lastActiveAt: lastSeen,
+      eventAt: aliveAt,
+      end: { state: 'lost', since: lostAt, provenAt: aliveAt },
+    }),
+  )
+  const here: UserRecord = { ...before, sessions, here: { state: 'here' }, lastSeen, settledAt: now }
+  return { ...here, shown: { ...openView(here, now, policy), since: lastSeen, lastSeen } }
+}

@@ -1,0 +1,179 @@
+// The whole reaper: asks the deadline queue who is due and sends them a tick; asks for leases that ran
+// out and declares what hung on them lost. It decides nothing, so sweepers that overlap are wasteful
+// and harmless. Several of them share the shards by hashing their names: each looks at its own shards
+// for what is due, and at those of the others for what is late, so nobody needs to notice that one died.
+import type { Clock, Timer } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { PresenceStore } from '../../store/port.ts'
+import { ownerOf } from './shard-owner.ts'
+import type { Tracker } from './tracker.ts'
+
+/** Four rounds in the second that a visible change may be late. */
+const SWEEP_EVERY_MS = 250
+const DUE_BATCH_MAX = 1_000
+/** Bounds a round on one shard, should ticks fail to move the queue. */
+const BATCHES_MAX = 1_000
+/** What another sweeper should have done by now. */
+const LATE_MS = 400
+/** Forgetting is housekeeping: now and then, a bounded slice of it. */
+const FORGET_EVERY_ROUNDS = 8
+const FORGET_BATCH_MAX = 20_000
+/** After an outage gateways announce everybody again; until then silence proves nothing. */
+const SETTLE_MS = 3_000
+/** What is left of a lease that was renewed when it should have been, with a little patience. */
+const FRESH_SHARE = 0.75
+const LOST_USERS_BATCH = 1_000
+
+export interface Sweeper {
+  stop(): Promise<void>
+  /** How late the last round found the oldest deadline. */
+  lagMs(): number
+}
+
+export interface SweeperParts {
+  store: PresenceStore
+  tracker: Tracker
+  clock: Clock
+  logger: Logger
+  /** Among others: the name of this sweeper, and how long leases last. Null when it is alone. */
+  cluster: { name: string; leaseMs: number } | null
+}
+
+export function startSweeper({ store, tracker, clock, logger, cluster }: SweeperParts): Sweeper {
+  let round: Promise<void> | null = null
+  let lagMs = 0
+  let isFailing = false
+  let rounds = 0
+  let names: readonly string[] = []
+  let orphansLookedAt = 0
+  let suspects = new Set<string>()
+  let leaseUntil = 0
+  /** Since when the store has answered without a break. A start counts as one, unless we know better. */
+  let steadySince = clock.now()
+
+  async function renewLease(name: string, leaseMs: number): Promise<void> {
+    const now = clock.now()
+    if (leaseUntil - now < leaseMs / 2) {
+      const isKnown = leaseUntil > 0 && (await store.renewLease(name, now + leaseMs))
+      if (!isKnown) {
+        // Either this is the beginning, or the store has lost everything and begins again.
+        if (leaseUntil > 0) steadySince = now
+        else if (await areGatewaysSettled(now, leaseMs)) steadySince = now - SETTLE_MS
+        await store.openLease(name, now + leaseMs)
+      }
+      leaseUntil = now + leaseMs
+    }
+    names = (await store.liveLeases(now)).filter((other) => other.startsWith(SWEEPER_PREFIX))
+  }
+
+  /** A gateway that heals leaves its former name behind, and renews it no more, until it is done. */
+  async function areGatewaysSettled(now: number, leaseMs: number): Promise<boolean> {
+    const gatewaysAt = async (at: number) =>
+      (await store.liveLeases(at)).filter((name) => !name.startsWith(SWEEPER_PREFIX)).length
+    const [held, fresh] = await Promise.all([gatewaysAt(0), gatewaysAt(now + leaseMs * FRESH_SHARE)])
+    return held > 0 && fresh === held
+  }
+
+  async function sweepShard(shard: number): Promise<number> {
+    const isOurs = cluster === null || ownerOf(shard, names) === cluster.name
+    let worstMs = 0
+    // Some stay due though they were told: they are being read from the archive. The others are behind them.
+    const told = new Map<string, number>()
+    let staying = 0
+    for (let batch = 0; batch < BATCHES_MAX; batch++) {
+      const now = clock.now() - (isOurs ? 0 : LATE_MS)
+      const limit = DUE_BATCH_MAX + staying
+      const all = await store.due(shard, now, limit)
+      const due = all.filter(({ userId, dueAt }) => told.get(userId) !== dueAt)
+      staying = all.length - due.length
+      for (const { userId, dueAt } of due) {
+        worstMs = Math.max(worstMs, now - dueAt)
+        told.set(userId, dueAt)
+        tracker.report(userId, { type: 'tick' })
+      }
+      await tracker.catchUp()
+      if (all.length < limit) break
+    }
+    return worstMs
+  }
+
+  // Sessions on a gateway that has no lease and is not lost would live for ever: the lease itself was
+  // lost with a part of the store, or something was committed after the gateway had been dropped.
+  async function retireOrphans(leaseMs: number): Promise<void> {
+    const now = clock.now()
+    if (now < orphansLookedAt + leaseMs) return
+    orphansLookedAt = now
+    const leased = new Set(await store.liveLeases(0))
+    const lost = new Set((await store.lostGateways(now)).map(({ gatewayId }) => gatewayId))
+    const orphans = (await store.attachedGateways()).filter((name) => !leased.has(name) && !lost.has(name))
+    // A gateway that heals has sessions before we see its lease; only who is there twice is an orphan.
+    for (const name of orphans) if (suspects.has(name)) await store.retireGateway(name, now)
+    suspects = new Set(orphans)
+  }
+
+  async function declareLost(leaseMs: number): Promise<void> {
+    await retireOrphans(leaseMs)
+    for (const { gatewayId, lostAt } of await store.lostGateways(clock.now())) {
+      const userIds = await store.usersOf(gatewayId)
+      if (userIds.length > 0) logger.warn({ gateway: gatewayId, users: userIds.length }, 'a gateway is lost')
+      await loseGateway(tracker, gatewayId, userIds, lostAt, leaseMs)
+      await store.dropGateway(gatewayId)
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    if (cluster !== null) await renewLease(cluster.name, cluster.leaseMs)
+    const steadyMs = clock.now() - steadySince
+    if (cluster === null || steadyMs >= SETTLE_MS) {
+      const shards = Array.from({ length: store.shardCount }, (_, shard) => sweepShard(shard))
+      lagMs = Math.max(0, ...(await Promise.all(shards)))
+    }
+    if (cluster !== null && steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
+    if (rounds++ % FORGET_EVERY_ROUNDS === 0) await store.forget(clock.now(), FORGET_BATCH_MAX)
+  }
+
+  function nextRound(): void {
+    // A round that takes long is not doubled by the next one.
+    round ??= sweep()
+      .then(() => {
+        isFailing = false
+      })
+      .catch((error) => {
+        steadySince = clock.now()
+        if (!isFailing) logger.error({ err: error }, 'sweeping fails; every round tries again')
+        isFailing = true
+      })
+      .finally(() => {
+        round = null
+      })
+  }
+  nextRound()
+  const timer: Timer = clock.every(SWEEP_EVERY_MS, nextRound)
+
+  return {
+    async stop() {
+      timer.stop()
+      await round
+      if (cluster !== null) await store.dropGateway(cluster.name).catch(() => 'its lease will run out')
+    },
+    lagMs: () => lagMs,
+  }
+}
+
+/** How the names of sweepers start, among those of gateways. */
+export const SWEEPER_PREFIX = 'p-'
+
+/** Tells everybody attached to a gateway that it is lost; done when that is committed. */
+export async function loseGateway(
+  tracker: Tracker,
+  gatewayId: string,
+  userIds: readonly string[],
+  lostAt: number,
+  leaseMs: number,
+): Promise<void> {
+  const event = { type: 'gateway_lost', gatewayId, at: lostAt, provenAt: lostAt - leaseMs } as const
+  for (let from = 0; from < userIds.length; from += LOST_USERS_BATCH) {
+    const batch = userIds.slice(from, from + LOST_USERS_BATCH)
+    await Promise.all(batch.map((userId) => tracker.apply(userId, event)))
+  }
+}

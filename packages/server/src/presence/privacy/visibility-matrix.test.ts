@@ -1,0 +1,191 @@
+// Who sees what (S5): every combination of choices against an oracle written from the rules in prose. The
+// oracle looks at the words of a cell and never at a privacy value, so it cannot share a mistake with the
+// evaluator. What is seen of somebody in the end is compared too, whether they are here or invisible.
+import { expect, test } from 'bun:test'
+import {
+  AUDIENCES,
+  type Audience,
+  LAST_SEEN_PRECISIONS,
+  type LastSeenPrecision,
+  type Presence,
+} from '@greendot/protocol'
+import { choose, connected, createPerson, say } from '../../../../../testing/presence-person.ts'
+import { POLICIES } from '../core/policy.ts'
+import type { Privacy } from '../core/privacy.ts'
+import type { UserRecord } from '../core/record.ts'
+import { toPresence } from '../core/view.ts'
+import { asSeen } from './as-seen.ts'
+import { type Person, type Relation, type Sight, visibleTo } from './visibility.ts'
+
+const RELATIONS = ['self', 'stranger', 'contact', 'has as contact', 'mutual', 'anonymous'] as const
+const CHOSEN = [...AUDIENCES, null] as const
+/** Where the other one of the two is in somebody's lists. */
+const OWN_LISTS = ['none', 'allowed', 'denied', 'both'] as const
+const INVISIBLE = ['neither', 'target', 'viewer', 'both'] as const
+const LISTS = [...OWN_LISTS, 'another allowed', 'another denied'] as const
+
+interface Choice {
+  status: Audience | null
+  lastSeen: Audience | null
+  lists: (typeof LISTS)[number]
+  isReciprocal: boolean
+  precision: LastSeenPrecision
+}
+
+interface Cell {
+  target: Choice
+  viewer: Choice
+  /** What the viewer is to the target. */
+  relation: (typeof RELATIONS)[number]
+  byDefault: Audience
+  /** Who of the two is invisible. */
+  invisible: (typeof INVISIBLE)[number]
+}
+
+function choices(lists: readonly Choice['lists'][], precisions: readonly LastSeenPrecision[]): Choice[] {
+  const all: Choice[] = []
+  for (const status of CHOSEN)
+    for (const lastSeen of CHOSEN)
+      for (const list of lists)
+        for (const isReciprocal of [false, true])
+          for (const precision of precisions)
+            all.push({ status, lastSeen, lists: list, isReciprocal, precision })
+  return all
+}
+
+type Subject = 'status' | 'lastSeen'
+
+function sightByTheRules(cell: Cell): Sight {
+  if (!mayKnow(cell, 'status')) return 'nothing'
+  if (!mayKnow(cell, 'lastSeen')) return 'status'
+  return cell.target.precision === 'exact' || cell.relation === 'self' ? 'everything' : 'approximate'
+}
+
+function mayKnow({ target, viewer, relation, byDefault }: Cell, subject: Subject): boolean {
+  const audience = target[subject] ?? byDefault
+  if (relation === 'self') return true
+  if (relation === 'anonymous') {
+    const deniesAnyone = ['denied', 'both', 'another denied'].includes(target.lists)
+    return audience === 'everyone' && !deniesAnyone && !target.isReciprocal
+  }
+  if (target.lists === 'denied' || target.lists === 'both') return false
+  if (target.lists === 'allowed') return true
+  const isContact = relation === 'contact' || relation === 'mutual'
+  if (audience === 'nobody' || (audience === 'contacts' && !isContact)) return false
+  if (!target.isReciprocal) return true
+  const inReturn = viewer[subject] ?? byDefault
+  if (viewer.lists === 'denied' || viewer.lists === 'both') return false
+  if (viewer.lists === 'allowed' || inReturn === 'everyone') return true
+  return inReturn === 'contacts' && (relation === 'has as contact' || relation === 'mutual')
+}
+
+/** The choice as a value, of somebody for whom the other one of the two is `other`. */
+function privacyOf({ status, lastSeen, lists, isReciprocal, precision }: Choice, other: string): Privacy {
+  const named = lists.startsWith('another') ? ['mallory'] : [other]
+  return {
+    statusVisibility: status,
+    lastSeenVisibility: lastSeen,
+    reciprocal: isReciprocal,
+    lastSeenPrecision: precision,
+    allow: ['allowed', 'both', 'another allowed'].includes(lists) ? named : [],
+    deny: ['denied', 'both', 'another denied'].includes(lists) ? named : [],
+  }
+}
+
+function relationOf(relation: Cell['relation']): Relation {
+  return {
+    viewerIsContact: relation === 'contact' || relation === 'mutual',
+    targetIsContact: relation === 'has as contact' || relation === 'mutual',
+  }
+}
+
+const HERE_AT = 1_700_000_000_000
+const HIDDEN_AT = HERE_AT + 1_000
+const NOW = HIDDEN_AT + 60_000
+const BUSY: Presence = {
+  user_id: 'bob',
+  status: 'busy',
+  last_seen: HERE_AT,
+  custom_status: { text: 'lunch', emoji: null, expires_at: null },
+  devices: ['web'],
+  version: 1,
+}
+/** Invisible is not hidden: whoever saw them sees them leave, at that moment, and nothing after it. */
+const MASKED: Presence = { ...BUSY, status: 'offline', last_seen: HIDDEN_AT, devices: [], version: 2 }
+const UNKNOWN = { status: 'offline', last_seen: null, custom_status: null, devices: [], version: 0 } as const
+
+/** Somebody who is busy here, and goes on with that unseen when they are invisible. */
+function recordOf(isInvisible: boolean): UserRecord {
+  const person = createPerson(POLICIES.instant)
+  person.at(HERE_AT, connected('web#1', HERE_AT), choose('busy', HERE_AT), say('lunch', HERE_AT))
+  if (isInvisible) {
+    person.at(HIDDEN_AT, choose('invisible', HIDDEN_AT))
+    person.at(HIDDEN_AT + 10, connected('mobile#1', HIDDEN_AT + 10), say('unseen', HIDDEN_AT + 10))
+  }
+  return person.record()
+}
+
+function seenByTheRules({ invisible }: Cell, sight: Sight): Presence {
+  const whole = invisible === 'target' || invisible === 'both' ? MASKED : BUSY
+  if (sight === 'nothing') return { user_id: 'bob', ...UNKNOWN, devices: [] }
+  if (sight === 'everything') return whole
+  const { last_seen, ...rest } = whole
+  return sight === 'status'
+    ? { ...rest, last_seen: null }
+    : { ...rest, last_seen: null, last_seen_bucket: 'recently' }
+}
+
+const looksLike = (one: Presence, other: Presence): boolean =>
+  one.status === other.status &&
+  one.last_seen === other.last_seen &&
+  one.last_seen_bucket === other.last_seen_bucket &&
+  one.custom_status?.text === other.custom_status?.text &&
+  one.devices.length === other.devices.length &&
+  one.version === other.version
+
+test('[S5] [P19, P28, P29, P30, P31, P32] every combination of relation, audiences, defaults, lists, reciprocity, precision and invisibility', () => {
+  const targets = choices(LISTS, LAST_SEEN_PRECISIONS)
+  // Where a viewer is exact or not is nobody's business but their own viewers'.
+  const viewers = choices(OWN_LISTS, ['exact'])
+  const [here, masked] = [recordOf(false), recordOf(true)]
+  let cells = 0
+  for (const invisible of INVISIBLE) {
+    // All there is of them, should the evaluator ever look at more than it needs.
+    const ofTarget = invisible === 'target' || invisible === 'both' ? masked : here
+    const ofViewer = invisible === 'viewer' || invisible === 'both' ? masked : here
+    const presence = toPresence('bob', ofTarget)
+    const seers = viewers.map((viewer) => ({
+      ...ofViewer,
+      userId: 'alice',
+      privacy: privacyOf(viewer, 'bob'),
+    }))
+    for (const target of targets) {
+      const bob: Person = { ...ofTarget, userId: 'bob', privacy: privacyOf(target, 'alice') }
+      for (const relation of RELATIONS) {
+        const between = relationOf(relation)
+        for (const [index, viewer] of viewers.entries()) {
+          const seer = relation === 'self' ? bob : relation === 'anonymous' ? null : seers[index]!
+          for (const byDefault of AUDIENCES) {
+            const cell: Cell = { target, viewer, relation, byDefault, invisible }
+            const rules = { defaultVisibility: byDefault, hiddenAs: 'offline' } as const
+            const { sight, status, lastSeen } = visibleTo(bob, seer, between, rules)
+            const expected = sightByTheRules(cell)
+            const seen = asSeen(presence, sight, rules, NOW)
+            const agrees =
+              sight === expected &&
+              status.isVisible === (expected !== 'nothing') &&
+              lastSeen.isVisible === (expected === 'everything' || expected === 'approximate') &&
+              looksLike(seen, seenByTheRules(cell, expected))
+            if (!agrees) throw new Error(differs(cell, expected, { sight, status, lastSeen, seen }))
+            cells++
+          }
+        }
+      }
+    }
+  }
+  expect(cells).toBe(4 * 384 * 6 * 128 * 3)
+})
+
+function differs(cell: Cell, expected: Sight, verdict: unknown): string {
+  return `the rules say ${expected}\n  cell: ${JSON.stringify(cell)}\n  verdict: ${JSON.stringify(verdict)}`
+}

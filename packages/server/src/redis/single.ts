@@ -1,0 +1,55 @@
+// The way to a single Redis server. It reconnects for ever, and what was under way when the connection
+// broke is rejected, not sent again.
+import { Redis } from 'ioredis'
+import {
+  commonOptions,
+  end,
+  firstTry,
+  type LinkOptions,
+  nameOf,
+  ownOptions,
+  type RedisLink,
+  rememberTrouble,
+  retryStrategy,
+  whyUnusable,
+  writeTogether,
+} from './link.ts'
+import type { RedisUrl } from './url.ts'
+
+export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: LinkOptions): RedisLink {
+  const { onDoubt, clock } = options
+  const redis = new Redis({
+    ...commonOptions(url),
+    ...url.node,
+    db: url.db,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy,
+    // A master that became a replica behind the same address: the new master is a connection away.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  })
+  const troubles = rememberTrouble(redis, 'error', onDoubt)
+  const tried = firstTry(redis)
+  const holdWrites = writeTogether(() => [redis])
+  redis.on('close', onDoubt)
+
+  return {
+    isCluster: false,
+    name: nameOf([url.node]),
+    isReady: () => redis.status === 'ready',
+    call(command, args) {
+      holdWrites()
+      return redis.call(command, args as (string | number)[])
+    },
+    async probe() {
+      await tried
+      if (redis.status !== 'ready') return troubles.last() ?? 'there is no connection'
+      return whyUnusable(redis)
+    },
+    refresh: async () => {},
+    nodeFor: async () => url.node,
+    openNode: (node) => new Redis({ ...ownOptions(url), ...node, db: url.db }),
+    close: () => end(redis, clock),
+  }
+}
