@@ -133,7 +133,7 @@ async function passingOn(bus: Bus): Promise<() => Promise<void>> {
       const all = new Promise<void>((resolve) => {
         onAll = resolve
       })
-      for (const name of names) bus.publish(name, [{ ...change, discretion: null }])
+      for (const name of names) bus.publish(name, [{ ...change, inputs: null }])
       await all
     }
   }

@@ -34,7 +34,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
           version: 42,
           at: SOME_INSTANT,
           json: '{"text":"a \\"b\\"\\n📅"}',
-          discretion: null,
+          inputs: null,
         },
         {
           kind: 'change',
@@ -42,13 +42,13 @@ export function busContract(name: string, makeBus: MakeBus): void {
           version: 43,
           at: SOME_INSTANT,
           json: '{}',
-          discretion: { privacy: aFullRecord().privacy, contactsAt: SOME_INSTANT },
+          inputs: { privacy: aFullRecord().privacy, contactsAt: SOME_INSTANT },
         },
         {
           kind: 'choices',
           userId: 'a:{b}',
           awayAfter: { awayAfterMs: null, setAt: 7 },
-          discretion: { privacy: aFullRecord().privacy, contactsAt: 0 },
+          inputs: { privacy: aFullRecord().privacy, contactsAt: 0 },
         },
         { kind: 'erased', userId: 'a:{b}', version: 7, at: SOME_INSTANT },
         { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, json: '{}' },
@@ -182,7 +182,7 @@ const change = (version: number): ChangeMessage => ({
   version,
   at: SOME_INSTANT,
   json: `{"version":${version}}`,
-  discretion: null,
+  inputs: null,
 })
 
 const versions = (messages: readonly BusMessage[]): number[] =>

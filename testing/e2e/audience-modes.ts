@@ -2,7 +2,7 @@
 // else; `sees` is what alice sees of bob and `anyone` what the public page shows. Written from the
 // promises in the documentation, not from the code.
 import type { SettingsInput } from '../server.ts'
-import type { Chosen, Sight } from './audience.ts'
+import type { Chosen, ViewLevel } from './audience.ts'
 
 export interface Mode {
   name: string
@@ -12,8 +12,8 @@ export interface Mode {
   bobsContacts?: readonly string[]
   alice?: Chosen
   alicesContacts?: readonly string[]
-  sees: Sight
-  anyone: Sight
+  sees: ViewLevel
+  anyone: ViewLevel
 }
 
 /** Hidden from alice and from the public. */

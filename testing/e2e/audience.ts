@@ -7,7 +7,7 @@ import { type Ear, openStreamEar } from './audience-stream.ts'
 import { call, type Person, type Scene, watch } from './scene.ts'
 
 /** As much of somebody as one may see. `status` is everything but the last seen. */
-export type Sight = 'everything' | 'approximate' | 'status' | 'nothing'
+export type ViewLevel = 'everything' | 'approximate' | 'status' | 'nothing'
 
 /** What somebody chooses about themselves; null returns to the server's default. */
 export type Chosen = { [Key in keyof Settings]?: Settings[Key] | null }
@@ -21,7 +21,7 @@ export function hidden(userId: string, hiddenAs: 'offline' | null = 'offline'): 
 }
 
 /** The truth about somebody who was here within the last three days, as far as it is seen. */
-export function seenAs(truth: Presence, sight: Sight, hiddenAs: 'offline' | null = 'offline'): Presence {
+export function seenAs(truth: Presence, sight: ViewLevel, hiddenAs: 'offline' | null = 'offline'): Presence {
   switch (sight) {
     case 'everything':
       return truth

@@ -14,7 +14,7 @@ import {
   leave,
   openAudience,
   positions,
-  type Sight,
+  type ViewLevel,
   say,
   seenAs,
   settle,
@@ -173,9 +173,9 @@ describe('the right to see somebody', () => {
 describe('last seen', () => {
   interface Step {
     change(url: string): Promise<unknown>
-    sees: Sight
+    sees: ViewLevel
   }
-  const chooses = (chosen: Chosen, sees: Sight): Step => ({
+  const chooses = (chosen: Chosen, sees: ViewLevel): Step => ({
     change: (url) => choose(url, 'bob', chosen),
     sees,
   })

@@ -1,5 +1,5 @@
-// The only file that chooses adapters. From a configuration it builds the pipeline and starts it:
-// store and bus, archive, tracker, sweeper, gateway, in the order the data flows.
+// The only file that chooses adapters. From a configuration it builds the pipeline and starts it. Each part
+// is given parts that exist already, and no part reaches for a later one.
 import { parseDatabaseUrl } from './archive/database-url.ts'
 import type { Archive } from './archive/port.ts'
 import { createPostgresArchive } from './archive/postgres.ts'
@@ -7,20 +7,21 @@ import { createSqliteArchive } from './archive/sqlite.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
-import { type Gateway, startGateway } from './gateway/gateway.ts'
+import { createDoubts } from './gateway/doubts.ts'
+import { startGateway } from './gateway/gateway.ts'
 import { startFront } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
-import { randomBelow, randomName } from './platform/ids.ts'
+import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { toPresence } from './presence/core/view.ts'
 import { createActions } from './presence/people/actions.ts'
-import { createContactNews } from './presence/people/contact-change-notifier.ts'
+import { createContactChangeNotifier } from './presence/people/contact-change-notifier.ts'
 import { createContacts } from './presence/people/contacts.ts'
 import { createEraser } from './presence/people/eraser.ts'
 import { createPersonExport } from './presence/people/person-export.ts'
@@ -29,13 +30,14 @@ import { createArchivist } from './presence/pipeline/archivist.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
 import { SWEEPER_PREFIX, startSweeper } from './presence/pipeline/sweeper.ts'
 import { createTracker } from './presence/pipeline/tracker.ts'
+import { createEvaluator } from './presence/privacy/evaluator.ts'
 import { createRelations } from './presence/privacy/relations.ts'
+import { createArchiveLookup } from './presence/reading/archive-lookup.ts'
+import { createQueryCache } from './presence/reading/query-cache.ts'
 import { createReader } from './presence/reading/reader.ts'
-import { createRecall } from './presence/reading/recall.ts'
-import { createSeenBy } from './presence/reading/seen-by.ts'
+import { createViewerReader } from './presence/reading/viewer-reader.ts'
 import { connectRedis } from './redis/client.ts'
 import { parseRedisUrl } from './redis/url.ts'
-import { startExpiries } from './store/expiries.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
 import { createRedisStore } from './store/redis.ts'
@@ -92,7 +94,7 @@ async function openRedis(
   const url = parseRedisUrl(redisUrl)
   if (url.kind === 'invalid') throw new Error(url.message)
   const connection = connectRedis(url, { logger, clock, onBack })
-  // What replicas say may be old, so nobody who writes or watches goes by it.
+  // Replicas may lag, so only queries read from them.
   const replicas = config.readReplicas ? connectRedis(url, { logger, clock, readFromReplicas: true }) : null
   try {
     await connection.ready(REDIS_READY_MS)
@@ -124,7 +126,7 @@ export interface Deployment {
   clockOffsetMs: number
 }
 
-/** Who runs on the shared store right now, by their leases; null where there is no shared store. */
+/** Processes on the shared store right now, by their leases; null where there is no shared store. */
 export async function lookAround(
   config: Config,
   options: { logger: Logger; clock: Clock },
@@ -144,63 +146,56 @@ export async function lookAround(
 
 export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
   const { logger } = options
-  const { policy, roles } = config
+  const { policy, rules, roles } = config
   const isShared = config.redisUrl !== null
-  let gateway: Gateway | null = null
+  const doubts = createDoubts()
 
   const archive = await openArchive(config)
-  const onBack = () => gateway?.doubt('the store was away')
+  const onBack = () => doubts.report('the store was away')
   const hot =
     config.redisUrl === null
       ? openMemory(logger)
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, onBack })
-  const { bus } = hot
+  const { bus, store } = hot
   const clock = await createStoreClock(options.clock, () => hot.store.time(), logger)
-  const expiries = startExpiries({ store: hot.store, clock, tracker: () => tracker })
-  const { store } = expiries
   await archive.migrate()
-  // Among others the store knows who is here, and leases tell when that ends.
+  // With a shared store, the store knows who is present, and leases tell when that ends.
   if (!isShared) {
     const users = await restore({ archive, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })
-    if (users > 0) logger.info({ users }, 'people who were here before are given time to come back')
+    if (users > 0) logger.info({ users }, 'users who were present before the restart get time to come back')
   }
 
   const tally = createTally()
   const feed = createFeed(clock)
+  // A cached record has no present edition of the contact list, so the cache is for open servers only.
+  const isCached = isShared && rules.defaultVisibility === 'everyone'
+  const cache = createQueryCache(isCached ? config.readCacheMs : 0)
   const archivist = createArchivist(archive, clock, logger)
-  const recall = createRecall(archive, clock, logger)
+  const lookup = createArchiveLookup(archive, clock, logger)
   const announcer = createAnnouncer({
     bus,
     archivist,
     policy,
-    rules: config.rules,
+    rules,
+    isStoreVolatile: !isShared,
     onChange(userId, record) {
       tally.changes++
-      reader.forget(userId)
+      cache.forget(userId)
       feed.show(() => toPresence(userId, record), clock.now())
     },
   })
-  const onTrouble = () => gateway?.doubt('events could not be committed')
-  const tracker = createTracker({ store, recall, announcer, policy, clock, logger, onTrouble })
-  const reader = createReader({
-    store,
-    loadForQuery: hot.loadForQuery,
-    recall,
-    policy,
-    rules: config.rules,
-    clock,
-    logger,
-    cacheMs: isShared ? config.readCacheMs : 0,
-    tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    isPending: (userId) => tracker.isPending(userId),
-  })
-  const relations = createRelations({ archive, rules: config.rules, clock, logger })
-  const { rules } = config
-  const seenBy = createSeenBy({ reader, relations, rules, clock })
-  const news = createContactNews({ archive, tracker, clock, logger })
-  const contacts = createContacts({ archive, store, news, clock })
+  const onTrouble = () => doubts.report('events could not be committed')
+  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger, onTrouble })
+  const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
+  const { loadForQuery } = hot
+  const reader = createReader({ store, loadForQuery, lookup, cache, policy, clock, logger, tick })
+  const evaluator = createEvaluator(rules)
+  const relations = createRelations({ archive, evaluator, clock, logger })
+  const viewerReader = createViewerReader({ reader, relations, evaluator, rules, clock })
+  const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
+  const contacts = createContacts({ archive, store, notifier, clock })
   const exportPerson = createPersonExport({ archive, reader, policy, rules, clock })
-  const eraser = createEraser({ store, archive, archivist, tracker, news, reader, bus, clock, logger })
+  const eraser = createEraser({ store, archive, archivist, tracker, notifier, cache, bus, clock, logger })
   const actions = createActions(tracker, clock)
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence') ? startSweeper({ store, tracker, clock, logger, cluster }) : null
@@ -216,25 +211,18 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
-  if (roles.includes('gateway')) {
-    const parts = { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger }
-    gateway = await startGateway({ ...parts, chance: randomBelow })
-  }
-  const front = startFront({
-    config,
-    store,
-    archive,
-    reader,
-    seenBy,
+  const parts = { config, store, bus, archive, tracker, reader, actions, tally, clock, logger }
+  const gateway = roles.includes('gateway')
+    ? await startGateway({ ...parts, cache, relations, evaluator, doubts })
+    : null
+  const app = startFront({
+    ...parts,
+    viewerReader,
     contacts,
     exportPerson,
     eraser,
     feed,
-    actions,
     gateway,
-    tally,
-    clock,
-    logger,
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
@@ -242,34 +230,34 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       clockOffsetMs: clock.offsetMs(),
     }),
   })
-  logger.info({ url: front.url, roles, dev: config.dev, policy: config.policyName }, 'started')
+  logger.info({ url: app.url, roles, dev: config.dev, policy: config.policyName }, 'started')
 
   return {
-    url: front.url,
+    url: app.url,
     async stop(reason) {
       logger.info({ reason }, 'stopping')
-      front.drain()
+      app.drain()
       if (gateway !== null && !isShared) {
         await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now()).catch((error) =>
-          logger.warn({ err: error }, 'who is here could not be written'),
+          logger.warn({ err: error }, 'users who are present could not be written'),
         )
       }
       await gateway?.drain()
       await tracker.flush()
       await gateway?.stop()
-      expiries.stop()
       await sweeper?.stop()
       eraser.stop()
-      await news.stop()
+      await notifier.stop()
       await tracker.flush()
       await archivist.flush()
       feed.stop()
-      await front.stop()
+      await app.stop()
       aliveTimer.stop()
       housekeeping.stop()
       loopWatch.stop()
       clock.stop()
-      await archive.markAlive(clock.now()).catch(() => 'a database that is away has the row of before')
+      // A database that is away keeps the row of two seconds before.
+      await archive.markAlive(clock.now()).catch(() => {})
       await hot.close()
       await archive.close()
       logger.info('stopped')

@@ -1,6 +1,6 @@
 // Bus: messages to one gateway. A gateway has exactly one inbound subscription, whatever it watches.
 // Delivery is at most once and may repeat after a reconnect; versions make both harmless.
-import type { Discretion } from '../presence/core/privacy.ts'
+import type { VisibilityInputs } from '../presence/core/privacy.ts'
 import type { AwayAfterSetting } from '../presence/core/record.ts'
 
 /** A change of one user, visible to some at least, serialised once where it was decided. */
@@ -12,8 +12,8 @@ export interface ChangeMessage {
   at: number
   /** The whole presence object as JSON; what a viewer gets of it is decided where they are. */
   json: string
-  /** Who may see it, as of this change; null for somebody who never chose and has no edited list. */
-  discretion: Discretion | null
+  /** Who may see it, as of this change; null for a user without privacy settings or an edited list. */
+  inputs: VisibilityInputs | null
 }
 
 /** A user's own view changed: for the sessions of that user on this gateway. */
@@ -25,12 +25,11 @@ export interface SelfMessage {
   json: string
 }
 
-/** What a user chose that the gateways holding their sessions act on. */
-export interface ChoicesMessage {
-  kind: 'choices'
+/** A setting that the gateways holding the user's sessions act on. */
+export interface SettingsMessage {
+  kind: 'settings'
   userId: string
   awayAfter: AwayAfterSetting | null
-  discretion: Discretion
 }
 
 /** A user was erased: their sessions end, and nothing is known of them any more. */
@@ -42,7 +41,7 @@ export interface ErasedMessage {
   at: number
 }
 
-export type BusMessage = ChangeMessage | SelfMessage | ChoicesMessage | ErasedMessage
+export type BusMessage = ChangeMessage | SelfMessage | SettingsMessage | ErasedMessage
 
 export interface Bus {
   publish(gatewayId: string, messages: readonly BusMessage[]): void

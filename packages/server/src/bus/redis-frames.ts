@@ -1,6 +1,6 @@
 // How messages travel through Redis: a payload is lines, a few for each message. The JSON inside is
 // already on one line and ids hold no white space, so nothing is quoted a second time.
-import type { BusMessage, ChoicesMessage } from './port.ts'
+import type { BusMessage } from './port.ts'
 
 /** What a payload says. */
 export type BusFrame =
@@ -13,9 +13,11 @@ export const GAP_PAYLOAD = 'gap'
 /** The first line of a message, and how many follow it. */
 const CHANGE = { mark: 'c', lines: 5 } as const
 const SELF = { mark: 's', lines: 3 } as const
-const CHOICES = { mark: 'o', lines: 2 } as const
+const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
-const LINES = new Map<string, number>([CHANGE, SELF, CHOICES, ERASED].map(({ mark, lines }) => [mark, lines]))
+const LINES = new Map<string, number>(
+  [CHANGE, SELF, SETTINGS, ERASED].map(({ mark, lines }) => [mark, lines]),
+)
 
 export function encodeMessages(messages: readonly BusMessage[]): string {
   let payload = ''
@@ -29,17 +31,15 @@ export function encodeMessages(messages: readonly BusMessage[]): string {
 function encode(message: BusMessage): string {
   switch (message.kind) {
     case 'change': {
-      const { userId, version, at, json, discretion } = message
+      const { userId, version, at, json, inputs } = message
       // Most people never chose anything.
-      const guarded = discretion === null ? '' : JSON.stringify(discretion)
+      const guarded = inputs === null ? '' : JSON.stringify(inputs)
       return `${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
     }
     case 'self':
       return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.json}`
-    case 'choices': {
-      const { userId, awayAfter, discretion } = message
-      return `${CHOICES.mark}\n${userId}\n${JSON.stringify({ awayAfter, discretion })}`
-    }
+    case 'settings':
+      return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
     case 'erased':
       return `${ERASED.mark}\n${message.userId}\n${message.version}\n${message.at}`
   }
@@ -66,15 +66,13 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
     case CHANGE.mark: {
       const [version, at] = [Number(lines[from + 1]), Number(lines[from + 2])]
       const guarded = lines[from + 4]!
-      const discretion = guarded === '' ? null : JSON.parse(guarded)
-      return { kind: 'change', userId, version, at, json: lines[from + 3]!, discretion }
+      const inputs = guarded === '' ? null : JSON.parse(guarded)
+      return { kind: 'change', userId, version, at, json: lines[from + 3]!, inputs }
     }
     case SELF.mark:
       return { kind: 'self', userId, revision: Number(lines[from + 1]), json: lines[from + 2]! }
-    case CHOICES.mark: {
-      const said = JSON.parse(lines[from + 1]!) as Pick<ChoicesMessage, 'awayAfter' | 'discretion'>
-      return { kind: 'choices', userId, ...said }
-    }
+    case SETTINGS.mark:
+      return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
     default:
       return { kind: 'erased', userId, version: Number(lines[from + 1]), at: Number(lines[from + 2]) }
   }

@@ -154,8 +154,8 @@ describe('redis frames', () => {
   const messages: BusMessage[] = [
     change(1),
     { kind: 'self', userId: 'zoë', revision: 2, json: '{"text":"a\\nb"}' },
-    { ...change(2), discretion: { privacy: aFullRecord().privacy, contactsAt: 5 } },
-    { kind: 'choices', userId: 'zoë', awayAfter: null, discretion: { privacy: null, contactsAt: 6 } },
+    { ...change(2), inputs: { privacy: aFullRecord().privacy, contactsAt: 5 } },
+    { kind: 'choices', userId: 'zoë', awayAfter: null, inputs: { privacy: null, contactsAt: 6 } },
     { kind: 'erased', userId: 'zoë', version: 8, at: SOME_INSTANT },
     change(Number.MAX_SAFE_INTEGER),
   ]
@@ -173,7 +173,7 @@ describe('redis frames', () => {
 })
 
 function change(version: number): ChangeMessage {
-  return { kind: 'change', userId: 'a', version, at: SOME_INSTANT, json: '{}', discretion: null }
+  return { kind: 'change', userId: 'a', version, at: SOME_INSTANT, json: '{}', inputs: null }
 }
 
 type Listening = Awaited<ReturnType<typeof listen>>

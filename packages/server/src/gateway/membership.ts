@@ -1,61 +1,65 @@
-// A gateway's place among the others: one lease, and one way to heal. Whenever events or messages may
-// have been lost (the store was away, was emptied, failed over, or took our lease), the gateway starts
-// again under a new name: it announces its sessions and its interest anew, and once every other gateway
-// had time to do the same, declares what is left under the old name lost and reads again what it
-// watches. Nothing is visible of this to anybody whose connection lives on.
+// A gateway's place among the others: one lease, one inbound subscription, and one way to heal. Whenever
+// events or messages may have been lost (the store was away, was emptied, failed over, or took the lease), the
+// gateway starts again under a new name: it announces its sessions and its interest anew. Once every other
+// gateway had time to do the same, it declares what is left under the old name lost and reads its targets
+// again. Users whose connections live on see nothing of this.
+import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
-import { jittered, randomName } from '../platform/ids.ts'
+import { jittered } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
+import { loseGateway } from '../presence/pipeline/gateway-loss.ts'
+import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
+import type { Doubts } from './doubts.ts'
+import { type ChangingIdentity, newGatewayId } from './identity.ts'
+import type { Inbox } from './inbox.ts'
+import type { OwnViews } from './sessions/own-views.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import type { Watching } from './watching/watching.ts'
 
 /** Renewals that may fail before the lease runs out, at least. */
 const RENEWALS_PER_LEASE = 5
-/** So often at least: an emptied store is noticed by the renewal that finds nothing. */
+/** An emptied store is noticed by the renewal that finds no lease, so renewals are at least this frequent. */
 const RENEW_MS_MAX = 1_000
 const RETRY_FIRST_MS = 250
 const RETRY_MS_MAX = 4_000
-/** What others need to announce themselves again, once they have noticed the same trouble. */
+/** What other gateways need to announce themselves again, once they have noticed the same trouble. */
 const ANNOUNCE_MS = 1_500
 
 export interface Membership {
-  /** The present name. */
-  id(): string
-  /** Names before it that have not been dealt with yet. */
-  formerIds(): readonly string[]
-  start(): Promise<void>
-  /** Something may have been lost; heals as soon as the store answers. */
-  doubt(why: string): void
   isHealthy(): boolean
   /** Leaves in order: what is still attached is lost from now on. */
   stop(): Promise<void>
 }
 
 export interface MembershipParts {
+  identity: ChangingIdentity
+  doubts: Doubts
   store: PresenceStore
+  bus: Bus
+  inbox: Inbox
+  tracker: Tracker
+  sessions: Pick<Sessions, 'announceAgain'>
+  ownViews: Pick<OwnViews, 'forgetRevisions'>
+  watching: Pick<Watching, 'registerAgain' | 'refresh'>
   clock: Clock
   logger: Logger
   leaseMs: number
-  /** Listens under the new name and announces everything again. */
-  announceAll(): Promise<void>
-  /** Declares lost what is still attached to a former name. */
-  abandon(formerId: string, lostAt: number): Promise<void>
-  /** Reads again what is watched here. */
-  refresh(): Promise<void>
 }
 
-export function createMembership(parts: MembershipParts): Membership {
-  const { store, clock, logger, leaseMs } = parts
-  let id = randomName('g-')
-  let state: 'starting' | 'whole' | 'doubtful' | 'healing' | 'stopped' = 'starting'
-  /** Names given up whose sessions have not been dealt with, and when they were last good. */
-  const former = new Map<string, number>()
+export async function startMembership(parts: MembershipParts): Promise<Membership> {
+  const { identity, doubts, store, bus, inbox, tracker, sessions, ownViews, watching } = parts
+  const { clock, logger, leaseMs } = parts
+  let state: 'whole' | 'doubtful' | 'healing' | 'stopped' = 'whole'
   let provenAt = clock.now()
   let renewal: Promise<void> | null = null
-  let heartbeat: Timer | null = null
   let retry: Timer | null = null
-  let settling: Timer | null = null
+  let finishing: Timer | null = null
   const renewMs = Math.min(leaseMs / RENEWALS_PER_LEASE, RENEW_MS_MAX)
   let retryMs = RETRY_FIRST_MS
+
+  const subscribe = () =>
+    bus.subscribe(identity.id(), inbox, () => doubts.report('messages may have been missed'))
 
   // Ever later, and not all gateways at once: healing is work for a store that may have too much of it.
   function tickSoon(): void {
@@ -65,17 +69,18 @@ export function createMembership(parts: MembershipParts): Membership {
   }
 
   function keepAlive(): void {
-    // Healing can take longer than a lease; the name that is being announced must outlive it.
-    if (state === 'healing') store.renewLease(id, clock.now() + leaseMs).catch(() => 'healing will notice')
-    else void tick()
+    if (state !== 'healing') return void tick()
+    // Healing can take longer than a lease; the name that is being announced must outlive it. A failure
+    // here fails the healing too.
+    store.renewLease(identity.id(), clock.now() + leaseMs).catch(() => {})
   }
 
   async function renew(): Promise<void> {
-    if (state === 'stopped' || state === 'starting' || state === 'healing') return
+    if (state === 'stopped' || state === 'healing') return
     if (state === 'doubtful') return heal()
     const now = clock.now()
     try {
-      if (await store.renewLease(id, now + leaseMs)) provenAt = now
+      if (await store.renewLease(identity.id(), now + leaseMs)) provenAt = now
       else doubt('the store does not know our lease')
     } catch {
       doubt('the lease could not be renewed')
@@ -83,31 +88,29 @@ export function createMembership(parts: MembershipParts): Membership {
   }
 
   function doubt(why: string): void {
-    if (state === 'starting' || state === 'stopped') return
-    if (state === 'whole') logger.warn({ gateway: id, why }, 'something may have been lost; starting again')
+    if (state === 'stopped') return
+    if (state === 'whole')
+      logger.warn({ gateway: identity.id(), why }, 'something may have been lost; starting again')
     state = 'doubtful'
     tickSoon()
   }
 
   async function heal(): Promise<void> {
     state = 'healing'
-    const formerId = id
+    const formerly = identity.id()
     const startedAt = clock.now()
     try {
-      const next = randomName('g-')
+      const next = newGatewayId()
       await store.openLease(next, startedAt + leaseMs)
-      if (!former.has(formerId)) former.set(formerId, provenAt)
-      id = next
-      await parts.announceAll()
+      identity.rename(next, provenAt)
+      await announceAll()
       provenAt = startedAt
       // Trouble that came meanwhile has changed the state, and healing begins again.
-      if (isStill('healing')) {
-        state = 'whole'
-        logger.info({ gateway: id, formerly: formerId, tookMs: clock.now() - startedAt }, 'announced again')
-        settling?.stop()
-        const settleMs = renewMs + RETRY_FIRST_MS * 2 + ANNOUNCE_MS
-        settling = clock.after(settleMs, () => void finish(next))
-      }
+      if (!isStill('healing')) return
+      state = 'whole'
+      logger.info({ gateway: next, formerly, tookMs: clock.now() - startedAt }, 'announced again')
+      finishing?.stop()
+      finishing = clock.after(renewMs + RETRY_FIRST_MS * 2 + ANNOUNCE_MS, () => void finish(next))
     } catch (error) {
       logger.debug({ err: error }, 'healing did not get through; trying again')
       if (!isStill('stopped')) state = 'doubtful'
@@ -117,14 +120,26 @@ export function createMembership(parts: MembershipParts): Membership {
 
   const isStill = (expected: typeof state): boolean => state === expected
 
+  /** Listens under the present name and announces everything again. */
+  async function announceAll(): Promise<void> {
+    const former = unsubscribe
+    unsubscribe = await subscribe()
+    former()
+    ownViews.forgetRevisions()
+    await watching.registerAgain()
+    await sessions.announceAgain()
+  }
+
   async function finish(healedId: string): Promise<void> {
-    if (healedId !== id || state !== 'whole') return
+    if (healedId !== identity.id() || state !== 'whole') return
     try {
-      for (const [formerId, goodUntil] of [...former]) {
-        await parts.abandon(formerId, Math.min(clock.now(), goodUntil + leaseMs))
-        former.delete(formerId)
+      for (const [formerId, goodUntil] of [...identity.former()]) {
+        const lostAt = Math.min(clock.now(), goodUntil + leaseMs)
+        await loseGateway(tracker, formerId, await store.usersOf(formerId), lostAt, leaseMs)
+        await store.dropGateway(formerId)
+        identity.drop(formerId)
       }
-      await parts.refresh()
+      await watching.refresh()
       retryMs = RETRY_FIRST_MS
     } catch (error) {
       logger.debug({ err: error }, 'healing did not finish')
@@ -139,23 +154,21 @@ export function createMembership(parts: MembershipParts): Membership {
     return renewal
   }
 
+  let unsubscribe = await subscribe()
+  await store.openLease(identity.id(), clock.now() + leaseMs)
+  provenAt = clock.now()
+  doubts.listen(doubt)
+  const heartbeat = clock.every(renewMs, keepAlive)
+
   return {
-    id: () => id,
-    formerIds: () => [...former.keys()],
-    async start() {
-      await store.openLease(id, clock.now() + leaseMs)
-      provenAt = clock.now()
-      state = 'whole'
-      heartbeat = clock.every(renewMs, keepAlive)
-    },
-    doubt,
     isHealthy: () => state === 'whole',
     async stop() {
       state = 'stopped'
-      for (const timer of [heartbeat, retry, settling]) timer?.stop()
+      for (const timer of [heartbeat, retry, finishing]) timer?.stop()
+      unsubscribe()
       await renewal
       await store
-        .retireGateway(id, clock.now())
+        .retireGateway(identity.id(), clock.now())
         .catch((error) => logger.warn({ err: error }, 'the lease could not be given up; it will run out'))
     },
   }

@@ -15,7 +15,7 @@ import type { Contacts } from '../presence/people/contacts.ts'
 import type { Eraser } from '../presence/people/eraser.ts'
 import type { PersonExport } from '../presence/people/person-export.ts'
 import type { Reader } from '../presence/reading/reader.ts'
-import type { SeenBy } from '../presence/reading/seen-by.ts'
+import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
 import { createAuthenticator } from './auth.ts'
 import { createGuard } from './guard.ts'
@@ -32,6 +32,7 @@ import { personRoutes } from './routes/person.ts'
 import { presenceRoutes } from './routes/presence.ts'
 import { publicRoutes } from './routes/public.ts'
 import { selfRoutes } from './routes/self.ts'
+import { sessionRoutes } from './routes/sessions.ts'
 import { STREAM_EVERY_MS, streamRoutes } from './routes/stream.ts'
 import { serveHttp } from './server.ts'
 
@@ -47,7 +48,7 @@ export interface FrontParts {
   store: PresenceStore
   archive: Archive
   reader: Reader
-  seenBy: SeenBy
+  viewerReader: ViewerReader
   contacts: Contacts
   exportPerson: PersonExport
   eraser: Eraser
@@ -63,7 +64,7 @@ export interface FrontParts {
 
 export function startFront(parts: FrontParts): Front {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
-  const { seenBy, contacts, exportPerson, eraser, feed } = parts
+  const { viewerReader, contacts, exportPerson, eraser, feed } = parts
   const { host, dev, policy, rules } = config
   let isDraining = false
   const gauges = () => gateway?.gauges() ?? null
@@ -80,15 +81,18 @@ export function startFront(parts: FrontParts): Front {
   // All that somebody has open may come back at once, and that twice over.
   const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
+  const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
+    ...sessionRoutes({ httpSessions, policy, clock }),
+    ...streamRoutes({ streams, openings, clock, keepOpen }),
+  })
   const routes: Routes = {
-    ...presenceRoutes({ seenBy }),
-    ...publicRoutes({ seenBy }),
+    ...presenceRoutes({ viewerReader }),
+    ...publicRoutes({ viewerReader }),
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes({ contacts }),
     ...personRoutes({ exportPerson, eraser }),
-    ...explainRoutes({ seenBy, policy, rules, clock }),
-    ...gateway?.routes,
-    ...(gateway === null ? {} : streamRoutes({ streams: gateway.streams, openings, clock, keepOpen })),
+    ...explainRoutes({ viewerReader, policy, rules, clock }),
+    ...(gateway === null ? {} : connectionRoutes(gateway)),
     ...opsRoutes({
       stats,
       store,

@@ -3,7 +3,7 @@
 import http from 'node:http'
 import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { Server } from 'bun'
-import { NIL } from '../gateway/delivery/watch-index.ts'
+import { NIL } from '../gateway/delivery/watch-edges.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Opening, SocketData } from '../gateway/sessions/session-table.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'

@@ -2,6 +2,7 @@
 // happens only when somebody asks, except a sample every few seconds. Prometheus reads each process by
 // itself; people get the whole deployment, as far as its processes have put up what they count.
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { GatewayGauges } from '../gateway/gateway.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
 import type { Tally } from '../platform/tally.ts'
@@ -11,19 +12,6 @@ import { type Sample, startHistory } from './stats-history.ts'
 
 const SAMPLE_EVERY_MS = 5_000
 const QUANTILES = [0.5, 0.9, 0.99] as const
-
-/** Numbers that are true right now, as opposed to counted since the start. */
-export interface GatewayGauges {
-  gatewayId: string
-  sessions: number
-  streams: number
-  watches: number
-  watchedUsers: number
-  slowReaders: number
-  /** Changes on their way round a large audience, and those that wait for one of the walkers. */
-  wavesWalking: number
-  wavesWaiting: number
-}
 
 export interface ProcessGauges {
   trackerDepth: number

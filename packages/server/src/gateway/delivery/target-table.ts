@@ -1,8 +1,8 @@
-// The newest thing this gateway knows of every user somebody here watches, as bytes ready to send:
-// a change is serialised once, however many people see it. Versions only go up, except that 0
-// ("nothing known") may replace anything.
+// The newest state this gateway knows of every watched target, as bytes ready to send: a change is
+// serialised once, however many viewers see it. Versions only go up, except that 0 ("nothing known") may
+// replace anything.
 import { grown } from '../../platform/typed-arrays.ts'
-import type { Sight } from '../../presence/privacy/visibility.ts'
+import type { ViewLevel } from '../../presence/privacy/visibility.ts'
 
 export interface TargetTable {
   /** False when what is known already is newer or the same. */
@@ -10,8 +10,8 @@ export interface TargetTable {
   isKnown(target: number): boolean
   version(target: number): number
   json(target: number): string
-  /** As much of it as somebody may see. */
-  seen(target: number, sight: Sight): string
+  /** As much of it as a viewer with this level may see. */
+  jsonFor(target: number, level: ViewLevel): string
   /** A whole `presence_change` frame with this one change, made once and shared by all watchers. */
   frame(target: number): string
   changedAt(target: number): number
@@ -21,25 +21,25 @@ export interface TargetTable {
 export const CHANGE_FRAME_START = '{"type":"presence_change","changes":['
 export const FRAME_LIST_END = ']}'
 
-/** Whether an object is the one of people who are hidden or unknown; its version comes last. */
+/** Whether this is the object of a hidden or unknown user. The version is its last field. */
 export const isNothingKnown = (json: string): boolean => json.endsWith(',"version":0}')
 
-/** Buckets of last seen are of whole days: for so long a masked object is the same whoever asks for it. */
+/** Approximate last seen moves at midnight (UTC), so a masked object is good for one day. */
 const DAY_MS = 86_400_000
 
 export interface TargetTableParts {
-  /** Takes from the object what a sight leaves out. */
-  mask(json: string, sight: Sight): string
+  /** The object as a viewer with this level gets it. */
+  mask(json: string, level: ViewLevel): string
   now(): number
 }
 
 interface Masked {
   day: number
-  bySight: Partial<Record<Sight, string>>
+  byLevel: Partial<Record<ViewLevel, string>>
 }
 
 export function createTargetTable({ mask, now }: TargetTableParts): TargetTable {
-  /** Only of people who show less than everything to somebody here. */
+  /** Only of targets that show less than everything to a viewer here. */
   const masked = new Map<number, Masked>()
   const jsons: (string | undefined)[] = []
   const frames: (string | undefined)[] = []
@@ -54,7 +54,7 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
         if (version === 0 ? versions[target] === 0 : version <= versions[target]!) return false
       }
       versions[target] = version
-      // Of somebody with nothing to show every version is the same object, and none is news.
+      // A user with nothing to show is the same object in every version.
       if (jsons[target] === json) return false
       changedAts[target] = at
       jsons[target] = json
@@ -65,17 +65,17 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
     isKnown: (target) => jsons[target] !== undefined,
     version: (target) => versions[target]!,
     json: (target) => jsons[target]!,
-    seen(target, sight) {
+    jsonFor(target, level) {
       const json = jsons[target]!
-      if (sight === 'everything') return json
+      if (level === 'everything') return json
       let made = masked.get(target)
       const day = Math.floor(now() / DAY_MS)
       if (made === undefined || made.day !== day) {
-        made = { day, bySight: {} }
+        made = { day, byLevel: {} }
         masked.set(target, made)
       }
-      made.bySight[sight] ??= mask(json, sight)
-      return made.bySight[sight]
+      made.byLevel[level] ??= mask(json, level)
+      return made.byLevel[level]
     },
     frame(target) {
       let frame = frames[target]

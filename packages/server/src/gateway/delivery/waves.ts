@@ -1,12 +1,12 @@
-// A change of somebody with a large audience goes round as a wave: a cursor on the list of a crowd of
-// watchers, moved a little at every tick. Newcomers join the list before the cursor, and an edge that
-// leaves takes the cursor along, so nobody is skipped and no freed edge is touched. Every change has a
-// number, and an edge that was told carries it: a change during a wave makes the wave go round once
-// more, as far as it had come, and only those are told again who have not heard the newest. Everybody on its way
-// takes up their time, told or not: what somebody heard before, maybe unnoticed, makes nobody else's turn come sooner.
+// A change of a target with a large audience goes round as a wave: a cursor on its list of watchers, moved
+// a little at every tick. New watchers join the list before the cursor, and an edge that leaves takes the
+// cursor along, so no watcher is skipped. Every change has a number, and an edge that was told carries it: a
+// change during a wave makes the wave go round once more, as far as it had come, and only watchers that have
+// not heard the newest change are told again.
 import type { Clock } from '../../platform/clock.ts'
+import type { Outbox } from './outbox.ts'
 import { type Plans, planFor } from './plans.ts'
-import { type Crowd, MARKED, NIL, type WatchIndex } from './watch-index.ts'
+import { type Cursor, NIL, type WatchEdges } from './watch-edges.ts'
 
 const TICK_MS = 10
 /** Time that passed while the loop was busy is not made up for in one burst. */
@@ -17,7 +17,7 @@ const TURN_BUDGET_MS = 4
 const VISITS_MAX = 2_000
 /** Waves aim at this share of the time they have; the rest is for ticks that come late. */
 const AIM = 0.9
-/** Change numbers go with an edge in 31 bits. After two thousand million they begin again. */
+/** Numbers of changes take 31 bits on an edge, and then begin again. */
 const CHANGE_MAX = 2 ** 31 - 4
 
 export interface Pace {
@@ -34,44 +34,34 @@ export interface Pace {
 export const USUAL_PACE: Pace = { pacedPerMs: 12.5, queuedPerMs: 5, queuedPerMsMax: 64, walkers: 4 }
 
 export interface Waves {
-  /** The target of a large crowd changed. Takes no longer for more watchers. */
-  changed(crowd: Crowd): void
-  /** Everybody is told otherwise. */
-  cancel(crowd: Crowd): void
-  /** The number of the change that a wave brings to this crowd; 0 when there is none under way. */
-  changeOf(crowd: Crowd): number
-  /** The same for the crowd of an edge. */
-  changeFor(edge: number): number
-  /** Whether a wave is still to tell this edge. */
-  isOwed(edge: number): boolean
-  /** An edge was taken off the list of its crowd. */
-  moveOff(crowd: Crowd, edge: number, next: number): void
+  /** A target with a large audience changed. Takes no longer for more watchers. */
+  changed(target: number): void
+  /** All watchers are told otherwise, or nobody watches the target any more. */
+  cancel(target: number): void
+  /** What a wave owes to this edge is told now, by what its viewer sees now. */
+  payOff(edge: number): void
   walking(): number
   waiting(): number
   stop(): void
 }
 
 export interface WavesParts {
-  index: WatchIndex
+  edges: WatchEdges
+  outbox: Outbox
   plans: Plans
   pace: Pace
   flushMs: number
   clock: Clock
-  /** Waves are about to move. */
-  onTick(): void
-  /** Marks the edge if its viewer has something to hear, and notes that it was told this change. */
-  tell(edge: number, change: number): void
 }
 
 interface Wave {
-  crowd: Crowd
-  change: number
-  /** Since when somebody may be waiting for what it brings. */
+  target: number
+  /** Since when watchers may be waiting for what it brings. */
   owedSince: number
-  /** Edges it has yet to come by, about. */
+  /** Edges it has yet to pass, about. */
   left: number
-  /** Where this round may end, because all from there on have heard; NIL for the end of the list. */
-  end: number
+  /** Where this round may end, because all from there on have heard; null for the end of the list. */
+  end: Cursor | null
   /** Null while it waits in the queue. */
   walk: Walk | null
 }
@@ -79,20 +69,20 @@ interface Wave {
 interface Walk {
   isQueued: boolean
   /** The next edge to look at. */
-  cursor: number
+  cursor: Cursor
   passed: number
   /** Parts of an edge that may be passed by now. */
   credit: number
   creditedAt: number
-  /** What changed since it set out, and those it had passed by then, who have to hear of it. */
-  again: { owedSince: number; left: number; end: number } | null
+  /** Another round after a change during this one: for the watchers that the cursor had passed by then. */
+  again: { owedSince: number; left: number; end: Cursor } | null
 }
 
-export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }: WavesParts): Waves {
-  const waves = new Map<Crowd, Wave>()
-  /** Whoever had its turn goes to the end, so that a short tick is not always short for the same. */
+export function createWaves({ edges, outbox, plans, pace, flushMs, clock }: WavesParts): Waves {
+  const waves = new Map<number, Wave>()
+  /** A wave that had its turn goes to the end, so that a short tick is not always short for the same. */
   const walking = new Set<Wave>()
-  /** First come, first served. One entry a target, so it is never longer than there are such people. */
+  /** First come, first served. One entry a target. */
   const waiting = new Set<Wave>()
   const limitMs = Math.max(1, (plans.paceMsMax - flushMs) * AIM)
   let lastChange = 0
@@ -103,7 +93,7 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   function setOut(wave: Wave, isQueued: boolean): void {
     wave.walk = {
       isQueued,
-      cursor: index.firstWatcher(wave.crowd),
+      cursor: edges.openCursor(wave.target, edges.firstWatcher(wave.target)),
       passed: 0,
       credit: 0,
       creditedAt: clock.elapsed(),
@@ -116,14 +106,19 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   function halt(wave: Wave): void {
     waiting.delete(wave)
     if (walking.delete(wave) && wave.walk?.isQueued) queuedWalkers--
+    close(wave.target, wave.walk?.cursor)
     wave.walk = null
   }
 
+  function close(target: number, cursor: Cursor | null | undefined): void {
+    if (cursor) edges.closeCursor(target, cursor)
+  }
+
   function enter(wave: Wave): void {
-    if (planFor(wave.crowd, index.watchers(wave.crowd), plans) === 'queued') waiting.add(wave)
+    if (planFor(edges.watchers(wave.target), plans) === 'queued') waiting.add(wave)
     else setOut(wave, false)
     letNextSetOut()
-    if (!isTicking) tickLater()
+    tickLater()
   }
 
   function letNextSetOut(): void {
@@ -135,14 +130,13 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   }
 
   function tickLater(): void {
-    if (isStopped) return
+    if (isTicking || isStopped) return
     isTicking = true
-    // By the clock, not from the first wave on: whose that was, and that there was one, is not to be told.
-    clock.after(TICK_MS - (clock.now() % TICK_MS), tick)
+    clock.after(TICK_MS, tick)
   }
 
   function tick(): void {
-    onTick()
+    isTicking = false
     const now = clock.elapsed()
     const queuedPerMs = queuedPace(now)
     for (const wave of [...walking]) {
@@ -154,7 +148,6 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
       move(wave, walk, perMs, now)
       if (clock.elapsed() - now > TURN_BUDGET_MS) break
     }
-    isTicking = false
     if (waves.size > 0) tickLater()
   }
 
@@ -164,97 +157,89 @@ export function createWaves({ index, plans, pace, flushMs, clock, onTick, tell }
   function queuedPace(now: number): number {
     let ahead = 0
     let needed = pace.queuedPerMs * queuedWalkers
-    const look = (wave: Wave) => {
+    const count = (wave: Wave) => {
       ahead += Math.max(0, wave.left)
       needed = Math.max(needed, ahead / timeLeft(wave, now))
     }
-    for (const wave of walking) if (wave.walk?.isQueued) look(wave)
-    for (const wave of waiting) look(wave)
+    for (const wave of walking) if (wave.walk?.isQueued) count(wave)
+    for (const wave of waiting) count(wave)
     return Math.min(needed, pace.queuedPerMsMax) / Math.max(1, queuedWalkers)
   }
 
   function move(wave: Wave, walk: Walk, perMs: number, now: number): void {
     walk.credit = Math.min(walk.credit, 1) + perMs * Math.min(now - walk.creditedAt, TICK_MS_MAX)
     walk.creditedAt = now
-    const isDone = () => walk.cursor === NIL || walk.cursor === wave.end
+    const { cursor } = walk
+    const isDone = () => cursor.edge === NIL || cursor.edge === wave.end?.edge
     for (let visits = 0; !isDone() && walk.credit >= 1 && visits < VISITS_MAX; visits++) {
-      const edge = walk.cursor
-      walk.cursor = index.nextWatcher(edge)
+      const { edge } = cursor
+      cursor.edge = edges.nextWatcher(edge)
       walk.credit--
       walk.passed++
       wave.left--
-      if (isOwedBy(wave, edge)) tell(edge, wave.change)
+      payOff(edge)
     }
     if (isDone()) arrive(wave, walk)
   }
 
+  function payOff(edge: number): void {
+    if (!edges.isOwedByWave(edge)) return
+    outbox.mark(edge)
+    edges.passByWave(edge)
+  }
+
   function arrive(wave: Wave, { again }: Walk): void {
-    halt(wave)
-    if (again === null) waves.delete(wave.crowd)
-    else {
-      wave.owedSince = again.owedSince
-      wave.left = again.left
-      wave.end = again.end
-      enter(wave)
+    if (again === null) {
+      cancel(wave.target)
+      return
     }
-    letNextSetOut()
+    halt(wave)
+    close(wave.target, wave.end)
+    wave.owedSince = again.owedSince
+    wave.left = again.left
+    wave.end = again.end
+    enter(wave)
   }
 
-  function isOwedBy(wave: Wave, edge: number): boolean {
-    const told = index.told(edge)
-    return told !== wave.change && told !== MARKED
-  }
-
-  /** Those ahead of the cursor get the newest anyway; those behind it, with the next round. */
+  /** Watchers ahead of the cursor get the newest anyway; those behind it, with the next round. */
   function goRoundOnceMore(wave: Wave, walk: Walk): void {
-    wave.left = Math.max(wave.left, index.watchers(wave.crowd) - walk.passed)
-    if (walk.cursor === index.firstWatcher(wave.crowd)) return
+    const { target } = wave
+    wave.left = Math.max(wave.left, edges.watchers(target) - walk.passed)
+    if (walk.cursor.edge === edges.firstWatcher(target)) return
     const owedSince = walk.again?.owedSince ?? clock.elapsed()
-    walk.again = { owedSince, left: walk.passed, end: walk.cursor }
+    close(target, walk.again?.end)
+    walk.again = { owedSince, left: walk.passed, end: edges.openCursor(target, walk.cursor.edge) }
   }
 
-  function cancel(crowd: Crowd): void {
-    const wave = waves.get(crowd)
+  function cancel(target: number): void {
+    const wave = waves.get(target)
     if (wave === undefined) return
-    waves.delete(crowd)
+    waves.delete(target)
+    edges.endWave(target)
+    close(target, wave.walk?.again?.end)
+    close(target, wave.end)
     halt(wave)
     letNextSetOut()
   }
 
   return {
-    changed(crowd) {
+    changed(target) {
       lastChange = lastChange >= CHANGE_MAX ? 1 : lastChange + 1
-      const wave = waves.get(crowd)
+      edges.beginWave(target, lastChange)
+      const wave = waves.get(target)
       if (wave === undefined) {
-        const left = index.watchers(crowd)
-        const owedSince = clock.elapsed()
-        const fresh = { crowd, change: lastChange, owedSince, left, end: NIL, walk: null }
-        waves.set(crowd, fresh)
-        enter(fresh)
-        return
+        const left = edges.watchers(target)
+        const fresh: Wave = { target, owedSince: clock.elapsed(), left, end: null, walk: null }
+        waves.set(target, fresh)
+        return enter(fresh)
       }
-      wave.change = lastChange
-      // Nobody has heard this one.
-      wave.end = NIL
+      // No watcher has heard this one.
+      close(target, wave.end)
+      wave.end = null
       if (wave.walk !== null) goRoundOnceMore(wave, wave.walk)
     },
     cancel,
-    changeOf: (crowd) => (waves.size === 0 ? 0 : (waves.get(crowd)?.change ?? 0)),
-    changeFor: (edge) => (waves.size === 0 ? 0 : (waves.get(index.crowdOf(edge))?.change ?? 0)),
-    isOwed(edge) {
-      const wave = waves.size === 0 ? undefined : waves.get(index.crowdOf(edge))
-      return wave !== undefined && isOwedBy(wave, edge)
-    },
-    moveOff(crowd, edge, next) {
-      const wave = waves.size === 0 ? undefined : waves.get(crowd)
-      if (wave === undefined) return
-      const { walk } = wave
-      if (walk?.cursor === edge) walk.cursor = next
-      if (walk?.again?.end === edge) walk.again.end = next
-      if (wave.end === edge) wave.end = next
-      // The number of a target that nobody watches may soon be somebody else's.
-      if (index.watchers(crowd) === 0) cancel(crowd)
-    },
+    payOff,
     walking: () => walking.size,
     waiting: () => waiting.size,
     stop() {

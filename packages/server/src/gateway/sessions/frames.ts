@@ -10,10 +10,10 @@ import {
   watchFrame,
 } from '../../input/schemas.ts'
 import type { Actions } from '../../presence/people/actions.ts'
-import { NAMED } from '../delivery/edge-flags.ts'
-import type { Following } from '../watching/contact-following.ts'
-import { stateFrames, watchLimitFailure } from '../watching/state-frames.ts'
-import type { Watches } from '../watching/watches.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { NAMED } from '../delivery/watch-edges.ts'
+import { stateFrames } from '../watching/state-frames.ts'
+import type { Watching } from '../watching/watching.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface RawFrame {
@@ -57,7 +57,7 @@ export function decodeFrame(message: string | Buffer): Decoded {
 const isRef = (said: unknown): said is Ref =>
   Number.isFinite(said) || (typeof said === 'string' && said.length <= REF_CHARS_MAX)
 
-/** Whoever sends a ref waits for an answer that has it: better refused than waited for in vain. */
+/** A client that sends a ref waits for an answer with it, so a ref that cannot be echoed is refused. */
 function refFailure({ ref, body }: RawFrame): Failure | null {
   const isNone = body.ref === undefined || body.ref === null
   if (ref !== null || isNone) return null
@@ -66,18 +66,16 @@ function refFailure({ ref, body }: RawFrame): Failure | null {
 
 export interface FrameHandlerParts {
   sessions: Sessions
-  watches: Watches
+  watching: Watching
+  delivery: Delivery
   actions: Actions
-  following: Following
-  watchLimit: number
-  send(row: number, frame: string): void
 }
 
 /** Handles one decoded frame of the session in `row`; `isOpen` tells whether it still is that session. */
 export type FrameHandler = (row: number, frame: RawFrame, isOpen: () => boolean) => Promise<FrameResult>
 
 export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
-  const { sessions, watches, actions, following, watchLimit, send } = parts
+  const { sessions, watching, delivery, actions } = parts
 
   async function watch(
     row: number,
@@ -85,13 +83,10 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     known: Readonly<Record<string, number>>,
     isOpen: () => boolean,
   ): Promise<FrameResult> {
-    // Counting whom of them it watches already is only worth it where that decides.
-    if (watches.degree(row) + userIds.length > watchLimit) {
-      const total = watches.degree(row) + watches.countNew(row, userIds)
-      if (total > watchLimit) return failed(watchLimitFailure(total, watchLimit))
-    }
-    const states = await watches.watch(row, userIds, { known, why: NAMED, isOpen })
-    if (states !== null) for (const frame of stateFrames(states)) send(row, frame)
+    const failure = watching.limitFailure(row, userIds)
+    if (failure !== null) return failed(failure)
+    const states = await watching.watch(row, userIds, { known, reason: NAMED, isOpen })
+    if (states !== null) for (const frame of stateFrames(states)) delivery.send(row, frame)
     return OK
   }
 
@@ -104,7 +99,7 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
       case 'heartbeat': {
         const parsed = parse(activity, body.activity)
         if (!parsed.ok) return failed(parsed.failure)
-        sessions.beat(row, parsed.value)
+        sessions.heartbeat(row, parsed.value)
         return OK
       }
       case 'watch': {
@@ -113,13 +108,13 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
         return watch(row, parsed.value.user_ids, parsed.value.known, isOpen)
       }
       case 'watch_contacts': {
-        const failure = await following.follow(row, isOpen)
+        const failure = await watching.followContacts(row, isOpen)
         return failure === null ? OK : failed(failure)
       }
       case 'unwatch': {
         const parsed = parse(idsFrame, body)
         if (!parsed.ok) return failed(parsed.failure)
-        watches.unwatch(row, parsed.value.user_ids)
+        watching.unwatch(row, parsed.value.user_ids)
         return OK
       }
       case 'set_availability':

@@ -1,26 +1,30 @@
 // Finds silence. No connection has a timer: every quarter of a second the table's columns are walked
 // once, which for tens of thousands of rows is well under a millisecond. What is found is dated to
-// the instant it became true, not to the walk, so that being swept late makes nobody later.
-import { CLOSE } from '@greendot/protocol'
+// the instant it became true, not to the walk, so a late walk delays nothing.
+import { CLOSE, type Failure } from '@greendot/protocol'
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
-import { NIL } from '../delivery/watch-index.ts'
+import { NIL } from '../delivery/watch-edges.ts'
 import { ACTIVITY, type SessionTable } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
+import type { Sockets } from './sockets.ts'
 
 const SWEEP_EVERY_MS = 250
 const FRAME_WINDOW_MS = 1_000
+const TOKEN_EXPIRED: Failure = {
+  code: 'token_expired',
+  message: 'the token has expired; connect again with a new one',
+}
 
 export interface LivenessParts {
   table: SessionTable
   sessions: Sessions
   policy: Policy
   clock: Clock
-  /** The token of a row has run out. */
-  expire(row: number): void
+  sockets: Sockets
 }
 
-export function startLiveness({ table, sessions, policy, clock, expire }: LivenessParts): Timer {
+export function startLiveness({ table, sessions, sockets, policy, clock }: LivenessParts): Timer {
   const { columns } = table
   let windowEndsAt = clock.now() + FRAME_WINDOW_MS
 
@@ -41,7 +45,7 @@ export function startLiveness({ table, sessions, policy, clock, expire }: Livene
         continue
       }
       if (columns.tokenExpiresAt[row]! <= now) {
-        expire(row)
+        sockets.hangUp(row, CLOSE.badToken, 'token expired', TOKEN_EXPIRED)
         continue
       }
       if (columns.activity[row] === ACTIVITY.active) {

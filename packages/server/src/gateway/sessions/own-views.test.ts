@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Availability } from '@greendot/protocol'
 import fc from 'fast-check'
 import { createFakeClock, type FakeClock } from '../../../../../testing/fake-clock.ts'
-import { IMAGINED_REVISION } from '../../presence/pipeline/tracker.ts'
+import { UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
 import { createOutbox } from '../delivery/outbox.ts'
 import { createTargetTable } from '../delivery/target-table.ts'
 import { createInterner } from '../interner.ts'
@@ -247,7 +247,7 @@ describe('whether somebody is here openly', () => {
     const world = createWorld(createFakeClock(NOW))
     const [first, second] = [world.open('bob'), world.open('bob')]
     world.welcome(first, 8, true)
-    world.welcome(second, IMAGINED_REVISION)
+    world.welcome(second, UNSTORED_REVISION)
     expect(world.isOpenlyHere('bob')).toBe(false)
   })
 

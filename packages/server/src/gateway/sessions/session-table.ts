@@ -1,11 +1,12 @@
-// Every session of this gateway in one table of typed arrays: WebSockets and clients that beat over
-// HTTP alike. A row costs a few dozen bytes and no timer; liveness is found by walking the columns.
+// Every session of this gateway in one table of typed arrays: WebSockets and clients that heartbeat over HTTP
+// alike. The row of a session is its connection number. A row costs a few dozen bytes and no timer; liveness
+// is found by walking the columns.
 import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { ServerWebSocket } from 'bun'
 import { createScramble } from '../../platform/ids.ts'
 import { grown } from '../../platform/typed-arrays.ts'
-import { NIL } from '../delivery/watch-index.ts'
-import { createRowNumbers } from './row-numbers.ts'
+import { NIL } from '../delivery/watch-edges.ts'
+import type { Identity } from '../identity.ts'
 
 /**
  * A socket brings its opening, or why it is refused, and from then on carries only its row number:
@@ -24,13 +25,12 @@ export interface Opening {
   tokenExpiresAt: number | null
 }
 
-/** What the gateway last heard and reported. Until the first commit is back it has not been told. */
+/** What the client last said. It is unconfirmed until the first commit is back. */
 export const ACTIVITY = { unconfirmed: 0, active: 1, idle: 2 } as const
 
 export type SessionTable = ReturnType<typeof createSessionTable>
 
-/** `chance` gives a whole number from zero up to the one it is given. */
-export function createSessionTable(gatewayId: () => string, chance: (below: number) => number) {
+export function createSessionTable(identity: Identity) {
   const table = {
     sockets: [] as (Socket | null)[],
     deviceIds: [] as (string | undefined)[],
@@ -53,15 +53,14 @@ export function createSessionTable(gatewayId: () => string, chance: (below: numb
     nextOfUser: new Int32Array(0),
     live: 0,
   }
-  const numbers = createRowNumbers(chance)
   let headOfUser = new Int32Array(0)
   let generations = 0
   const scramble = createScramble()
 
   function reserve(rows: number): void {
-    // Without holes, which would make them slow.
-    while (table.sockets.length < numbers.end()) table.sockets.push(null)
-    while (table.deviceIds.length < numbers.end()) table.deviceIds.push(undefined)
+    // Arrays with holes would be slow.
+    while (table.sockets.length < rows) table.sockets.push(null)
+    while (table.deviceIds.length < rows) table.deviceIds.push(undefined)
     if (rows <= table.user.length) return
     table.user = grown(table.user, rows, NIL)
     table.platform = grown(table.platform, rows)
@@ -79,9 +78,8 @@ export function createSessionTable(gatewayId: () => string, chance: (below: numb
     table.nextOfUser = grown(table.nextOfUser, rows, NIL)
   }
 
-  /** Takes a row for a session of `user`; `socket` is null for a client that beats over HTTP. */
-  function add(user: number, opening: Opening, socket: Socket | null, now: number): number {
-    const row = numbers.take()
+  /** Fills a row for a session of `user`; `socket` is null for a client that heartbeats over HTTP. */
+  function add(row: number, user: number, opening: Opening, socket: Socket | null, now: number): void {
     reserve(row + 1)
     table.sockets[row] = socket
     table.deviceIds[row] = opening.deviceId
@@ -102,7 +100,6 @@ export function createSessionTable(gatewayId: () => string, chance: (below: numb
     table.nextOfUser[row] = headOfUser[user]!
     headOfUser[user] = row
     table.live++
-    return row
   }
 
   function remove(row: number): void {
@@ -117,7 +114,6 @@ export function createSessionTable(gatewayId: () => string, chance: (below: numb
     table.sockets[row] = null
     table.deviceIds[row] = undefined
     table.live--
-    numbers.giveBack(row)
   }
 
   return {
@@ -128,22 +124,13 @@ export function createSessionTable(gatewayId: () => string, chance: (below: numb
     *rows(): Generator<number> {
       for (let row = 0; row < table.user.length; row++) if (table.user[row] !== NIL) yield row
     },
-    /** A row number for something that watches and is no session: nothing here counts it. */
-    lend(): number {
-      const row = numbers.take()
-      reserve(row + 1)
-      table.sockets[row] = null
-      table.user[row] = NIL
-      return row
-    },
-    giveBack: numbers.giveBack,
     isLive: (row: number) => row < table.user.length && table.user[row] !== NIL,
     firstOfUser: (user: number) => (user < headOfUser.length ? headOfUser[user]! : NIL),
     /**
      * Unique as the gateway's name is: rows are reused, generations are not. A new name renames all.
-     * Scrambled, because people read their own, and it would count everybody's.
+     * Scrambled, because users read their own ids, and a plain count would tell how many sessions there are.
      */
-    sessionId: (row: number, ofGateway = gatewayId()) =>
+    sessionId: (row: number, ofGateway = identity.id()) =>
       `${ofGateway}-${scramble(table.generation[row]!).toString(36)}`,
     platformOf: (row: number): Platform => PLATFORMS[table.platform[row]!]!,
     /** The stamp for the next event of this session. */

@@ -1,15 +1,20 @@
-// The life of a session on this gateway: it opens, beats, ends. Only transitions are reported to the
-// tracker; a beat that changes nothing touches two numbers in the table and no more. A session is
-// in the table from the moment it opens until the moment it ends, and is reported to end once.
+// The life of a session on this gateway: it opens, heartbeats, ends. Only transitions are reported to the
+// tracker; a heartbeat that changes nothing touches two numbers in the table. A session is in the table from
+// the moment it opens until the moment it ends, and its end is reported once.
 import type { Activity } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
 import type { SessionFacts } from '../../presence/core/event.ts'
 import type { Policy } from '../../presence/core/policy.ts'
-import { IMAGINED_REVISION, type Tracked, type Tracker } from '../../presence/pipeline/tracker.ts'
+import { type Tracked, type Tracker, UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
-import { NIL } from '../delivery/watch-index.ts'
+import type { ConnectionNumbers } from '../connection-numbers.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { NIL } from '../delivery/watch-edges.ts'
+import type { Identity } from '../identity.ts'
 import type { Interner } from '../interner.ts'
+import type { Watching } from '../watching/watching.ts'
+import type { OwnViews } from './own-views.ts'
 import { ACTIVITY, type Opening, type SessionTable, type Socket } from './session-table.ts'
 
 export type Ending = { how: 'left' } | { how: 'closed' } | { how: 'lost'; provenAt: number; at: number }
@@ -18,20 +23,20 @@ export interface Sessions {
   /** Takes a row; null when the user has as many sessions here as one may have. */
   admit(opening: Opening, socket: Socket | null): number | null
   /**
-   * Reports the admitted session; null when it ended before the report was through. Fails when nobody
-   * would ever see it, and then it is the caller's to end.
+   * Reports the admitted session; null when it ended before the report was through. When it fails, the
+   * caller ends the session.
    */
   announce(row: number, opening: Opening): Promise<Tracked | null>
   /** Any frame is a sign of life; only `active` is activity. */
-  beat(row: number, activity: Activity | null): void
-  /** No activity for so long that the person is away, whatever the client says. */
+  heartbeat(row: number, activity: Activity | null): void
+  /** No activity for the away time: the session is idle, whatever the client says. */
   fallIdle(row: number, at: number): void
   end(row: number, ending: Ending): void
   /** Announces every session again, under the gateway's new name; done when that is committed. */
   announceAgain(): Promise<void>
   /** The user chose after how much inactivity they are away; null for the server's own. */
   setAwayAfter(userId: string, awayAfterMs: number | null): void
-  /** The rows of a user on this gateway, a snapshot that may be changed while it is walked. */
+  /** The rows of a user on this gateway: a copy, so sessions may end while it is walked. */
   rowsOf(userId: string): number[]
   userIdOf(row: number): string
 }
@@ -42,20 +47,18 @@ export interface SessionsParts {
   tracker: Tracker
   policy: Policy
   clock: Clock
-  gatewayId: () => string
-  /** Names this gateway had before, under which its sessions may still be known. */
-  formerGatewayIds: () => readonly string[]
+  numbers: ConnectionNumbers
+  identity: Identity
+  delivery: Delivery
+  watching: Watching
+  ownViews: OwnViews
   sessionsPerUser: number
   tally: Tally
-  /** The user of a row is known to the store, and this is what they chose. */
-  onTracked(row: number, tracked: Tracked): void
-  /** The row is about to be free: whatever else hangs on it must go. */
-  onEnd(row: number): void
 }
 
 export function createSessions(parts: SessionsParts): Sessions {
-  const { table, interner, tracker, policy, clock, gatewayId, formerGatewayIds, sessionsPerUser } = parts
-  const { tally, onTracked, onEnd } = parts
+  const { table, interner, tracker, policy, clock, numbers, identity, sessionsPerUser, tally } = parts
+  const { delivery, watching, ownViews } = parts
   const { columns } = table
 
   function rowsOf(userId: string): number[] {
@@ -71,13 +74,13 @@ export function createSessions(parts: SessionsParts): Sessions {
       sessionId: table.sessionId(row),
       deviceId: columns.deviceIds[row]!,
       platform: table.platformOf(row),
-      gatewayId: gatewayId(),
+      gatewayId: identity.id(),
       connectedAt: columns.connectedAt[row]!,
       lastActiveAt: columns.activeAt[row]!,
     }
   }
 
-  const formerIds = (row: number) => formerGatewayIds().map((former) => table.sessionId(row, former))
+  const formerIds = (row: number) => identity.formerIds().map((former) => table.sessionId(row, former))
 
   const userIdOf = (row: number) => interner.name(columns.user[row]!)
 
@@ -86,16 +89,21 @@ export function createSessions(parts: SessionsParts): Sessions {
     tracker.report(userIdOf(row), { type: activity, activity, at: table.stamp(row, at), ...facts(row) })
   }
 
-  function takeChoices(row: number, tracked: Tracked): void {
-    columns.awayAfterMs[row] = tracked.record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
-    onTracked(row, tracked)
+  /** The user's settings that this gateway acts on. */
+  function takeSettings(row: number, { record }: Tracked): void {
+    columns.awayAfterMs[row] = record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
+    watching.learn(userIdOf(row), record)
   }
 
   return {
     admit(opening, socket) {
       if (rowsOf(opening.userId).length >= sessionsPerUser) return null
       tally.connectionsOpened++
-      return table.add(interner.acquire(opening.userId), opening, socket, clock.now())
+      const row = numbers.take()
+      table.add(row, interner.acquire(opening.userId), opening, socket, clock.now())
+      watching.open(row, opening.userId)
+      if (socket !== null) delivery.attach(row, socket)
+      return row
     },
 
     async announce(row, opening) {
@@ -104,20 +112,20 @@ export function createSessions(parts: SessionsParts): Sessions {
       const activity = opening.activity ?? 'active'
       const type = opening.activity ?? 'connected'
       const event = { type, activity, at: session.connectedAt, ...session } as const
-      // The one copy of the id that everything here shares, not the one that came with the token.
+      // The interned copy of the id, which all parts share, not the one that came with the token.
       const userId = userIdOf(row)
-      // Without the store people are let in all the same; healing announces them when it is back.
-      const tracked = await tracker.apply(userId, event).catch(() => tracker.imagine(userId, event))
+      // Without the store users still connect; healing announces them when it is back.
+      const tracked = await tracker.apply(userId, event).catch(() => tracker.applyWithoutStore(userId, event))
       if (!table.isLive(row) || columns.generation[row] !== generation) return null
       const known = tracked.record.sessions.find(({ id }) => id === session.sessionId)
       // A device that came back carries on as it was, and the table must agree with the record.
-      const isImagined = tracked.revision === IMAGINED_REVISION
-      // The user was erased in this very moment, and what began before it is history.
-      if (known === undefined && !isImagined) throw new Unavailable('the session began before an erasure')
-      if (columns.activity[row] === ACTIVITY.unconfirmed && !isImagined) {
+      const isUnstored = tracked.revision === UNSTORED_REVISION
+      // The user was erased at this moment, and sessions that began before it are void.
+      if (known === undefined && !isUnstored) throw new Unavailable('the session began before an erasure')
+      if (columns.activity[row] === ACTIVITY.unconfirmed && !isUnstored) {
         columns.activity[row] = ACTIVITY[known?.activity ?? activity]
       }
-      takeChoices(row, tracked)
+      takeSettings(row, tracked)
       return tracked
     },
 
@@ -126,21 +134,21 @@ export function createSessions(parts: SessionsParts): Sessions {
       const announced: Promise<unknown>[] = []
       for (const row of table.rows()) {
         const activity = columns.activity[row] === ACTIVITY.idle ? 'idle' : 'active'
-        // Whoever came while nobody could be told is still to arrive, and carries on as they were.
+        // A session that opened without the store has yet to arrive; its device carries on as it was.
         const type = columns.activity[row] === ACTIVITY.unconfirmed ? 'connected' : activity
         const again = { since, formerIds: formerIds(row) }
         const event = { type, activity, at: table.stamp(row, since), ...facts(row), again } as const
         const generation = columns.generation[row]
         announced.push(
           tracker.apply(userIdOf(row), event).then((tracked) => {
-            if (table.isLive(row) && columns.generation[row] === generation) takeChoices(row, tracked)
+            if (table.isLive(row) && columns.generation[row] === generation) takeSettings(row, tracked)
           }),
         )
       }
       await Promise.all(announced)
     },
 
-    beat(row, activity) {
+    heartbeat(row, activity) {
       const now = clock.now()
       columns.beatAt[row] = now
       if (activity === 'active') {
@@ -162,11 +170,14 @@ export function createSessions(parts: SessionsParts): Sessions {
       if (ending.how === 'lost') tally.sessionsLost++
       const user = columns.user[row]!
       const socket = columns.sockets[row]
-      // Whatever the socket still says is nobody's: its row may soon belong to somebody else.
+      // Frames that still come from the socket are ignored: its row may soon belong to another session.
       if (socket) socket.data = NIL
-      onEnd(row)
+      delivery.detach(row)
+      watching.close(row)
+      ownViews.ended(row)
       table.remove(row)
       interner.release(user)
+      numbers.giveBack(row)
       for (const sessionId of sessionIds) {
         if (ending.how === 'lost') {
           tracker.report(userId, { type: 'lost', sessionId, at, provenAt: ending.provenAt })

@@ -17,8 +17,9 @@ import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracked } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
-import { NIL } from '../delivery/watch-index.ts'
+import { NIL } from '../delivery/watch-edges.ts'
 import { decodeFrame, type FrameHandler, type RawFrame } from './frames.ts'
+import type { OwnViews } from './own-views.ts'
 import type { Opening, SessionTable, Socket } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -31,7 +32,7 @@ export interface Sockets {
   close(socket: Socket): void
   /** Ends a session from this side and closes its socket. */
   hangUp(row: number, code: number, reason: string, failure?: Failure): void
-  /** The clean goodbye, from whichever door it came. */
+  /** The clean goodbye, by socket or by HTTP. */
   leave(row: number): void
 }
 
@@ -44,11 +45,11 @@ export interface SocketsParts {
   clock: Clock
   logger: Logger
   tally: Tally
-  onWelcome(row: number, tracked: Tracked): void
+  ownViews: OwnViews
 }
 
 export function createSockets(parts: SocketsParts): Sockets {
-  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, onWelcome } = parts
+  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, ownViews } = parts
   const { columns } = table
   /** By session generation, the frames still to be handled. Idle sessions have no entry. */
   const lanes = new Map<number, { last: Promise<void>; depth: number }>()
@@ -100,7 +101,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       self: toOwnPresence(opening.userId, tracked.record, now, policy),
     }
     say(socket, welcome)
-    onWelcome(row, tracked)
+    ownViews.welcomed(row, tracked.revision)
   }
 
   async function answer(row: number, frame: RawFrame, socket: Socket): Promise<void> {
@@ -141,7 +142,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       socket.data = NIL
       if ('code' in opening) {
         refuse(socket, opening, null)
-        // A token nobody could check is not a bad one: its owner should come again with it.
+        // A token that could not be checked is not a bad one: the client should try again with it.
         socket.close(opening.code === 'unavailable' ? CLOSE.shuttingDown : CLOSE.badToken, opening.code)
         return
       }
@@ -166,15 +167,15 @@ export function createSockets(parts: SocketsParts): Sockets {
       if (message === HEARTBEAT_ACTIVE || message === HEARTBEAT_IDLE) {
         tally.heartbeats++
         columns.badFrames[row] = 0
-        return sessions.beat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
+        return sessions.heartbeat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
       }
-      sessions.beat(row, null)
+      sessions.heartbeat(row, null)
       const decoded = decodeFrame(message)
       if (!decoded.ok) {
         if (++columns.badFrames[row]! >= BAD_FRAMES_MAX) {
           return hangUp(row, CLOSE.badFrames, 'too many bad frames', decoded.failure)
         }
-        // In line like every answer: nothing comes before the welcome or out of order.
+        // Queued like every answer: nothing comes before the welcome or out of order.
         return queue(row, async () => {
           if (socket.data === row) refuse(socket, decoded.failure, null)
         })

@@ -1,21 +1,20 @@
-// Watching without a WebSocket: server-sent events with the very frames a socket gets. A stream borrows
-// a row number and so has its place in the watch index and the outbox like any connection, but it is no
-// session: it makes nobody present. Its event ids are the versions its viewer was shown, in the order
-// of the ids asked for, so any gateway can go on from them.
+// Watching without a WebSocket: server-sent events with the frames a socket gets. A stream is a connection
+// with a number, edges and a sink, but it is no session: it makes its user neither online nor away. Its event
+// ids are the versions its viewer was shown, in the order of the ids asked for, so any gateway can resume it.
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import { NAMED } from '../delivery/edge-flags.ts'
-import type { Outbox, SendResult } from '../delivery/outbox.ts'
+import type { ConnectionNumbers } from '../connection-numbers.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { NAMED } from '../delivery/watch-edges.ts'
 import { stateFrames } from '../watching/state-frames.ts'
-import type { Watches } from '../watching/watches.ts'
-import type { SessionTable } from './session-table.ts'
+import type { Watching } from '../watching/watching.ts'
 
-const LOOK_EVERY_MS = 1_000
-/** Ids are long, so they do not come with every event: what came after the last one is told again. */
+const CHECK_EVERY_MS = 1_000
+/** Ids are long, so not every event has one: changes after the last id are sent again on resuming. */
 const ID_EVERY_MS = 5_000
-/** Something must come now and then, or proxies take the connection for dead. */
+/** Proxies close connections that are silent for too long. */
 const KEEP_ALIVE_MS = 15_000
-/** How soon a browser comes back by itself. */
+/** How soon a browser reconnects by itself. */
 const RETRY_MS = 2_000
 /** Frames that may wait for a slow reader before the outbox holds back. */
 const FRAMES_WAITING = 4
@@ -35,10 +34,6 @@ export type OpenedStream = { ok: true; body: ReadableStream<string> } | { ok: fa
 
 export interface Streams {
   open(request: StreamRequest): Promise<OpenedStream>
-  /** The interned user behind a stream's row; undefined for rows that are none. */
-  viewerOf(row: number): number | undefined
-  rowsOf(userId: string): number[]
-  send(row: number, frame: string): SendResult
   /** Ends the streams of one user. */
   end(userId: string): void
   /** Ends them all, and opens none any more. */
@@ -48,9 +43,9 @@ export interface Streams {
 }
 
 export interface StreamsParts {
-  table: SessionTable
-  watches: Watches
-  outbox: Outbox
+  numbers: ConnectionNumbers
+  watching: Watching
+  delivery: Delivery
   clock: Clock
   watchLimit: number
   streamsPerUser: number
@@ -58,6 +53,7 @@ export interface StreamsParts {
 
 interface Stream {
   userId: string
+  /** The interned user, retained while the stream is open. */
   viewer: number
   userIds: readonly string[]
   expiresAt: number
@@ -68,51 +64,62 @@ interface Stream {
 }
 
 export function createStreams(parts: StreamsParts): Streams {
-  const { table, watches, outbox, clock, watchLimit, streamsPerUser } = parts
+  const { numbers, watching, delivery, clock, watchLimit, streamsPerUser } = parts
   const streams = new Map<number, Stream>()
-  /** Rows that are not streams yet, and who will see them, once that is known. */
-  const opening = new Map<number, { viewer: number | undefined; isOver: boolean }>()
-  /** The rows of each user, those among them that are not streams yet. */
-  const rowsByUser = new Map<string, Set<number>>()
+  /** Connections of each user, those among them that are still opening. */
+  const byUser = new Map<string, Set<number>>()
+  /** Connections that were ended while they were opening. */
+  const endedEarly = new Set<number>()
   let isClosing = false
 
   /** Null when the user has as many as one may have. */
-  function lend(userId: string): number | null {
-    const rows = rowsByUser.get(userId) ?? new Set()
-    if (rows.size >= streamsPerUser) return null
-    const row = table.lend()
-    rowsByUser.set(userId, rows.add(row))
-    opening.set(row, { viewer: undefined, isOver: false })
-    return row
+  function take(userId: string): number | null {
+    const connections = byUser.get(userId) ?? new Set()
+    if (connections.size >= streamsPerUser) return null
+    const connection = numbers.take()
+    byUser.set(userId, connections.add(connection))
+    watching.open(connection, userId)
+    delivery.attach(connection, { send: (frame) => send(connection, frame) })
+    return connection
   }
 
-  /** Every row that was lent comes back through here, once. */
-  function release(row: number, userId: string, viewer: number | null): void {
-    opening.delete(row)
-    watches.clear(row)
-    if (viewer !== null) watches.disregard(viewer)
-    table.giveBack(row)
-    const rows = rowsByUser.get(userId)!
-    rows.delete(row)
-    if (rows.size === 0) rowsByUser.delete(userId)
+  /** Every connection that was taken comes back through here, once. */
+  function release(connection: number, userId: string, viewer: number | null): void {
+    endedEarly.delete(connection)
+    delivery.detach(connection)
+    watching.close(connection)
+    if (viewer !== null) watching.release(viewer)
+    numbers.giveBack(connection)
+    const connections = byUser.get(userId)!
+    connections.delete(connection)
+    if (connections.size === 0) byUser.delete(userId)
   }
 
-  const rowsOf = (userId: string) => [...(rowsByUser.get(userId) ?? [])]
+  function send(connection: number, frame: string): number {
+    const stream = streams.get(connection)
+    if (stream === undefined) return 0
+    write(stream, `data: ${frame}\n\n`)
+    return (stream.controller.desiredSize ?? 0) > 0 ? 1 : -1
+  }
 
-  function close(row: number): void {
-    const stream = streams.get(row)
-    const begun = opening.get(row)
-    // Whoever is still to be told the state is told to come again instead.
-    if (begun !== undefined) begun.isOver = true
-    if (stream === undefined) return
-    streams.delete(row)
-    release(row, stream.userId, stream.viewer)
+  function close(connection: number): void {
+    const stream = streams.get(connection)
+    if (stream === undefined) {
+      endedEarly.add(connection)
+      return
+    }
+    streams.delete(connection)
+    release(connection, stream.userId, stream.viewer)
     stream.controller.close()
   }
 
-  const idOf = (row: number, userIds: readonly string[]) =>
-    watches
-      .versionsSeen(row, userIds)
+  function closeAllOf(userId: string): void {
+    for (const connection of [...(byUser.get(userId) ?? [])]) close(connection)
+  }
+
+  const idOf = (connection: number, userIds: readonly string[]) =>
+    watching
+      .versionsSeen(connection, userIds)
       .map((version) => version.toString(36))
       .join('.')
 
@@ -121,46 +128,56 @@ export function createStreams(parts: StreamsParts): Streams {
     stream.controller.enqueue(text)
   }
 
-  function look(): void {
+  function check(): void {
     const now = clock.now()
-    for (const [row, stream] of streams) {
+    for (const [connection, stream] of streams) {
       if (stream.expiresAt <= now) {
-        close(row)
+        close(connection)
         continue
       }
       const isIdDue = now - stream.idAt >= ID_EVERY_MS
       // What is held back is not known to the viewer, whatever version it has.
-      if (isIdDue && outbox.isCaughtUp(row) && watches.isSettled(row)) tellId(row, stream, now)
+      if (isIdDue && delivery.isCaughtUp(connection) && watching.isSettled(connection))
+        writeId(connection, stream, now)
       if (now - stream.sentAt >= KEEP_ALIVE_MS && (stream.controller.desiredSize ?? 0) > 0)
         write(stream, ':\n\n')
     }
   }
 
-  function tellId(row: number, stream: Stream, now: number): void {
+  function writeId(connection: number, stream: Stream, now: number): void {
     stream.idAt = now
-    const id = idOf(row, stream.userIds)
+    const id = idOf(connection, stream.userIds)
     if (id === stream.lastId) return
     stream.lastId = id
     write(stream, `id: ${id}\n\n`)
   }
 
-  // From the beginning: when ids come must not depend on who opened the first stream.
-  const timer = clock.every(LOOK_EVERY_MS, look)
+  const timer = clock.every(CHECK_EVERY_MS, check)
 
   async function begin(
-    row: number,
-    request: StreamRequest,
+    connection: number,
+    { userId, userIds, lastEventId }: StreamRequest,
   ): Promise<{ viewer: number; states: readonly string[] }> {
-    const { userId, userIds, lastEventId } = request
-    const viewer = await watches.attend(userId)
-    opening.get(row)!.viewer = viewer
+    const viewer = await watching.retain(userId)
     try {
       const known = versionsIn(lastEventId, userIds)
-      const states = await watches.watch(row, userIds, { known, why: NAMED, isOpen: () => true })
+      const options = { known, reason: NAMED, isOpen: () => true } as const
+      const states = await watching.watch(connection, userIds, options)
       return { viewer, states: states ?? [] }
     } catch (error) {
-      watches.disregard(viewer)
+      watching.release(viewer)
       throw error
+    }
+  }
+
+  function start(connection: number, stream: Stream, states: readonly string[]): void {
+    streams.set(connection, stream)
+    stream.controller.enqueue(`retry: ${RETRY_MS}\n\n`)
+    const frames = [...stateFrames(states)]
+    for (const [position, frame] of frames.entries()) {
+      // Only a client that has all of it may resume from here.
+      const id = position === frames.length - 1 ? `id: ${stream.lastId}\n` : ''
+      stream.controller.enqueue(`${id}data: ${frame}\n\n`)
     }
   }
 
@@ -172,79 +189,48 @@ export function createStreams(parts: StreamsParts): Streams {
         const message = `at most ${watchLimit} watched users per stream; these are ${userIds.length}`
         return { ok: false, failure: { code: 'watch_limit', message } }
       }
-      const row = lend(userId)
-      if (row === null)
+      const connection = take(userId)
+      if (connection === null)
         return { ok: false, failure: { code: 'rate_limited', message: 'too many streams; close some' } }
       let begun: { viewer: number; states: readonly string[] }
       try {
-        begun = await begin(row, request)
+        begun = await begin(connection, request)
       } catch (error) {
-        release(row, userId, null)
+        release(connection, userId, null)
         throw error
       }
       const { viewer, states } = begun
-      if (opening.get(row)!.isOver) {
-        release(row, userId, viewer)
+      if (endedEarly.has(connection)) {
+        release(connection, userId, viewer)
         return { ok: false, failure: ENDED }
       }
+      const now = clock.now()
+      const lastId = idOf(connection, userIds)
+      const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
+      const stream = { userId, viewer, userIds, expiresAt, lastId, idAt: now, sentAt: now }
       const body = new ReadableStream<string>(
         {
-          start(controller) {
-            const now = clock.now()
-            const lastId = idOf(row, userIds)
-            const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
-            streams.set(row, {
-              userId,
-              viewer,
-              userIds,
-              expiresAt,
-              controller,
-              lastId,
-              idAt: now,
-              sentAt: now,
-            })
-            opening.delete(row)
-            controller.enqueue(`retry: ${RETRY_MS}\n\n`)
-            const frames = [...stateFrames(states)]
-            for (const [position, frame] of frames.entries()) {
-              // Only whoever has all of it may go on from here.
-              const id = position === frames.length - 1 ? `id: ${lastId}\n` : ''
-              controller.enqueue(`${id}data: ${frame}\n\n`)
-            }
-          },
-          pull: () => outbox.unblock(row),
+          start: (controller) => start(connection, { ...stream, controller }, states),
+          pull: () => delivery.unblock(connection),
           cancel() {
-            const stream = streams.get(row)
-            if (stream === undefined) return
-            streams.delete(row)
-            release(row, userId, viewer)
+            if (streams.delete(connection)) release(connection, userId, viewer)
           },
         },
         { highWaterMark: FRAMES_WAITING },
       )
       return { ok: true, body }
     },
-    viewerOf: (row) => (streams.get(row) ?? opening.get(row))?.viewer,
-    rowsOf,
-    send(row, frame) {
-      const stream = streams.get(row)
-      if (stream === undefined) return 'gone'
-      write(stream, `data: ${frame}\n\n`)
-      return (stream.controller.desiredSize ?? 0) > 0 ? 'sent' : 'blocked'
-    },
-    end(userId) {
-      for (const row of rowsOf(userId)) close(row)
-    },
+    end: closeAllOf,
     endAll() {
       isClosing = true
-      for (const userId of [...rowsByUser.keys()]) for (const row of rowsOf(userId)) close(row)
+      for (const userId of [...byUser.keys()]) closeAllOf(userId)
     },
     count: () => streams.size,
     stop: () => timer.stop(),
   }
 }
 
-/** What the viewer knows by the id of the last event they got; nothing, when it is not about these. */
+/** Versions the viewer knows by the last event id; none when the id does not fit the list. */
 function versionsIn(lastEventId: string | null, userIds: readonly string[]): Record<string, number> {
   const versions = (lastEventId ?? '').split('.')
   if (versions.length !== userIds.length) return {}

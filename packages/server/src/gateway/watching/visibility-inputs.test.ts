@@ -6,7 +6,7 @@ import {
   NO_PRIVACY_CHOSEN,
   type Privacy,
   type PrivacySetting,
-  UNGUARDED,
+  UNRESTRICTED,
 } from '../../presence/core/privacy.ts'
 import { createDiscretions } from './visibility-inputs.ts'
 
@@ -20,9 +20,9 @@ const BOB = 3
 describe('discretions', () => {
   test('[S6] somebody nobody heard of is unguarded, the very same value for all', () => {
     const discretions = createDiscretions()
-    expect(discretions.of(BOB)).toBe(UNGUARDED)
+    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
     expect(discretions.learn(BOB, { privacy: null, contactsAt: 0 })).toBe(false)
-    expect(discretions.of(BOB)).toBe(UNGUARDED)
+    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
   })
 
   test('[S6] learning takes what is newer of each part, and says whether there was any', () => {
@@ -42,7 +42,7 @@ describe('discretions', () => {
     const discretions = createDiscretions()
     const privacy = chosen(10, { statusVisibility: 'nobody' })
     discretions.learn(BOB, { privacy, contactsAt: 5 })
-    expect(discretions.learn(BOB, UNGUARDED)).toBe(false)
+    expect(discretions.learn(BOB, UNRESTRICTED)).toBe(false)
     expect(discretions.of(BOB)).toEqual({ privacy, contactsAt: 5 })
   })
 
@@ -62,15 +62,15 @@ describe('discretions', () => {
     expect(discretions.replace(BOB, older)).toBe(true)
     expect(discretions.of(BOB)).toEqual(older)
     expect(discretions.replace(BOB, { privacy: null, contactsAt: 0 })).toBe(true)
-    expect(discretions.replace(BOB, UNGUARDED)).toBe(false)
-    expect(discretions.of(BOB)).toBe(UNGUARDED)
+    expect(discretions.replace(BOB, UNRESTRICTED)).toBe(false)
+    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
   })
 
   test('[S6] forgetting concerns one user only', () => {
     const discretions = createDiscretions()
     for (const user of [BOB, BOB + 1]) discretions.learn(user, { privacy: chosen(10), contactsAt: 0 })
     discretions.forget(BOB)
-    expect(discretions.of(BOB)).toBe(UNGUARDED)
+    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
     expect(discretions.of(BOB + 1).privacy?.setAt).toBe(10)
     // Whoever gets the number next begins with nothing, also with what is older.
     expect(discretions.learn(BOB, { privacy: chosen(1), contactsAt: 0 })).toBe(true)

@@ -1,23 +1,24 @@
-// What this gateway knows of who may see whom: the privacy of everybody watched here and of everybody who
-// watches from here, by interned index. Messages overtake each other, so each part keeps its newest.
-import { type Discretion, type PrivacySetting, UNGUARDED } from '../../presence/core/privacy.ts'
+// The inputs of the evaluator that this gateway knows: privacy settings and contact-list edition of every
+// user watched here or watching from here, by interned index. Messages overtake each other, so each part
+// keeps its newest.
+import { type PrivacySetting, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
 import { wins } from '../../presence/core/setting-events.ts'
 
-export interface Discretions {
-  of(user: number): Discretion
-  /** Takes what is newer in it; false when nothing is. */
-  learn(user: number, discretion: Discretion): boolean
+export interface InputTable {
+  of(user: number): VisibilityInputs
+  /** Takes what is newer; false when nothing is. */
+  learn(user: number, inputs: VisibilityInputs): boolean
   /** Takes it as it is: the store may have lost what was known. False when it is the same. */
-  replace(user: number, discretion: Discretion): boolean
+  replace(user: number, inputs: VisibilityInputs): boolean
   forget(user: number): void
 }
 
-export function createDiscretions(): Discretions {
-  /** Most people never chose anything and have no entry. */
-  const known = new Map<number, Discretion>()
-  const of = (user: number) => known.get(user) ?? UNGUARDED
+export function createInputTable(): InputTable {
+  /** Users without settings have no entry. */
+  const known = new Map<number, VisibilityInputs>()
+  const of = (user: number) => known.get(user) ?? UNRESTRICTED
 
-  function set(user: number, next: Discretion): boolean {
+  function set(user: number, next: VisibilityInputs): boolean {
     const { privacy, contactsAt } = of(user)
     if (isSame(privacy, next.privacy) && contactsAt === next.contactsAt) return false
     if (next.privacy === null && next.contactsAt === 0) known.delete(user)
@@ -27,13 +28,12 @@ export function createDiscretions(): Discretions {
 
   return {
     of,
-    learn(user, discretion) {
+    learn(user, { privacy: heard, contactsAt: heardAt }) {
       const { privacy, contactsAt } = of(user)
-      const { privacy: said } = discretion
-      const isNewer = said !== null && said !== privacy && wins(said, privacy)
+      const isNewer = heard !== null && heard !== privacy && wins(heard, privacy)
       return set(user, {
-        privacy: isNewer ? said : privacy,
-        contactsAt: Math.max(contactsAt, discretion.contactsAt),
+        privacy: isNewer ? heard : privacy,
+        contactsAt: Math.max(contactsAt, heardAt),
       })
     },
     replace: set,

@@ -3,7 +3,7 @@ import { PLATFORMS, STATUSES } from '@greendot/protocol'
 import { z } from 'zod'
 import { activity } from '../../input/schemas.ts'
 import type { Explanation } from '../../presence/explain/explain.ts'
-import { SIGHTS } from '../../presence/privacy/visibility.ts'
+import { VIEW_LEVELS } from '../../presence/privacy/visibility.ts'
 import { json } from '../route.ts'
 import { customStatus, degraded, instant, presenceFields, settingsFields } from './answers.ts'
 
@@ -57,7 +57,7 @@ const schema = z
         .nullable(),
       privacy: z.object(privacy),
       rulings: z.object({ status: ruling, last_seen: ruling }),
-      sight: z.enum(SIGHTS),
+      sight: z.enum(VIEW_LEVELS),
       pending: z.object({ status, at: instant }).nullable(),
       next_deadline_at: instant.nullable(),
       away_after_ms: awayAfterMs,

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import { explain } from '../../presence/explain/explain.ts'
-import type { SeenBy } from '../../presence/reading/seen-by.ts'
+import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
 import { explanation } from '../openapi/explain-answer.ts'
 import { DEGRADED, replyJson } from '../reply.ts'
 import { type Routes, route } from '../route.ts'
@@ -17,13 +17,13 @@ const FROM_THE_DATABASE =
   'whoever was here when it was last written is taken to be online.'
 
 export interface ExplainRoutesParts {
-  seenBy: SeenBy
+  viewerReader: ViewerReader
   policy: Policy
   rules: PrivacyRules
   clock: Clock
 }
 
-export function explainRoutes({ seenBy, policy, rules, clock }: ExplainRoutesParts): Routes {
+export function explainRoutes({ viewerReader, policy, rules, clock }: ExplainRoutesParts): Routes {
   return {
     '/api/v1/explain': {
       GET: route({
@@ -37,9 +37,9 @@ export function explainRoutes({ seenBy, policy, rules, clock }: ExplainRoutesPar
         refusals: ['bad_request', 'invalid_id'],
         async run({ query }) {
           const { user_id: user, viewer_id: viewing } = query
-          const eyes =
-            viewing === undefined ? ({ of: 'app' } as const) : ({ of: 'user', userId: viewing } as const)
-          const { record, viewer, relation, isGuess, isDegraded } = await seenBy.scene(eyes, user)
+          const as =
+            viewing === undefined ? ({ kind: 'app' } as const) : ({ kind: 'user', userId: viewing } as const)
+          const { record, viewer, relation, isGuess, isDegraded } = await viewerReader.context(as, user)
           const told = explain({
             userId: user,
             record,

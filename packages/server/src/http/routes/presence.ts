@@ -1,7 +1,7 @@
 // Reading presence over HTTP: one, many, or only the status of many.
 import type { QueriedPresence } from '@greendot/protocol'
 import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../../input/schemas.ts'
-import type { Eyes, SeenBy } from '../../presence/reading/seen-by.ts'
+import type { ReadAs, ViewerReader } from '../../presence/reading/viewer-reader.ts'
 import type { Caller } from '../auth.ts'
 import { onePresence, presences, statuses } from '../openapi/answers.ts'
 import { DEGRADED, refuse, replyJson } from '../reply.ts'
@@ -15,20 +15,20 @@ interface Asking {
 
 type Shaped = (found: QueriedPresence[]) => unknown
 
-export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
+export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader }): Routes {
   /** Answers with the people asked for, one after the other. */
   async function answerList(asking: Asking, userIds: readonly string[]): Promise<Response> {
-    const eyes = eyesOf(asking)
-    if (!eyes.ok) return refuse(eyes.failure)
-    const { json, isDegraded } = await seenBy.lookInJson(eyes.value, userIds)
+    const as = readAsOf(asking)
+    if (!as.ok) return refuse(as.failure)
+    const { json, isDegraded } = await viewerReader.readJson(as.value, userIds)
     return replyJson(json, 200, isDegraded ? DEGRADED : {})
   }
 
   /** Answers with the people asked for, in the shape `shape` gives them. */
   async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
-    const eyes = eyesOf(asking)
-    if (!eyes.ok) return refuse(eyes.failure)
-    const { found, isDegraded } = await seenBy.look(eyes.value, userIds)
+    const as = readAsOf(asking)
+    if (!as.ok) return refuse(as.failure)
+    const { found, isDegraded } = await viewerReader.read(as.value, userIds)
     return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
   }
 
@@ -89,11 +89,11 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
   }
 }
 
-/** From a backend nobody is hidden, unless it looks through the eyes of a user. */
-function eyesOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<Eyes> {
+/** From a backend nobody is hidden, unless it looks through the as of a user. */
+function readAsOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<ReadAs> {
   if (caller.kind === 'server')
-    return { ok: true, value: viewerId === undefined ? { of: 'app' } : { of: 'user', userId: viewerId } }
-  if (viewerId === undefined) return { ok: true, value: { of: 'user', userId: caller.userId } }
-  const message = 'viewer_id is for server keys; a user sees with their own eyes'
+    return { ok: true, value: viewerId === undefined ? { kind: 'app' } : { kind: 'user', userId: viewerId } }
+  if (viewerId === undefined) return { ok: true, value: { kind: 'user', userId: caller.userId } }
+  const message = 'viewer_id is for server keys; a user sees with their own as'
   return { ok: false, failure: { code: 'forbidden', message } }
 }

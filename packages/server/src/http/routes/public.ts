@@ -2,7 +2,7 @@
 // nothing but the person, and only on what they show to everyone.
 
 import { userId } from '../../input/schemas.ts'
-import type { SeenBy } from '../../presence/reading/seen-by.ts'
+import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
 import { CORS_HEADERS_READ } from '../guard.ts'
 import { publicPresence } from '../openapi/answers.ts'
 import { replyJson } from '../reply.ts'
@@ -15,7 +15,7 @@ const CACHEABLE = {
   'access-control-expose-headers': CORS_HEADERS_READ,
 }
 
-export function publicRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
+export function publicRoutes({ viewerReader }: { viewerReader: ViewerReader }): Routes {
   return {
     '/api/v1/public/presence/:user_id': {
       GET: route({
@@ -29,7 +29,7 @@ export function publicRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
         answers: { 200: publicPresence, 304: nothing('Still the same') },
         refusals: ['invalid_id', 'unavailable'],
         async run({ params, request }) {
-          const { found } = await seenBy.look({ of: 'anyone' }, [params.user_id])
+          const { found } = await viewerReader.read({ kind: 'anyone' }, [params.user_id])
           const { source: _, ...presence } = found[0]!
           const json = JSON.stringify(presence)
           const headers = { ...CACHEABLE, etag: `"${Bun.hash(json).toString(36)}"` }

@@ -85,7 +85,7 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
     summary: (whose) => `Read ${whose} settings`,
     answers: { 200: settings },
     async run(user) {
-      const { records } = await reader.readOwn(user)
+      const { records } = await reader.read([user])
       return reply(toSettings(records[0] ?? null, policy, rules))
     },
   })

@@ -1,56 +1,29 @@
-// Being here without a WebSocket: heartbeats and goodbyes over HTTP. Such a client is a session of the
-// gateway it reached, in the same table and under the same rules as a socket.
-import { CLOSE } from '@greendot/protocol'
-import type { OwnViews } from '../../gateway/sessions/own-views.ts'
-import type { SessionTable } from '../../gateway/sessions/session-table.ts'
-import type { Sessions } from '../../gateway/sessions/sessions.ts'
-import type { Sockets } from '../../gateway/sessions/sockets.ts'
+// Heartbeats and goodbyes over HTTP, for clients without a WebSocket.
+import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/http-sessions.ts'
 import { heartbeatBody, leaveBody } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { isInvisible } from '../../presence/core/machine.ts'
 import type { Policy } from '../../presence/core/policy.ts'
-import { toOwnPresence } from '../../presence/core/view.ts'
-import type { Tracker } from '../../presence/pipeline/tracker.ts'
 import { heartbeatTimes } from '../openapi/answers.ts'
 import { noContent, refuse, replyJson } from '../reply.ts'
 import { nothing, type Routes, route } from '../route.ts'
 
 export interface SessionRoutesParts {
-  sessions: Sessions
-  sockets: Sockets
-  table: SessionTable
-  ownViews: OwnViews
-  tracker: Tracker
+  httpSessions: HttpSessions
   policy: Policy
   clock: Clock
 }
 
-export function sessionRoutes(parts: SessionRoutesParts): Routes {
-  const { sessions, sockets, table, ownViews, tracker, policy, clock } = parts
-
-  /** The session of a device that beats over HTTP; a WebSocket of the same device is another one. */
-  function httpRow(userId: string, deviceId: string): number | undefined {
-    return sessions
-      .rowsOf(userId)
-      .find((row) => table.columns.sockets[row] === null && table.columns.deviceIds[row] === deviceId)
-  }
-
-  /** Until its first report is through, a session is never away by itself. */
-  function awayAfterMs(row: number | null): number {
-    const chosen = row === null ? Number.POSITIVE_INFINITY : table.columns.awayAfterMs[row]!
-    return Number.isFinite(chosen) ? chosen : policy.awayAfterMs
-  }
-
-  /** What a welcome says, and the own view when it is news. */
-  function times(userId: string, row: number | null, self: string | null): Response {
-    const said = JSON.stringify({
+export function sessionRoutes({ httpSessions, policy, clock }: SessionRoutesParts): Routes {
+  /** What a welcome says, and the own view when it is new. */
+  function times(userId: string, { awayAfterMs, ownView }: HttpSessionState): Response {
+    const json = JSON.stringify({
       user_id: userId,
       heartbeat_interval_ms: policy.heartbeatIntervalMs,
       heartbeat_ttl_ms: policy.heartbeatTtlMs,
-      away_after_ms: awayAfterMs(row),
+      away_after_ms: awayAfterMs,
       server_time: clock.now(),
     })
-    return replyJson(self === null ? said : `${said.slice(0, -1)},"self":${self}}`)
+    return replyJson(ownView === null ? json : `${json.slice(0, -1)},"self":${ownView}}`)
   }
 
   return {
@@ -64,24 +37,10 @@ export function sessionRoutes(parts: SessionRoutesParts): Routes {
         answers: { 200: heartbeatTimes },
         refusals: ['invalid_id', 'rate_limited'],
         async run({ body: { device_id: deviceId, platform, activity }, caller: { userId, expiresAt } }) {
-          const known = httpRow(userId, deviceId)
-          if (known !== undefined) {
-            table.columns.tokenExpiresAt[known] = expiresAt ?? Number.POSITIVE_INFINITY
-            sessions.beat(known, activity)
-            return times(userId, known, ownViews.take(known))
-          }
-          const opening = { userId, deviceId, platform, activity, tokenExpiresAt: expiresAt }
-          const row = sessions.admit(opening, null)
-          if (row === null)
-            return refuse({ code: 'rate_limited', message: 'too many sessions for one user; let some end' })
-          const tracked = await sessions.announce(row, opening).catch((error: unknown) => {
-            sockets.hangUp(row, CLOSE.shuttingDown, 'unavailable')
-            throw error
-          })
-          if (tracked === null) return times(userId, null, null)
-          ownViews.welcomed(row, tracked.revision, isInvisible(tracked.record, clock.now()))
-          const self = toOwnPresence(userId, tracked.record, clock.now(), policy)
-          return times(userId, row, JSON.stringify(self))
+          const heartbeat = { userId, deviceId, platform, activity, tokenExpiresAt: expiresAt }
+          const state = await httpSessions.heartbeat(heartbeat)
+          if (state !== null) return times(userId, state)
+          return refuse({ code: 'rate_limited', message: 'too many sessions for one user; let some end' })
         },
       }),
     },
@@ -94,11 +53,7 @@ export function sessionRoutes(parts: SessionRoutesParts): Routes {
         answers: { 204: nothing('The device is gone') },
         refusals: ['invalid_id'],
         async run({ body: { device_id: deviceId }, caller: { userId } }) {
-          for (const row of sessions.rowsOf(userId)) {
-            if (table.columns.deviceIds[row] === deviceId) sockets.leave(row)
-          }
-          // Other gateways may hold sessions of the device as well.
-          await tracker.apply(userId, { type: 'device_left', at: clock.now() + 1, deviceId })
+          await httpSessions.leave(userId, deviceId)
           return noContent()
         },
       }),

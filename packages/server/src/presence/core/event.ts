@@ -25,7 +25,7 @@ export type PresenceEvent =
   /** A gateway's lease ran out at `at`; it was last heard of at `provenAt`. */
   | { type: 'gateway_lost'; at: number; gatewayId: string; provenAt: number }
   /** Somebody was shown `version`, and the store has since lost it: what is true now must go above it. */
-  | { type: 'outrun'; version: number }
+  | { type: 'raise_version'; version: number }
   | { type: 'set_availability'; at: number; status: Availability; expiresAt: number | null }
   | {
       type: 'set_custom_status'

@@ -79,10 +79,10 @@ describe('a connection announced again', () => {
 })
 
 test('[P27] what is true goes above a version that people were shown and the store has lost', () => {
-  const { record } = after(online, T + 1, { type: 'outrun', version: 41 })
+  const { record } = after(online, T + 1, { type: 'raise_version', version: 41 })
   expect(record.version).toBe(42)
   expect(record.shown).toEqual(online.shown)
-  expect(after(record, T + 2, { type: 'outrun', version: 41 }).record).toBe(record)
+  expect(after(record, T + 2, { type: 'raise_version', version: 41 }).record).toBe(record)
 })
 
 test('[P10] a device that says goodbye anywhere leaves everywhere, but not sessions it opens later', () => {

@@ -61,7 +61,7 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
       return applyDeviceLeft(record, event, now)
     case 'gateway_lost':
       return applyGatewayLost(record, event, now)
-    case 'outrun':
+    case 'raise_version':
       return record.version > event.version ? record : { ...record, version: event.version + 1 }
     case 'set_availability':
     case 'set_custom_status':
@@ -159,9 +159,9 @@ type View = Pick<Shown, 'status' | 'devices' | 'customStatus'>
 export function openView(record: UserRecord, now: number, policy: Policy): View {
   const customStatus = effectiveCustomStatus(record, now)
   if (record.here.state !== 'here') return { status: 'offline', devices: [], customStatus }
-  const { devices, crowd } = mergeSessions(record.sessions, now, policy)
-  switch (crowd) {
-    case 'nobody':
+  const { devices, activity } = mergeSessions(record.sessions, now, policy)
+  switch (activity) {
+    case 'none':
       return { status: 'offline', devices, customStatus }
     case 'lingering':
       return { status: 'away', devices, customStatus }
@@ -169,7 +169,7 @@ export function openView(record: UserRecord, now: number, policy: Policy): View 
     case 'idle': {
       const chosen = effectiveAvailability(record, now)?.status
       if (chosen === 'away' || chosen === 'busy') return { status: chosen, devices, customStatus }
-      return { status: crowd === 'active' ? 'online' : 'away', devices, customStatus }
+      return { status: activity === 'active' ? 'online' : 'away', devices, customStatus }
     }
   }
 }

@@ -9,7 +9,7 @@ export interface Merged {
   /** Platforms that count as live, most recently active first. */
   devices: readonly Platform[]
   /** What the devices alone say: anyone active, all idle, only traces of somebody, or nobody. */
-  crowd: 'active' | 'idle' | 'lingering' | 'nobody'
+  activity: 'active' | 'idle' | 'lingering' | 'none'
 }
 
 const NO_DEVICES: readonly Platform[] = []
@@ -18,18 +18,18 @@ const ONE_DEVICE = new Map<Platform, readonly Platform[]>(PLATFORMS.map((platfor
 
 export function mergeSessions(sessions: UserRecord['sessions'], at: number, policy: Policy): Merged {
   const counted: Session[] = []
-  let crowd: Merged['crowd'] = 'nobody'
+  let activity: Merged['activity'] = 'none'
   for (const session of sessions) {
     const vote = voteOf(session, at, policy)
     if (vote === 'active' || vote === 'idle') counted.push(session)
-    if (vote === 'active') crowd = 'active'
-    else if (vote === 'idle' && crowd !== 'active') crowd = 'idle'
-    else if (vote === 'lingering' && crowd === 'nobody') crowd = 'lingering'
+    if (vote === 'active') activity = 'active'
+    else if (vote === 'idle' && activity !== 'active') activity = 'idle'
+    else if (vote === 'lingering' && activity === 'none') activity = 'lingering'
   }
-  if (counted.length === 0) return { devices: NO_DEVICES, crowd }
-  if (counted.length === 1) return { devices: ONE_DEVICE.get(counted[0]!.platform)!, crowd }
+  if (counted.length === 0) return { devices: NO_DEVICES, activity }
+  if (counted.length === 1) return { devices: ONE_DEVICE.get(counted[0]!.platform)!, activity }
   counted.sort(byRecency)
-  return { devices: [...new Set(counted.map((session) => session.platform))], crowd }
+  return { devices: [...new Set(counted.map((session) => session.platform))], activity }
 }
 
 // An active session is active right now, whenever it last said so; the platform breaks ties so

@@ -33,17 +33,17 @@ export const NO_PRIVACY_CHOSEN: Privacy = {
 }
 
 /** What decides who may see somebody, besides the contact list itself. */
-export interface Discretion {
+export interface VisibilityInputs {
   privacy: PrivacySetting | null
   /** When the contact list was last edited; what was known of it before is not to be relied on. */
   contactsAt: number
 }
 
 /** Somebody who never chose anything and whose list nobody edited. */
-export const UNGUARDED: Discretion = Object.freeze({ privacy: null, contactsAt: 0 })
+export const UNRESTRICTED: VisibilityInputs = Object.freeze({ privacy: null, contactsAt: 0 })
 
 /** Null for the many who never chose anything and whose list nobody edited. */
-export function discretionOf({ privacy, contactsAt }: Discretion): Discretion | null {
+export function visibilityInputsOf({ privacy, contactsAt }: VisibilityInputs): VisibilityInputs | null {
   return privacy === null && contactsAt === 0 ? null : { privacy, contactsAt }
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { Here, SessionEnd } from '../core/record.ts'
 import type { Vote } from '../core/votes.ts'
 import { toSettings } from '../people/settings-view.ts'
-import type { Sight } from '../privacy/visibility.ts'
+import type { ViewLevel } from '../privacy/visibility.ts'
 import { type ExplainInput, type Facts, gatherFacts, type Pending, type Ruled, type Voting } from './facts.ts'
 import { sentencesOf } from './sentences.ts'
 
@@ -64,7 +64,7 @@ export interface ExplanationDetails {
   /** The settings in force, with the server's defaults filled in. */
   privacy: Omit<Settings, 'away_after_ms'>
   rulings: { status: ExplainedRuling; last_seen: ExplainedRuling }
-  sight: Sight
+  sight: ViewLevel
   /** The next change of the status shown, if nothing else happens. */
   pending: Pending | null
   next_deadline_at: number | null
@@ -106,7 +106,7 @@ function detailsOf(facts: Facts): ExplanationDetails {
     },
     privacy,
     rulings: { status: toRuling(facts.status), last_seen: toRuling(facts.lastSeen) },
-    sight: facts.sight,
+    sight: facts.level,
     pending: facts.pending,
     next_deadline_at: facts.nextDeadlineAt,
     away_after_ms,

@@ -15,8 +15,8 @@ import {
   type Relation,
   type Ruling,
   relevantRelation,
-  type Sight,
   type Verdict,
+  type ViewLevel,
   visibleTo,
 } from '../privacy/visibility.ts'
 
@@ -52,7 +52,7 @@ export interface Facts extends Omit<ExplainInput, 'record'> {
   record: UserRecord
   /** In the order of the devices shown. */
   votes: readonly Voting[]
-  crowd: Merged['crowd']
+  activity: Merged['activity']
   /** What the devices alone say, before delays and choices. */
   rawStatus: Status
   isMasked: boolean
@@ -60,7 +60,7 @@ export interface Facts extends Omit<ExplainInput, 'record'> {
   openStatus: Status
   /** The presence object before privacy. */
   whole: Presence
-  sight: Sight
+  level: ViewLevel
   status: Ruled
   lastSeen: Ruled
   /** The same the other way round: what the user may see of the viewer; null when no person is looking. */
@@ -71,11 +71,11 @@ export interface Facts extends Omit<ExplainInput, 'record'> {
   nextDeadlineAt: number | null
 }
 
-const RAW: Record<Merged['crowd'], Status> = {
+const RAW: Record<Merged['activity'], Status> = {
   active: 'online',
   idle: 'away',
   lingering: 'away',
-  nobody: 'offline',
+  none: 'offline',
 }
 
 export function gatherFacts(input: ExplainInput): Facts {
@@ -83,7 +83,7 @@ export function gatherFacts(input: ExplainInput): Facts {
   const record = input.record ?? emptyRecord()
   // A clock a little behind the one that settled the record must not bring back what it has seen expire.
   const now = Math.max(input.now, record.settledAt)
-  const { crowd } = mergeSessions(record.sessions, now, policy)
+  const { activity } = mergeSessions(record.sessions, now, policy)
   const whole = toPresence(userId, record)
   const judgement = judge(input, record)
   return {
@@ -96,13 +96,13 @@ export function gatherFacts(input: ExplainInput): Facts {
       vote: voteOf(session, now, policy),
       changesAt: voteChangesAt(session, now, policy),
     })),
-    crowd,
-    rawStatus: RAW[crowd],
+    activity,
+    rawStatus: RAW[activity],
     isMasked: isInvisible(record, now),
     openStatus: openView(record, now, policy).status,
     whole,
     ...judgement,
-    answer: asSeen(whole, judgement.sight, rules, input.now),
+    answer: asSeen(whole, judgement.level, rules, input.now),
     pending: pendingOf(record, policy),
     nextDeadlineAt: nextDeadline(record, policy),
   }
@@ -110,11 +110,11 @@ export function gatherFacts(input: ExplainInput): Facts {
 
 const SEES_ALL: Ruled = { isVisible: true, rule: 'server_key' }
 
-type Judgement = Pick<Facts, 'sight' | 'status' | 'lastSeen' | 'inReturn'>
+type Judgement = Pick<Facts, 'level' | 'status' | 'lastSeen' | 'inReturn'>
 
 function judge({ userId, viewer, relation, rules }: ExplainInput, { privacy }: UserRecord): Judgement {
   const target: Person = { userId, privacy }
-  if (viewer === 'app') return { sight: 'everything', status: SEES_ALL, lastSeen: SEES_ALL, inReturn: null }
+  if (viewer === 'app') return { level: 'everything', status: SEES_ALL, lastSeen: SEES_ALL, inReturn: null }
   if (viewer === 'anyone') return { ...visibleTo(target, null, relation, rules), inReturn: null }
   // Taking what makes no difference for given leaves it out of the reasons, which may not have known it.
   const needed = relevantRelation(target, viewer, rules)

@@ -16,7 +16,7 @@ export function seerOf(viewer: Facts['viewer']): string {
 const NAMELESS = 'somebody without a token'
 
 export function privacySentencesOf(facts: Facts): string[] {
-  const { userId, status, sight, answer, isMasked, openStatus } = facts
+  const { userId, status, level, answer, isMasked, openStatus } = facts
   if (status.rule === 'server_key') return [`A server key sees the truth, whatever ${userId} shows to whom.`]
   if (status.rule === 'self') {
     const behind = `Only the own view of ${userId} looks behind the mask: ${openStatus}.`
@@ -26,7 +26,7 @@ export function privacySentencesOf(facts: Facts): string[] {
   const sentences = haveOneReason(facts)
     ? reasons(facts, ['status', 'lastSeen'])
     : [...reasons(facts, ['status']), ...reasons(facts, ['lastSeen'])]
-  if (sight !== 'approximate') return sentences
+  if (level !== 'approximate') return sentences
   const bucket = answer.last_seen_bucket?.replace('_', ' ') ?? 'never'
   return [...sentences, `${userId} shows the last seen only roughly: ${bucket}.`]
 }

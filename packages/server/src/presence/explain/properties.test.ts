@@ -65,13 +65,13 @@ test('[S7] the answer is what the viewer gets, and all of it survives JSON', () 
       const { userId, record, viewer, relation, rules, now } = scene
       const target = { userId, privacy: record.privacy }
       const verdict = visibleTo(target, viewerOf(scene), relation, rules)
-      const sight = viewer === 'app' ? 'everything' : verdict.sight
+      const level = viewer === 'app' ? 'everything' : verdict.level
       const explanation = explain(scene)
-      expect(explanation.answer).toStrictEqual(asSeen(toPresence(userId, record), sight, rules, now))
-      expect(explanation.details.sight).toBe(sight)
-      expect(explanation.details.rulings.status.visible).toBe(sight !== 'nothing')
+      expect(explanation.answer).toStrictEqual(asSeen(toPresence(userId, record), level, rules, now))
+      expect(explanation.details.sight).toBe(level)
+      expect(explanation.details.rulings.status.visible).toBe(level !== 'nothing')
       expect(explanation.details.rulings.last_seen.visible).toBe(
-        sight === 'everything' || sight === 'approximate',
+        level === 'everything' || level === 'approximate',
       )
       expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation)
     }),

@@ -72,7 +72,7 @@ function ofArrival({ userId, record: { here }, policy, now }: Facts): string[] {
   return [`${userId} is arriving: nobody sees it ${until}, because of ${delay}.`]
 }
 
-function ofAvailability({ userId, record, crowd, rawStatus, openStatus, isMasked, now }: Facts): string[] {
+function ofAvailability({ userId, record, activity, rawStatus, openStatus, isMasked, now }: Facts): string[] {
   const chosen = record.availability
   if (chosen === null || chosen.status === 'auto') return []
   const { status, expiresAt } = chosen
@@ -86,7 +86,7 @@ function ofAvailability({ userId, record, crowd, rawStatus, openStatus, isMasked
   function effect(): string {
     if (expiresAt !== null && expiresAt <= now) return 'has passed'
     if (openStatus === 'offline') return `shows only while ${userId} is here`
-    if (crowd === 'lingering') return 'does not count for somebody who only lingers'
+    if (activity === 'lingering') return 'does not count for somebody who only lingers'
     return status === rawStatus ? 'the sessions say as well' : `stands in place of ${rawStatus}`
   }
 }
@@ -117,15 +117,15 @@ function ofWhatIsShown(facts: Facts): string[] {
 }
 
 function conclusionOf(facts: Facts): string {
-  const { userId, status, sight, whole, answer } = facts
+  const { userId, status, level, whole, answer } = facts
   const whom = status.rule === 'self' ? 'themself' : userId
   const seen = answer.status === null ? `no status of ${userId} at all` : `${whom} as ${answer.status}`
   return `So ${seerOf(facts.viewer)} sees ${seen}${likeWhom()}.`
 
   function likeWhom(): string {
     if (whole.version === 0) return ', as everybody does'
-    if (sight === 'nothing') return ', exactly like somebody who never came'
-    if (sight === 'status') return ', without the last seen'
+    if (level === 'nothing') return ', exactly like somebody who never came'
+    if (level === 'status') return ', without the last seen'
     const { last_seen: lastSeen } = answer
     return answer.status === 'offline' && lastSeen !== null ? `, last seen at ${instant(lastSeen)}` : ''
   }

@@ -1,70 +1,71 @@
-// The word that a contact list was edited, said until it is committed: an edit that nobody hears of leaves
-// people watching somebody who took them off the list. What could not be said waits here, one entry a
-// person, and is said again after a pause. Saying it once too often is harmless: whoever hears it only
-// reads the list again.
+// Notifies gateways that contact lists were edited, until it is committed: an edit that no gateway hears of
+// leaves viewers watching users who took them off the list. What could not be committed waits here, one
+// entry a user, and is tried again. A notice too many is harmless: the list is only read again.
 import type { Archive } from '../../archive/port.ts'
+import { chunksOf } from '../../platform/chunks.ts'
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Tracker } from '../pipeline/tracker.ts'
 
 const PAUSE_MS = 500
-/** A few at a time: somebody known to many must not keep everybody else's events waiting. */
+/** A few at a time, so that a user on many lists does not keep the events of all others waiting. */
 const OWNERS_PER_TURN = 200
-/** People whose word waits; past it the word of an erasure is given up, with an error. */
-const UNSAID_MAX = 100_000
+/** Lists whose notice waits; past it the notice of an erasure is dropped, with an error. */
+const WAITING_MAX = 100_000
 /** Past it no more lists are edited: the rest is for edits under way and for erasures. */
-const UNSAID_ROOMY_MAX = UNSAID_MAX / 2
+const WAITING_ROOMY_MAX = WAITING_MAX / 2
 
-export interface ContactNews {
-  /** Whether a list may be edited: that the word of it will not be given up. */
+export interface ContactChangeNotifier {
+  /** Whether a list may be edited, because its notice will not be dropped. */
   hasRoom(): boolean
-  /** Says that these lists were edited. Resolves when it is said, or will be said later. */
-  say(ownerIds: readonly string[]): Promise<void>
-  /** For edits that failed, and may have been written all the same. */
-  sayInDoubt(ownerIds: readonly string[]): void
+  /** These lists were edited. Resolves when the notice is committed, or will be tried again. */
+  notify(ownerIds: readonly string[]): Promise<void>
+  /** These edits failed and may have been written all the same. */
+  notifyIfEdited(ownerIds: readonly string[]): void
   /** Tries a last time. */
   stop(): Promise<void>
 }
 
-export interface ContactNewsParts {
+export interface ContactChangeNotifierParts {
   archive: Archive
   tracker: Tracker
   clock: Clock
   logger: Logger
 }
 
-type Why = 'edited' | 'in doubt'
+type Certainty = 'edited' | 'maybe edited'
 
-export function createContactNews({ archive, tracker, clock, logger }: ContactNewsParts): ContactNews {
-  const unsaid = new Map<string, Why>()
+export function createContactChangeNotifier(parts: ContactChangeNotifierParts): ContactChangeNotifier {
+  const { archive, tracker, clock, logger } = parts
+  const waiting = new Map<string, Certainty>()
   let timer: Timer | null = null
   let isRepeating = false
   let isFailing = false
   let isFull = false
   let isStopped = false
 
-  function keep(ownerIds: readonly string[], why: Why): void {
+  function keep(ownerIds: readonly string[], certainty: Certainty): void {
     for (const ownerId of ownerIds) {
-      const isKept = unsaid.has(ownerId)
-      if (isKept ? why === 'edited' : unsaid.size < UNSAID_MAX) unsaid.set(ownerId, why)
+      const isKept = waiting.has(ownerId)
+      if (isKept ? certainty === 'edited' : waiting.size < WAITING_MAX) waiting.set(ownerId, certainty)
       else if (!isKept && !isFull) {
         isFull = true
-        logger.error('too many wait to be told of edited contact lists; some are not told')
+        logger.error('too many notices of edited contact lists wait; some are dropped')
       }
     }
     repeatLater()
   }
 
   function repeatLater(): void {
-    if (unsaid.size === 0 || isRepeating || isStopped) return
+    if (waiting.size === 0 || isRepeating || isStopped) return
     timer ??= clock.after(PAUSE_MS, () => {
       timer = null
       void repeat()
     })
   }
 
-  /** False when not everybody could be told; those who could not are kept. */
-  async function trySaying(ownerIds: readonly string[]): Promise<boolean> {
+  /** False when not all could be committed; those that could not are kept. */
+  async function commit(ownerIds: readonly string[]): Promise<boolean> {
     const at = clock.now()
     const outcomes = await Promise.allSettled(
       ownerIds.map((ownerId) => tracker.apply(ownerId, { type: 'contacts_changed', at })),
@@ -74,40 +75,42 @@ export function createContactNews({ archive, tracker, clock, logger }: ContactNe
     if (!isFailing)
       logger.error(
         { err: failed.reason },
-        'contact lists were edited and nobody could be told; trying until they are',
+        'notices of edited contact lists could not be committed; trying again',
       )
     isFailing = true
-    const untold = ownerIds.filter((_, index) => outcomes[index]!.status === 'rejected')
-    keep(untold, 'edited')
+    keep(
+      ownerIds.filter((_, index) => outcomes[index]!.status === 'rejected'),
+      'edited',
+    )
     return false
   }
 
-  /** Taken before it is said: an edit meanwhile is to be said by itself. */
+  /** Taken out first: an edit meanwhile needs a notice of its own. */
   function takeTurn(): string[] {
     const turn: string[] = []
-    for (const [ownerId, why] of unsaid) {
+    for (const [ownerId, certainty] of waiting) {
       if (turn.length === OWNERS_PER_TURN) break
-      if (why === 'in doubt') continue
+      if (certainty === 'maybe edited') continue
       turn.push(ownerId)
-      unsaid.delete(ownerId)
+      waiting.delete(ownerId)
     }
     return turn
   }
 
-  async function sayKept(): Promise<void> {
-    for (let turn = takeTurn(); turn.length > 0; turn = takeTurn()) if (!(await trySaying(turn))) return
+  async function commitKept(): Promise<void> {
+    for (let turn = takeTurn(); turn.length > 0; turn = takeTurn()) if (!(await commit(turn))) return
   }
 
   async function repeat(): Promise<void> {
     isRepeating = true
-    await sayKept()
-    // While lists cannot be read, whoever hears of an edit that perhaps never was would only lose sight of
-    // people. It waits one pause longer than the archive, which may be busy with that very edit.
-    if ([...unsaid.values()].includes('in doubt') && (await answers(archive)))
-      for (const ownerId of unsaid.keys()) unsaid.set(ownerId, 'edited')
+    await commitKept()
+    // While lists cannot be read, a notice of an edit that perhaps never was would only hide users from their
+    // contacts. So it waits one pause longer than the archive, which may be busy with that very edit.
+    if ([...waiting.values()].includes('maybe edited') && (await answers(archive)))
+      for (const ownerId of waiting.keys()) waiting.set(ownerId, 'edited')
     isRepeating = false
-    if (unsaid.size === 0) {
-      if (isFailing) logger.info('everybody has been told of the edited contact lists')
+    if (waiting.size === 0) {
+      if (isFailing) logger.info('all notices of edited contact lists are committed')
       isFailing = false
       isFull = false
     }
@@ -115,21 +118,22 @@ export function createContactNews({ archive, tracker, clock, logger }: ContactNe
   }
 
   return {
-    hasRoom: () => unsaid.size < UNSAID_ROOMY_MAX,
-    async say(ownerIds) {
-      for (let from = 0; from < ownerIds.length; from += OWNERS_PER_TURN) {
-        const rest = from + OWNERS_PER_TURN
-        if (await trySaying(ownerIds.slice(from, rest))) continue
-        return keep(ownerIds.slice(rest), 'edited')
-      }
+    hasRoom: () => waiting.size < WAITING_ROOMY_MAX,
+    async notify(ownerIds) {
+      const turns = [...chunksOf(ownerIds, OWNERS_PER_TURN)]
+      for (const [index, turn] of turns.entries())
+        if (!(await commit(turn))) return keep(turns.slice(index + 1).flat(), 'edited')
     },
-    sayInDoubt: (ownerIds) => keep(ownerIds, 'in doubt'),
+    notifyIfEdited: (ownerIds) => keep(ownerIds, 'maybe edited'),
     async stop() {
       isStopped = true
       timer?.stop()
-      await sayKept()
-      if (unsaid.size > 0)
-        logger.error({ lists: unsaid.size }, 'stopped before everybody was told of edited contact lists')
+      await commitKept()
+      if (waiting.size > 0)
+        logger.error(
+          { lists: waiting.size },
+          'stopped before all notices of edited contact lists were committed',
+        )
     },
   }
 }

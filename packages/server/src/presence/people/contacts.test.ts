@@ -16,7 +16,7 @@ import { createArchivist } from '../pipeline/archivist.ts'
 import { createTracker } from '../pipeline/tracker.ts'
 import { createRecall } from '../reading/recall.ts'
 import { Unavailable } from '../unavailable.ts'
-import { type ContactNews, createContactNews } from './contact-change-notifier.ts'
+import { type ContactChangeNotifier, createContactChangeNotifier } from './contact-change-notifier.ts'
 import { type Contacts, createContacts } from './contacts.ts'
 
 const PAUSE_MS = 500
@@ -25,7 +25,7 @@ const policy = POLICIES.instant
 let clock: FakeClock
 let archive: Archive
 let store: PresenceStore
-let news: ContactNews
+let notifier: ContactChangeNotifier
 let contacts: Contacts
 let isStoreAway: boolean
 let isArchiveAway: boolean
@@ -68,7 +68,7 @@ beforeEach(async () => {
   const archivist = createArchivist(archive, clock, silent)
   const announcer = createAnnouncer({ bus: createMemoryBus(), archivist, policy, rules })
   const tracker = createTracker({ store, recall, announcer, policy, clock, logger: silent })
-  news = createContactNews({ archive: failing, tracker, clock, logger })
+  news = createContactChangeNotifier({ archive: failing, tracker, clock, logger })
   contacts = createContacts({ archive: failing, store, news, clock })
   await done(contacts.replace('bob', ['alice', 'carol']))
 })
@@ -131,7 +131,7 @@ test('[W2][S5] an edit whose answer was lost counts as written, once the archive
 
 test('[W2] when very many wait to be told, no more lists are edited', async () => {
   isStoreAway = true
-  await done(news.say(Array.from({ length: 50_000 }, (_, n) => `person-${n}`)))
+  await done(notifier.notify(Array.from({ length: 50_000 }, (_, n) => `person-${n}`)))
   isStoreAway = false
   expect(done(contacts.remove('bob', ['alice']))).rejects.toBeInstanceOf(Unavailable)
   expect(await done(contacts.list('bob'))).toBe('["alice","carol"]')

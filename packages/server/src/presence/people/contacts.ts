@@ -6,7 +6,7 @@ import type { Archive } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import { Unavailable } from '../unavailable.ts'
-import type { ContactNews } from './contact-change-notifier.ts'
+import type { ContactChangeNotifier } from './contact-change-notifier.ts'
 
 export interface Contacts {
   /** The whole list as a JSON array. */
@@ -19,11 +19,11 @@ export interface Contacts {
 export interface ContactsParts {
   archive: Archive
   store: PresenceStore
-  news: ContactNews
+  notifier: ContactChangeNotifier
   clock: Clock
 }
 
-export function createContacts({ archive, store, news, clock }: ContactsParts): Contacts {
+export function createContacts({ archive, store, notifier, clock }: ContactsParts): Contacts {
   async function orUnavailable<T>(what: string, work: Promise<T>): Promise<T> {
     try {
       return await work
@@ -33,16 +33,16 @@ export function createContacts({ archive, store, news, clock }: ContactsParts): 
   }
 
   async function edit(ownerId: string, write: () => Promise<void>): Promise<void> {
-    if (!news.hasRoom()) throw new Unavailable('too many wait to be told of edits')
+    if (!notifier.hasRoom()) throw new Unavailable('too many wait to be told of edits')
     await orUnavailable('nobody could be told of an edit', store.load([ownerId]))
     try {
       await write()
     } catch (error) {
       // Part of a long list may be written, or all of it and the answer was lost.
-      news.sayInDoubt([ownerId])
+      notifier.notifyIfEdited([ownerId])
       throw new Unavailable('contact lists cannot be reached', { cause: error })
     }
-    await news.say([ownerId])
+    await notifier.notify([ownerId])
   }
 
   return {

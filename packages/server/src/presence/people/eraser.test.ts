@@ -19,7 +19,7 @@ import { createTracker, type Tracker } from '../pipeline/tracker.ts'
 import { createReader } from '../reading/reader.ts'
 import { createRecall } from '../reading/recall.ts'
 import { Unavailable } from '../unavailable.ts'
-import { createContactNews } from './contact-change-notifier.ts'
+import { createContactChangeNotifier } from './contact-change-notifier.ts'
 import { createEraser, type Eraser } from './eraser.ts'
 import { createPersonExport, type PersonExport } from './person-export.ts'
 
@@ -110,8 +110,8 @@ beforeEach(async () => {
     tick: () => {},
     isPending: () => false,
   })
-  const news = createContactNews({ archive: busy, tracker, clock, logger })
-  eraser = createEraser({ store, archive: busy, archivist, tracker, news, reader, bus, clock, logger })
+  const news = createContactChangeNotifier({ archive: busy, tracker, clock, logger })
+  eraser = createEraser({ store, archive: busy, archivist, tracker, notifier, reader, bus, clock, logger })
   exportPerson = createPersonExport({ archive: busy, reader, policy, rules, clock })
 })
 afterEach(async () => {

@@ -12,9 +12,9 @@ import { emptyRecord, isBare, type UserRecord } from '../core/record.ts'
 import type { Archivist } from '../pipeline/archivist.ts'
 import type { Tracker } from '../pipeline/tracker.ts'
 import { freshVersion } from '../reading/hydrate.ts'
-import type { Reader } from '../reading/reader.ts'
+import type { QueryCache } from '../reading/query-cache.ts'
 import { Unavailable } from '../unavailable.ts'
-import type { ContactNews } from './contact-change-notifier.ts'
+import type { ContactChangeNotifier } from './contact-change-notifier.ts'
 import { inPages } from './in-pages.ts'
 
 const MARK_MS = 60_000
@@ -43,8 +43,8 @@ export interface EraserParts {
   archive: Archive
   archivist: Archivist
   tracker: Tracker
-  news: ContactNews
-  reader: Reader
+  notifier: ContactChangeNotifier
+  cache: QueryCache
   bus: Bus
   clock: Clock
   logger: Logger
@@ -60,7 +60,7 @@ interface Mark {
 }
 
 export function createEraser(parts: EraserParts): Eraser {
-  const { store, archive, archivist, tracker, news, reader, bus, clock, logger } = parts
+  const { store, archive, archivist, tracker, notifier, cache, bus, clock, logger } = parts
   const secondRounds = new Set<Timer>()
   const unfinished = new Set<string>()
   let finishing: Timer | null = null
@@ -113,7 +113,7 @@ export function createEraser(parts: EraserParts): Eraser {
   }
 
   function tell({ userId, record: { version }, gatewayIds }: Mark): void {
-    reader.erase(userId)
+    cache.forget(userId)
     const at = clock.now()
     for (const gatewayId of gatewayIds) bus.publish(gatewayId, [{ kind: 'erased', userId, version, at }])
   }
@@ -134,10 +134,10 @@ export function createEraser(parts: EraserParts): Eraser {
       await archive.erase(userId)
     } catch (error) {
       // It may be done, and then nobody could say any more whose lists they were on.
-      news.sayInDoubt(owners)
+      notifier.notifyIfEdited(owners)
       throw error
     }
-    await news.say(owners)
+    await notifier.notify(owners)
   }
 
   async function secondRound(mark: Mark): Promise<void> {

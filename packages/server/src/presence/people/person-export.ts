@@ -34,7 +34,7 @@ export function createPersonExport({
   clock,
 }: PersonExportParts): PersonExport {
   async function collect(userId: string): Promise<string> {
-    const { records, isDegraded } = await reader.readAnew([userId])
+    const { records, isDegraded } = await reader.read([userId])
     if (isDegraded) throw new Unavailable('the hot store does not answer', { advice: NOT_WHOLE })
     const found = records[0] ?? null
     // What an erasure leaves for a while is nobody's.

@@ -1,10 +1,10 @@
-// After a commit: who must hear of it, and what must be written first. A change that leaves or
-// finds somebody offline is archived before it is announced, so that what people saw survives a
-// crash. Later changes of the same user may overtake one that waits; versions put that right at
-// the receiving end.
+// After a commit: which gateways must hear of it, and what must be written first. A departure and a setting
+// are in the archive before they are announced or answered. Where nothing but the archive outlives the
+// process, an arrival is in the archive before it is announced too: a watcher is never told of a version
+// that a crash would forget. Later changes of a user may overtake one that waits; versions order them.
 import type { Bus, BusMessage } from '../../bus/port.ts'
 import type { Policy } from '../core/policy.ts'
-import { discretionOf, type PrivacyRules, UNGUARDED } from '../core/privacy.ts'
+import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
 import { toOwnPresence, toPresence } from '../core/view.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/hydrate.ts'
@@ -16,28 +16,39 @@ export interface Transition {
   after: UserRecord
   revision: number
   interested: readonly string[]
-  /** Whoever committed before may have died before it told anybody: say it again, changed or not. */
+  /** An earlier commit may be unannounced: announce the present state, changed or not. */
   isRepeated: boolean
 }
 
 export interface Announcer {
-  /** Publishes the transitions of one batch; `done` is called for each once it is out. */
+  /** Publishes the transitions of one batch; `done` is called for each once its caller may be answered. */
   announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void): void
 }
 
-export function createAnnouncer(parts: {
+export interface AnnouncerParts {
   bus: Bus
   archivist: Archivist
   policy: Policy
   rules: PrivacyRules
+  /** The hot store dies with the process, so versions that were announced must be in the archive. */
+  isStoreVolatile: boolean
+  /** The user changed, or who may see the user did. */
   onChange?: ((userId: string, record: UserRecord) => void) | undefined
-}): Announcer {
-  const { bus, archivist, policy, rules, onChange } = parts
+}
 
-  /** Starts the writes a transition needs; null when nobody has to wait for them. */
-  function persist(transition: Transition, now: number): Promise<unknown> | null {
+/** What a transition waits for: its rows, and whether the caller waits as well. */
+interface Writes {
+  rows: Promise<unknown>
+  isAnswerHeld: boolean
+}
+
+export function createAnnouncer(parts: AnnouncerParts): Announcer {
+  const { bus, archivist, policy, rules, isStoreVolatile, onChange } = parts
+
+  /** Starts the writes a transition needs; null when it can be announced at once. */
+  function persist(transition: Transition, now: number): Writes | null {
     const { userId, before, after, isRepeated } = transition
-    // Somebody who was erased has no rows, whoever says again what is left of them.
+    // An erased user has no rows, whoever announces the mark again.
     if (isBare(after)) return null
     const isChosen =
       before.availability !== after.availability ||
@@ -45,22 +56,24 @@ export function createAnnouncer(parts: {
       before.awayAfter !== after.awayAfter ||
       before.privacy !== after.privacy
     const isGone = after.shown.status === 'offline'
-    let durable: Promise<unknown> | null = null
-    // What somebody here chose to show is in their row too, should we crash.
-    const isCrossing = isGone || before.shown.status === 'offline' || isChosen
-    if (isRepeated || (isCrossing && after.version !== before.version)) {
+    const isArrivingOrGone = isGone || before.shown.status === 'offline'
+    const rows: (Promise<void> | null)[] = []
+    if (isRepeated || ((isArrivingOrGone || isChosen) && after.version !== before.version)) {
       const row = toLastSeenRow(userId, after, now)
-      // That somebody came only matters should we crash; nobody waits for it.
-      if (isGone || isChosen) durable = archivist.lastSeen(row)
-      else archivist.lastSeenSoon(row)
-    }
-    const { availability, customStatus, awayAfter, privacy } = after
-    const hasSettings = [availability, customStatus, awayAfter, privacy].some((setting) => setting !== null)
-    if (!isChosen && !(isRepeated && hasSettings)) return durable
-    return Promise.all([durable, archivist.settings(toSettingsRow(userId, after))])
+      if (isGone || isChosen) rows.push(archivist.lastSeen(row))
+      else {
+        const written = archivist.lastSeenSoon(row)
+        if (isStoreVolatile) rows.push(written)
+      }
+    } else if (isStoreVolatile) rows.push(archivist.lastSeenPending(userId))
+    const isAnswerHeld = isChosen || isGone || isRepeated
+    if (isChosen || (isRepeated && hasAnySetting(after)))
+      rows.push(archivist.settings(toSettingsRow(userId, after)))
+    const held = rows.filter((row) => row !== null)
+    return held.length === 0 ? null : { rows: Promise.all(held), isAnswerHeld }
   }
 
-  function send<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
+  function publish(transitions: readonly Transition[], now: number): void {
     const byGateway = new Map<string, BusMessage[]>()
     for (const transition of transitions) {
       for (const [gatewayId, message] of messagesOf(transition, now, policy, rules)) {
@@ -70,32 +83,42 @@ export function createAnnouncer(parts: {
       }
     }
     for (const [gatewayId, messages] of byGateway) bus.publish(gatewayId, messages)
-    for (const transition of transitions) done(transition)
   }
 
   return {
     announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
       const ready: T[] = []
       const waiting: T[] = []
-      const writes: Promise<unknown>[] = []
+      const unanswered: T[] = []
+      const rows: Promise<unknown>[] = []
       for (const transition of transitions) {
-        if (transition.after.version !== transition.before.version || isGuardedAnew(transition))
+        if (transition.after.version !== transition.before.version || hasNewInputs(transition))
           onChange?.(transition.userId, transition.after)
-        const durable = persist(transition, now)
-        if (durable === null) ready.push(transition)
+        const writes = persist(transition, now)
+        if (writes === null) ready.push(transition)
         else {
           waiting.push(transition)
-          writes.push(durable)
+          rows.push(writes.rows)
+          if (writes.isAnswerHeld) unanswered.push(transition)
+          else done(transition)
         }
       }
-      if (ready.length > 0) send(ready, now, done)
-      if (waiting.length > 0) void Promise.all(writes).then(() => send(waiting, now, done))
+      publish(ready, now)
+      for (const transition of ready) done(transition)
+      if (waiting.length === 0) return
+      void Promise.all(rows).then(() => {
+        publish(waiting, now)
+        for (const transition of unanswered) done(transition)
+      })
     },
   }
 }
 
-/** Who may see the person changed, which some viewers notice though the person did not change. */
-function isGuardedAnew({ before, after }: Transition): boolean {
+const hasAnySetting = ({ availability, customStatus, awayAfter, privacy }: UserRecord): boolean =>
+  [availability, customStatus, awayAfter, privacy].some((setting) => setting !== null)
+
+/** Who may see the user changed: some viewers notice, though the user did not change. */
+function hasNewInputs({ before, after }: Transition): boolean {
   return before.privacy !== after.privacy || before.contactsAt !== after.contactsAt
 }
 
@@ -107,30 +130,25 @@ function messagesOf(
 ): [string, BusMessage][] {
   const { userId, before, after, revision, interested, isRepeated } = transition
   const messages: [string, BusMessage][] = []
-  const hasNews = isRepeated || isGuardedAnew(transition)
-  if ((hasNews || after.version !== before.version) && interested.length > 0) {
+  const own = ownGateways(transition)
+  const isForAll = isRepeated || hasNewInputs(transition)
+  // Gateways that hold the user's own connections need the inputs too: reciprocity goes by them.
+  const informed = isForAll ? new Set([...interested, ...own]) : interested
+  if ((isForAll || after.version !== before.version) && sizeOf(informed) > 0) {
     const json = JSON.stringify(toPresence(userId, after, rules.hiddenAs))
     const { version } = after
-    const discretion = discretionOf(after)
-    const change: BusMessage = { kind: 'change', userId, version, at: now, json, discretion }
-    for (const gatewayId of interested) messages.push([gatewayId, change])
-  }
-  // A session that is new here gets its own view with the welcome; the others hear of it now.
-  const own = new Set<string>()
-  for (const session of after.sessions) {
-    const isNew = !before.sessions.some(({ id }) => id === session.id)
-    if (session.end.state === 'live' && !isNew) own.add(session.gatewayId)
+    const inputs = visibilityInputsOf(after)
+    const change: BusMessage = { kind: 'change', userId, version, at: now, json, inputs }
+    for (const gatewayId of informed) messages.push([gatewayId, change])
   }
   if (own.size === 0) return messages
-  if (hasNews || before.awayAfter !== after.awayAfter) {
+  if (isRepeated || before.awayAfter !== after.awayAfter) {
     const { awayAfter } = after
-    const discretion = discretionOf(after) ?? UNGUARDED
-    for (const gatewayId of own)
-      messages.push([gatewayId, { kind: 'choices', userId, awayAfter, discretion }])
+    for (const gatewayId of own) messages.push([gatewayId, { kind: 'settings', userId, awayAfter }])
   }
   const view = toOwnPresence(userId, after, now, policy)
   const json = JSON.stringify(view)
-  // The version is in it, so that mostly there is nothing to compare. The former own view is taken at the
+  // A new version is in the own view, so the two need not be compared. The former own view is taken at the
   // instant it was settled, so that an expiry shows as a change.
   const hasNewVersion = view.version === after.version && after.version !== before.version
   const isSame = () => json === JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))
@@ -139,3 +157,16 @@ function messagesOf(
   }
   return messages
 }
+
+/** Gateways with a live session of the user. A session that is new gets its own view with the welcome. */
+function ownGateways({ before, after }: Transition): ReadonlySet<string> {
+  const own = new Set<string>()
+  for (const session of after.sessions) {
+    const isNew = !before.sessions.some(({ id }) => id === session.id)
+    if (session.end.state === 'live' && !isNew) own.add(session.gatewayId)
+  }
+  return own
+}
+
+const sizeOf = (gateways: readonly string[] | ReadonlySet<string>): number =>
+  'size' in gateways ? gateways.size : gateways.length

@@ -1,27 +1,27 @@
-// Writes what must outlive us. Rows that arrive while a write is under way share the next one, so
-// the database sees batches however busy we are. A promise resolves when its rows are safe. When
-// the database fails, people must not wait for it: the rows stay here, are tried again, and the
-// promise resolves as well; nothing is lost unless the process dies before the database is back.
+// Writes rows that must outlive the process. Rows that arrive while a write is under way share the next
+// one, so the database gets batches however busy the server is. A promise resolves when the row is written.
+// When the database fails, users must not wait for it: the promise resolves as well, the row stays here and
+// is tried again. It is lost only if the process dies before the database is back.
 import type { Archive, LastSeenRow, SettingsRow } from '../../archive/port.ts'
+import { chunksOf } from '../../platform/chunks.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 
 const RETRY_MS = 1_000
-/**
- * Rows that nobody waits for gather this long: a crowd that comes is a few writes instead of thousands. Whoever
- * came so shortly before a crash is not remembered; hardly anybody has been told of them by then.
- */
+/** Rows of arrivals gather this long, so that many users connecting together are a few writes. */
 const GATHER_MS = 5
-/** Rows in one write: the first in a crowd need not wait for the last. */
+/** Rows in one write: the first of many users need not wait for the last. */
 const BATCH_ROWS = 1_000
 /** Users with unwritten rows that are kept through an outage; past it the oldest go, with an error. */
 const BACKLOG_MAX = 1_000_000
 
 export interface Archivist {
   lastSeen(row: LastSeenRow): Promise<void>
-  /** The same for a row that nobody waits for: it is written in a moment, with others. */
-  lastSeenSoon(row: LastSeenRow): void
+  /** The same after a moment, together with others. */
+  lastSeenSoon(row: LastSeenRow): Promise<void>
   settings(row: SettingsRow): Promise<void>
+  /** Resolves when the last-seen row of this user that waits here is written; null when none waits. */
+  lastSeenPending(userId: string): Promise<void> | null
   /** Resolves when everything handed over so far is written, or cannot be. */
   flush(): Promise<void>
   backlog(): number
@@ -34,14 +34,16 @@ export function createArchivist(archive: Archive, clock: Clock, logger: Logger):
     lastSeen: lastSeen.add,
     lastSeenSoon: lastSeen.addSoon,
     settings: settings.add,
+    lastSeenPending: lastSeen.pending,
     flush: async () => void (await Promise.all([lastSeen.flush(), settings.flush()])),
     backlog: () => lastSeen.size() + settings.size(),
   }
 }
 
-interface Waiting<Row> {
-  row: Row
-  callers: (() => void)[]
+/** Rows that are written together; only the newest row of a user is kept. */
+interface Batch<Row> {
+  rows: Map<string, Row>
+  written: PromiseWithResolvers<void>
 }
 
 function createLane<Row extends { userId: string }>(
@@ -50,98 +52,101 @@ function createLane<Row extends { userId: string }>(
   clock: Clock,
   logger: Logger,
 ) {
-  // Only the newest row of a user matters, so an outage costs one row per user at most. Whoever waited
-  // for a row that was overtaken waits for the one that overtook it.
-  const waiting = new Map<string, Waiting<Row>>()
-  const flushers: (() => void)[] = []
-  let running: Promise<void> | null = null
-  let failing = false
+  /** Oldest first. New rows go into the last one. */
+  let batches: Batch<Row>[] = []
+  let writing: Batch<Row> | null = null
+  let isRunning = false
+  let isFailing = false
   let isGathering = false
 
   async function run(): Promise<void> {
-    while (waiting.size > 0) {
-      const batch = takeBatch()
+    isRunning = true
+    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
+      writing = batch
       try {
-        await write(batch.map(({ row }) => row))
-        if (failing) logger.info({ lane: name, rows: batch.length }, 'archive is back; writing the backlog')
-        failing = false
-        for (const { callers } of batch) for (const serve of callers) serve()
+        await write([...batch.rows.values()])
+        if (isFailing) logger.info({ lane: name }, 'the archive is back; writing the backlog')
+        isFailing = false
+        batch.written.resolve()
       } catch (error) {
-        if (!failing) logger.error({ lane: name, err: error }, 'archive failed; keeping rows to try again')
-        failing = true
-        for (const resolve of flushers.splice(0)) resolve()
-        for (const { callers } of [...batch, ...waiting.values()]) for (const serve of callers) serve()
-        putBack(batch)
+        if (!isFailing)
+          logger.error({ lane: name, err: error }, 'the archive failed; rows are kept and tried again')
+        isFailing = true
+        writing = null
+        batches = foldedBacklog([batch, ...batches])
         await clock.sleep(RETRY_MS)
       }
     }
-  }
-
-  function takeBatch(): Waiting<Row>[] {
-    const batch: Waiting<Row>[] = []
-    for (const [userId, entry] of waiting) {
-      batch.push(entry)
-      waiting.delete(userId)
-      if (batch.length === BATCH_ROWS) break
-    }
-    return batch
-  }
-
-  function putBack(batch: readonly Waiting<Row>[]): void {
-    for (const { row } of batch) if (!waiting.has(row.userId)) waiting.set(row.userId, { row, callers: [] })
-    for (const userId of waiting.keys()) {
-      if (waiting.size <= BACKLOG_MAX) break
-      waiting.delete(userId)
-      logger.error({ lane: name }, 'archive backlog is full; the oldest row is given up')
-    }
+    writing = null
+    isRunning = false
   }
 
   function start(): void {
-    running ??= run().finally(() => {
-      running = null
-      // What came after the last look and before this would wait for whoever comes next.
-      if (waiting.size > 0) start()
-    })
+    if (!isRunning) void run()
   }
 
-  function put(row: Row): Waiting<Row> {
-    const entry = { row, callers: waiting.get(row.userId)?.callers ?? [] }
-    // Deleting first keeps the map in the order of age.
-    waiting.delete(row.userId)
-    waiting.set(row.userId, entry)
-    return entry
+  function newBatch(rows = new Map<string, Row>()): Batch<Row> {
+    return { rows, written: Promise.withResolvers() }
   }
 
-  function add(row: Row): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const { callers } = put(row)
-    if (failing) resolve()
-    else callers.push(resolve)
-    start()
-    return promise
+  /** An outage costs at most one row per user. Callers do not wait through it. */
+  function foldedBacklog(failed: readonly Batch<Row>[]): Batch<Row>[] {
+    const newest = new Map<string, Row>()
+    for (const { rows, written } of failed) {
+      written.resolve()
+      for (const [userId, row] of rows) {
+        // Deleting first keeps the map in the order of age.
+        newest.delete(userId)
+        newest.set(userId, row)
+      }
+    }
+    if (newest.size > BACKLOG_MAX)
+      logger.error(
+        { lane: name, rows: newest.size - BACKLOG_MAX },
+        'the archive backlog is full; the oldest rows are dropped',
+      )
+    const kept = [...newest].slice(-BACKLOG_MAX)
+    return Array.from(chunksOf(kept, BATCH_ROWS), (chunk) => newBatch(new Map(chunk)))
   }
 
-  function addSoon(row: Row): void {
-    put(row)
-    if (running !== null || isGathering) return
-    isGathering = true
-    clock.after(GATHER_MS, () => {
-      isGathering = false
-      if (waiting.size > 0) start()
-    })
+  function put(row: Row): Promise<void> {
+    let batch = batches.at(-1)
+    if (batch === undefined || batch.rows.size >= BATCH_ROWS) {
+      batch = newBatch()
+      batches.push(batch)
+    }
+    batch.rows.set(row.userId, row)
+    return isFailing ? Promise.resolve() : batch.written.promise
   }
+
+  const unwritten = () => (writing === null ? batches : [writing, ...batches])
 
   return {
-    add,
-    addSoon,
-    /** While the archive fails there is nothing to wait for. */
-    flush: () =>
-      new Promise<void>((resolve) => {
-        if (failing || (running === null && waiting.size === 0)) return resolve()
-        start()
-        flushers.push(resolve)
-        void running?.then(resolve)
-      }),
-    size: () => waiting.size,
+    add(row: Row): Promise<void> {
+      const written = put(row)
+      start()
+      return written
+    },
+    addSoon(row: Row): Promise<void> {
+      const written = put(row)
+      if (!isRunning && !isGathering) {
+        isGathering = true
+        clock.after(GATHER_MS, () => {
+          isGathering = false
+          start()
+        })
+      }
+      return written
+    },
+    pending(userId: string): Promise<void> | null {
+      if (isFailing) return null
+      return unwritten().findLast(({ rows }) => rows.has(userId))?.written.promise ?? null
+    },
+    async flush(): Promise<void> {
+      if (isFailing) return
+      start()
+      await Promise.all(unwritten().map(({ written }) => written.promise))
+    },
+    size: () => unwritten().reduce((rows, batch) => rows + batch.rows.size, 0),
   }
 }

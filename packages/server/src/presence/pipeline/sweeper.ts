@@ -5,6 +5,7 @@
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PresenceStore } from '../../store/port.ts'
+import { loseGateway } from './gateway-loss.ts'
 import { ownerOf } from './shard-owner.ts'
 import type { Tracker } from './tracker.ts'
 
@@ -22,7 +23,6 @@ const FORGET_BATCH_MAX = 20_000
 const SETTLE_MS = 3_000
 /** What is left of a lease that was renewed when it should have been, with a little patience. */
 const FRESH_SHARE = 0.75
-const LOST_USERS_BATCH = 1_000
 
 export interface Sweeper {
   stop(): Promise<void>
@@ -162,18 +162,3 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
 
 /** How the names of sweepers start, among those of gateways. */
 export const SWEEPER_PREFIX = 'p-'
-
-/** Tells everybody attached to a gateway that it is lost; done when that is committed. */
-export async function loseGateway(
-  tracker: Tracker,
-  gatewayId: string,
-  userIds: readonly string[],
-  lostAt: number,
-  leaseMs: number,
-): Promise<void> {
-  const event = { type: 'gateway_lost', gatewayId, at: lostAt, provenAt: lostAt - leaseMs } as const
-  for (let from = 0; from < userIds.length; from += LOST_USERS_BATCH) {
-    const batch = userIds.slice(from, from + LOST_USERS_BATCH)
-    await Promise.all(batch.map((userId) => tracker.apply(userId, event)))
-  }
-}

@@ -1,4 +1,4 @@
-// How much of a presence object a sight leaves (S5, S6): what is hidden must not show through in any
+// How much of a presence object a level leaves (S5, S6): what is hidden must not show through in any
 // key, order or byte, and an approximate last seen must not tell more than the day.
 import { describe, expect, test } from 'bun:test'
 import { PLATFORMS, type Presence, STATUSES } from '@greendot/protocol'
@@ -9,7 +9,7 @@ import type { PrivacyRules } from '../core/privacy.ts'
 import { emptyRecord } from '../core/record.ts'
 import { toPresence, unknownPresence } from '../core/view.ts'
 import { asSeen } from './as-seen.ts'
-import { SIGHTS } from './visibility.ts'
+import { VIEW_LEVELS } from './visibility.ts'
 
 const AS_NULL: PrivacyRules = { ...OPEN_RULES, hiddenAs: null }
 const DAY_MS = 86_400_000
@@ -24,7 +24,7 @@ const aPresence = (fields: Partial<Presence> = {}): Presence => ({
   ...fields,
 })
 
-describe('[S5] each sight', () => {
+describe('[S5] each level', () => {
   test('[S5] everything: the object as it is', () => {
     expect(asSeen(aPresence(), 'everything', OPEN_RULES, SOME_INSTANT)).toEqual(aPresence())
   })
@@ -49,14 +49,14 @@ describe('[S5] each sight', () => {
     expect(asSeen(aPresence(), 'nothing', AS_NULL, SOME_INSTANT)).toStrictEqual({ ...hidden, status: null })
   })
 
-  test('[S6] [P33] somebody nobody has heard of is the hidden object in every sight', () => {
+  test('[S6] [P33] somebody nobody has heard of is the hidden object in every level', () => {
     for (const rules of [OPEN_RULES, AS_NULL])
-      for (const sight of SIGHTS) {
+      for (const level of VIEW_LEVELS) {
         const hidden = asSeen(aPresence(), 'nothing', rules, SOME_INSTANT)
         const neverCame = toPresence('bob', emptyRecord())
-        expect(asSeen(neverCame, sight, rules, SOME_INSTANT)).toStrictEqual(hidden)
+        expect(asSeen(neverCame, level, rules, SOME_INSTANT)).toStrictEqual(hidden)
         // A record may count versions before there is anything to show.
-        expect(asSeen(toPresence('bob', emptyRecord(7)), sight, rules, SOME_INSTANT)).toStrictEqual(hidden)
+        expect(asSeen(toPresence('bob', emptyRecord(7)), level, rules, SOME_INSTANT)).toStrictEqual(hidden)
       }
   })
 })
@@ -127,7 +127,7 @@ const presences: fc.Arbitrary<Presence> = fc.record({
   version: fc.oneof(fc.constant(0), fc.nat()),
 })
 const rules = fc.constantFrom(OPEN_RULES, AS_NULL)
-const sights = fc.constantFrom(...SIGHTS)
+const levels = fc.constantFrom(...VIEW_LEVELS)
 
 test('[S6] [P33] hidden people are the same bytes but for the id, and those of somebody who never came', () => {
   holds(
@@ -171,11 +171,11 @@ test('[S5] [P31] an approximate last seen tells the day at most, and changes at 
   )
 })
 
-test('[S5] only the approximate sight has a bucket, and no sight changes what it was given', () => {
+test('[S5] only the approximate level has a bucket, and no level changes what it was given', () => {
   holds(
-    fc.property(presences, sights, rules, instants, (presence, sight, rules, now) => {
-      const seen = asSeen(deepFreeze(presence), sight, rules, now)
-      expect('last_seen_bucket' in seen).toBe(sight === 'approximate' && presence.version > 0)
+    fc.property(presences, levels, rules, instants, (presence, level, rules, now) => {
+      const seen = asSeen(deepFreeze(presence), level, rules, now)
+      expect('last_seen_bucket' in seen).toBe(level === 'approximate' && presence.version > 0)
     }),
   )
 })

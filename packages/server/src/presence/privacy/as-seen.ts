@@ -3,16 +3,16 @@
 import type { LastSeenBucket, Presence } from '@greendot/protocol'
 import type { PrivacyRules } from '../core/privacy.ts'
 import { unknownPresence } from '../core/view.ts'
-import type { Sight } from './visibility.ts'
+import type { ViewLevel } from './visibility.ts'
 
 const DAY_MS = 86_400_000
 const RECENT_DAYS = 3
 const WEEK_DAYS = 7
 const MONTH_DAYS = 30
 
-export function asSeen(presence: Presence, sight: Sight, rules: PrivacyRules, now: number): Presence {
+export function asSeen(presence: Presence, level: ViewLevel, rules: PrivacyRules, now: number): Presence {
   if (presence.version === 0) return unknownPresence(presence.user_id, rules.hiddenAs)
-  switch (sight) {
+  switch (level) {
     case 'everything':
       return presence
     case 'approximate':

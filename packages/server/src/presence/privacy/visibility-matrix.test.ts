@@ -15,7 +15,7 @@ import type { Privacy } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { toPresence } from '../core/view.ts'
 import { asSeen } from './as-seen.ts'
-import { type Person, type Relation, type Sight, visibleTo } from './visibility.ts'
+import { type Person, type Relation, type ViewLevel, visibleTo } from './visibility.ts'
 
 const RELATIONS = ['self', 'stranger', 'contact', 'has as contact', 'mutual', 'anonymous'] as const
 const CHOSEN = [...AUDIENCES, null] as const
@@ -55,7 +55,7 @@ function choices(lists: readonly Choice['lists'][], precisions: readonly LastSee
 
 type Subject = 'status' | 'lastSeen'
 
-function sightByTheRules(cell: Cell): Sight {
+function sightByTheRules(cell: Cell): ViewLevel {
   if (!mayKnow(cell, 'status')) return 'nothing'
   if (!mayKnow(cell, 'lastSeen')) return 'status'
   return cell.target.precision === 'exact' || cell.relation === 'self' ? 'everything' : 'approximate'
@@ -125,12 +125,12 @@ function recordOf(isInvisible: boolean): UserRecord {
   return person.record()
 }
 
-function seenByTheRules({ invisible }: Cell, sight: Sight): Presence {
+function seenByTheRules({ invisible }: Cell, level: ViewLevel): Presence {
   const whole = invisible === 'target' || invisible === 'both' ? MASKED : BUSY
-  if (sight === 'nothing') return { user_id: 'bob', ...UNKNOWN, devices: [] }
-  if (sight === 'everything') return whole
+  if (level === 'nothing') return { user_id: 'bob', ...UNKNOWN, devices: [] }
+  if (level === 'everything') return whole
   const { last_seen, ...rest } = whole
-  return sight === 'status'
+  return level === 'status'
     ? { ...rest, last_seen: null }
     : { ...rest, last_seen: null, last_seen_bucket: 'recently' }
 }
@@ -168,15 +168,15 @@ test('[S5] [P19, P28, P29, P30, P31, P32] every combination of relation, audienc
           for (const byDefault of AUDIENCES) {
             const cell: Cell = { target, viewer, relation, byDefault, invisible }
             const rules = { defaultVisibility: byDefault, hiddenAs: 'offline' } as const
-            const { sight, status, lastSeen } = visibleTo(bob, seer, between, rules)
+            const { level, status, lastSeen } = visibleTo(bob, seer, between, rules)
             const expected = sightByTheRules(cell)
-            const seen = asSeen(presence, sight, rules, NOW)
+            const seen = asSeen(presence, level, rules, NOW)
             const agrees =
-              sight === expected &&
+              level === expected &&
               status.isVisible === (expected !== 'nothing') &&
               lastSeen.isVisible === (expected === 'everything' || expected === 'approximate') &&
               looksLike(seen, seenByTheRules(cell, expected))
-            if (!agrees) throw new Error(differs(cell, expected, { sight, status, lastSeen, seen }))
+            if (!agrees) throw new Error(differs(cell, expected, { level, status, lastSeen, seen }))
             cells++
           }
         }
@@ -186,6 +186,6 @@ test('[S5] [P19, P28, P29, P30, P31, P32] every combination of relation, audienc
   expect(cells).toBe(4 * 384 * 6 * 128 * 3)
 })
 
-function differs(cell: Cell, expected: Sight, verdict: unknown): string {
+function differs(cell: Cell, expected: ViewLevel, verdict: unknown): string {
   return `the rules say ${expected}\n  cell: ${JSON.stringify(cell)}\n  verdict: ${JSON.stringify(verdict)}`
 }

@@ -11,9 +11,9 @@ import {
   type Person,
   type Relation,
   relevantRelation,
-  SIGHTS,
-  type Sight,
+  VIEW_LEVELS,
   type Viewer,
+  type ViewLevel,
   visibleTo,
 } from './visibility.ts'
 
@@ -55,11 +55,11 @@ const scenes: fc.Arbitrary<Scene> = fc
     return { bob, viewer, relation, rules }
   })
 
-const sightIn = ({ bob, viewer, relation, rules }: Scene): Sight =>
-  visibleTo(bob, viewer, relation, rules).sight
+const sightIn = ({ bob, viewer, relation, rules }: Scene): ViewLevel =>
+  visibleTo(bob, viewer, relation, rules).level
 
 /** More is larger. */
-const extent = (sight: Sight): number => SIGHTS.length - SIGHTS.indexOf(sight)
+const extent = (level: ViewLevel): number => VIEW_LEVELS.length - VIEW_LEVELS.indexOf(level)
 
 const openness = (audience: Audience): number => AUDIENCES.length - AUDIENCES.indexOf(audience)
 const chosenBy = ({ privacy }: Person): Privacy => privacy ?? NO_PRIVACY_CHOSEN
@@ -158,8 +158,8 @@ test('[S5] [P28] whoever is denied sees nothing, whatever else is chosen by anyb
     fc.property(scenes, (scene) => {
       const bob = withChoice(scene.bob, { deny: [...chosenBy(scene.bob).deny, 'alice'] })
       const isSelf = scene.viewer === scene.bob
-      const sight = sightIn({ ...scene, bob, viewer: isSelf ? bob : scene.viewer })
-      expect(sight).toBe(isSelf ? 'everything' : 'nothing')
+      const level = sightIn({ ...scene, bob, viewer: isSelf ? bob : scene.viewer })
+      expect(level).toBe(isSelf ? 'everything' : 'nothing')
     }),
     RUNS,
   )
@@ -198,15 +198,15 @@ test(`[S5] lists of any length up to ${LISTED_MAX} name exactly those who are in
     const list = Array.from({ length }, (_, index) => `user-${index}`)
     const allows: Person = { userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, allow: list } }
     const denies: Person = { userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, allow: list, deny: [...list] } }
-    const sightOf = (target: Person, userId: string, rules: PrivacyRules) =>
-      visibleTo(target, { userId, privacy: null }, STRANGER, rules).sight
+    const levelOf = (target: Person, userId: string, rules: PrivacyRules) =>
+      visibleTo(target, { userId, privacy: null }, STRANGER, rules).level
     for (const userId of list) {
-      expect(sightOf(allows, userId, CLOSED)).toBe('everything')
-      expect(sightOf(denies, userId, { ...CLOSED, defaultVisibility: 'everyone' })).toBe('nothing')
+      expect(levelOf(allows, userId, CLOSED)).toBe('everything')
+      expect(levelOf(denies, userId, { ...CLOSED, defaultVisibility: 'everyone' })).toBe('nothing')
     }
     for (const userId of [`user-${length}`, 'user-', 'User-0', 'user-0 ', '']) {
-      expect(sightOf(allows, userId, CLOSED)).toBe('nothing')
-      expect(sightOf(denies, userId, { ...CLOSED, defaultVisibility: 'everyone' })).toBe('everything')
+      expect(levelOf(allows, userId, CLOSED)).toBe('nothing')
+      expect(levelOf(denies, userId, { ...CLOSED, defaultVisibility: 'everyone' })).toBe('everything')
     }
   }
 })
@@ -216,6 +216,6 @@ test('[S5] a long list that was edited is read anew', () => {
   const bob = (deny: string[]): Person => ({ userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, deny } })
   const first = { userId: 'user-0', privacy: null }
   const open: PrivacyRules = { defaultVisibility: 'everyone', hiddenAs: 'offline' }
-  expect(visibleTo(bob(list), first, STRANGER, open).sight).toBe('nothing')
-  expect(visibleTo(bob(list.slice(1)), first, STRANGER, open).sight).toBe('everything')
+  expect(visibleTo(bob(list), first, STRANGER, open).level).toBe('nothing')
+  expect(visibleTo(bob(list.slice(1)), first, STRANGER, open).level).toBe('everything')
 })

@@ -17,15 +17,15 @@ const alice = (chosen: Partial<Privacy> = {}): Person => ({ ...bob(chosen), user
 
 /** What a viewer sees of bob, and by which rules. */
 function seen(target: Person, viewer: Viewer, relation = STRANGER, rules = OPEN) {
-  const { sight, status, lastSeen } = visibleTo(target, viewer, relation, rules)
-  return [sight, status.rule, lastSeen.rule]
+  const { level, status, lastSeen } = visibleTo(target, viewer, relation, rules)
+  return [level, status.rule, lastSeen.rule]
 }
 
 describe('[S5] audiences', () => {
   test('[S5] [P29] somebody who chose nothing follows the server, with or without a privacy value', () => {
     for (const target of [bob(), { userId: 'bob', privacy: null }]) {
       const by = (defaultVisibility: Audience, relation: Relation) =>
-        visibleTo(target, alice(), relation, { defaultVisibility, hiddenAs: 'offline' }).sight
+        visibleTo(target, alice(), relation, { defaultVisibility, hiddenAs: 'offline' }).level
       expect(by('everyone', STRANGER)).toBe('everything')
       expect(by('contacts', STRANGER)).toBe('nothing')
       expect(by('contacts', CONTACT)).toBe('everything')

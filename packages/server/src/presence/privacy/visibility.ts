@@ -22,8 +22,8 @@ export interface Relation {
 }
 
 /** How much of a person's presence is seen. `status` is everything but the last seen. */
-export const SIGHTS = ['everything', 'approximate', 'status', 'nothing'] as const
-export type Sight = (typeof SIGHTS)[number]
+export const VIEW_LEVELS = ['everything', 'approximate', 'status', 'nothing'] as const
+export type ViewLevel = (typeof VIEW_LEVELS)[number]
 
 /** Why something is or is not seen. */
 export type Ruling =
@@ -31,7 +31,7 @@ export type Ruling =
   | { isVisible: false; rule: 'denied' | 'not_a_contact' | 'nobody' | 'not_shown_back' | 'status_hidden' }
 
 export interface Verdict {
-  sight: Sight
+  level: ViewLevel
   status: Ruling
   lastSeen: Ruling
 }
@@ -52,10 +52,10 @@ export function visibleTo(target: Person, viewer: Viewer, relation: Relation, ru
   const ofLastSeen = ruling('lastSeenVisibility', target, viewer, relation, rules)
   const lastSeen: Ruling =
     ofLastSeen.isVisible && !status.isVisible ? { isVisible: false, rule: 'status_hidden' } : ofLastSeen
-  return { sight: sightOf(target, status, lastSeen), status, lastSeen }
+  return { level: levelOf(target, status, lastSeen), status, lastSeen }
 }
 
-function sightOf({ privacy }: Person, status: Ruling, lastSeen: Ruling): Sight {
+function levelOf({ privacy }: Person, status: Ruling, lastSeen: Ruling): ViewLevel {
   if (!status.isVisible) return 'nothing'
   if (!lastSeen.isVisible) return 'status'
   const isBlurred = privacy?.lastSeenPrecision === 'approximate' && lastSeen.rule !== 'self'
@@ -108,7 +108,7 @@ function byAudience(audience: Audience, isContact: boolean): Ruling {
 /** Which parts of the relation can make a difference; the others need not be looked up. */
 export function relevantRelation(target: Person, viewer: Viewer, rules: PrivacyRules): Relation {
   const sightIf = (viewerIsContact: boolean, targetIsContact: boolean) =>
-    visibleTo(target, viewer, { viewerIsContact, targetIsContact }, rules).sight
+    visibleTo(target, viewer, { viewerIsContact, targetIsContact }, rules).level
   const [neither, viewerOnly, targetOnly, both] = [
     sightIf(false, false),
     sightIf(true, false),

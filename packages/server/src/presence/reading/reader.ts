@@ -1,235 +1,165 @@
-// Reads the present state of people, for queries and for watches: live state first, then the archive,
-// whose people are kept hot for a while. Without the hot store it still answers, from the archive
-// alone, and says so. Queries may be answered from a short local memory; watches never are, because
-// they build on what they read.
+// Reads the present state of users, for queries and for watches: the hot store first, then the archive,
+// whose users are kept hot for a while (R2). Without the hot store it answers from the archive alone and
+// says so (R3).
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
-import { isInvisible, step } from '../core/machine.ts'
+import { step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
-import type { PrivacyRules } from '../core/privacy.ts'
 import { hasSettings, type UserRecord } from '../core/record.ts'
-import { isOpenToAll } from '../privacy/visibility.ts'
 import { createRecentMap } from '../recent-map.ts'
-import type { Recall, Recalled } from './recall.ts'
-import { createRecentLooks, createUnnoticedLooks, LOOK_HOLDS_MS, type RecentLooks } from './recent-looks.ts'
+import type { ArchivedRecord, ArchiveLookup } from './archive-lookup.ts'
+import type { QueryCache } from './query-cache.ts'
 
-/** Users in the local memory; past it the oldest go. */
-const CACHED_MAX = 50_000
-/** After the archive failed nobody waits for it for so long, whether the hot store has them or not. */
-const ASK_AGAIN_MS = 1_000
+/** How long users from the archive are kept hot. */
+const BACKFILL_MS = 60_000
+/** For this long a user without rows is not looked up again. */
+const UNKNOWN_MS = 5_000
+const UNKNOWN_USERS_MAX = 100_000
+/** After the archive failed, reads do not wait for it for this long. */
+const ARCHIVE_PAUSE_MS = 1_000
 
 export interface Answer {
-  /** In the order asked; null for somebody nobody has heard of. */
+  /** In the order asked; null for a user that neither store nor archive knows. */
   records: (UserRecord | null)[]
   /** The hot store did not answer: this is what the archive knows. */
   isDegraded: boolean
 }
 
-interface Sighting extends Answer {
-  /** Nothing may be left behind that tells of it. */
-  isUnnoticed?: boolean
-}
-
 export interface Reader {
-  /** For queries: may be as old as the local memory allows. Without a viewer it is no person who asks. */
-  query(userIds: readonly string[], viewerId: string | null): Promise<Answer>
-  /** For watches: what the store says now. */
-  read(userIds: readonly string[], viewerId: string): Promise<Answer>
-  /** What is somebody's own. How long it takes says nothing of who looked at them, nor the other way round. */
-  readOwn(userId: string): Promise<Answer>
-  /** Past everything that is remembered: for whoever has to know what there is. */
-  readAnew(userIds: readonly string[]): Promise<Answer>
-  /** Somebody changed: the local memory of them is wrong. */
-  forget(userId: string): void
-  /** Somebody was erased. To be asked about again would tell them from those who came back. */
-  erase(userId: string): void
+  /** For queries: may be as old as the cache and replicas allow. */
+  query(userIds: readonly string[]): Promise<Answer>
+  /** What the store says now. */
+  read(userIds: readonly string[]): Promise<Answer>
 }
 
 export interface ReaderParts {
   store: PresenceStore
   /** Where queries are loaded from: the store, or replicas of it, which may be a moment behind. */
   loadForQuery: PresenceStore['load']
-  recall: Recall
+  lookup: ArchiveLookup
+  cache: QueryCache
   policy: Policy
-  rules: PrivacyRules
   clock: Clock
   logger: Logger
-  /** How long queries may be answered from local memory; 0 where the store is as near. */
-  cacheMs: number
-  /** An expiry that passed while nobody looked is to take effect. */
+  /** An expiry passed while the user was only in the archive; it must take effect. */
   tick(userId: string): void
-  /** Whether something is about to happen to somebody. */
-  isPending(userId: string): boolean
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, loadForQuery, recall, policy, rules, clock, logger, cacheMs, tick, isPending } = parts
-  const looks = createRecentLooks(clock, rules)
-  const ownLooks = createRecentLooks(clock, rules)
-  const unnoticed = createUnnoticedLooks(rules)
-  const cache = createRecentMap<{ record: UserRecord | null; until: number }>(CACHED_MAX)
+  const { store, loadForQuery, lookup, cache, policy, clock, logger, tick } = parts
+  /** Users without rows. A user that comes is found in the hot store, which is asked first. */
+  const unknownUntil = createRecentMap<number>(UNKNOWN_USERS_MAX)
   let isFailing = false
-  let askAgainAt = 0
+  let archivePausedUntil = 0
 
-  type Load = PresenceStore['load']
-
-  async function tryLoad(load: Load, userIds: readonly string[]): Promise<(Stored | null)[] | null> {
+  async function tryLoad(
+    load: PresenceStore['load'],
+    userIds: readonly string[],
+  ): Promise<(Stored | null)[] | null> {
     try {
       const loaded = await load(userIds)
       isFailing = false
       return loaded
     } catch (error) {
-      if (!isFailing) logger.error({ err: error }, 'hot store cannot be read; answering from the archive')
+      if (!isFailing) logger.error({ err: error }, 'the hot store cannot be read; answering from the archive')
       isFailing = true
       return null
     }
   }
 
-  /** By what there is of the viewer, who is read along with the others. */
-  async function readFor(viewerId: string, load: Load, userIds: readonly string[]): Promise<Sighting> {
-    const loaded = await tryLoad(load, [...userIds, viewerId])
-    // Nothing is remembered of what the archive alone says.
-    if (loaded === null) return complete(null, userIds, unnoticed)
-    const isUnnoticed = await mustNotBeNoticed(viewerId, loaded.at(-1)?.record ?? null)
-    return {
-      ...(await complete(loaded.slice(0, -1), userIds, isUnnoticed ? unnoticed : looks)),
-      isUnnoticed,
-    }
-  }
-
-  async function mustNotBeNoticed(viewerId: string, hot: UserRecord | null): Promise<boolean> {
-    // They may be choosing to hide in this very moment.
-    if (isPending(viewerId)) return true
-    // What they chose may be in the archive alone.
-    const viewer = hot ?? (await readBy(store.load, [viewerId], ownLooks)).records[0] ?? null
-    const privacy = viewer?.privacy ?? null
-    return !isOpenToAll(privacy, rules) || (viewer !== null && isInvisible(viewer, clock.now()))
-  }
-
-  async function readBy(load: Load, userIds: readonly string[], recent: RecentLooks | null): Promise<Answer> {
-    return complete(await tryLoad(load, userIds), userIds, recent)
-  }
-
-  async function complete(
-    loaded: readonly (Stored | null)[] | null,
-    userIds: readonly string[],
-    recent: RecentLooks | null,
-  ): Promise<Answer> {
-    if (loaded === null) return { records: (await recall.orFail(userIds)).map(lastKnown), isDegraded: true }
+  async function readFrom(load: PresenceStore['load'], userIds: readonly string[]): Promise<Answer> {
+    const loaded = await tryLoad(load, userIds)
+    if (loaded === null)
+      return { records: (await lookup.loadOrFail(userIds)).map(lastKnown), isDegraded: true }
     const records = loaded.map((stored) => stored?.record ?? null)
-    // Once for all of them: on some systems to ask for the time takes longer than everything else here.
     const now = clock.now()
-    const isPaused = recent !== null && now < askAgainAt
-    const due = new Map<string, UserRecord | null>()
-    for (let index = 0; index < userIds.length; index++) {
-      const userId = userIds[index]!
-      const hot = records[index]!
-      const isDue = recent === null ? hot === null : recent.isDue(userId, hot, now)
-      if (isDue && !isPaused) due.set(userId, hot)
-      else if (!isDue && hot === null) records[index] = recent!.recall(userId)
+    const missing = new Set<string>()
+    if (now >= archivePausedUntil) {
+      for (let index = 0; index < userIds.length; index++) {
+        if (records[index] === null && (unknownUntil.get(userIds[index]!) ?? 0) <= now)
+          missing.add(userIds[index]!)
+      }
     }
-    if (due.size === 0) return { records, isDegraded: false }
-    const found = await backfill(due, recent)
+    if (missing.size === 0) return { records, isDegraded: false }
+    const found = await backfill([...missing])
     return {
       records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
       isDegraded: false,
     }
   }
 
-  /**
-   * Asks the archive about these; of those whom the hot store has, only to have asked. Who is to be noticed
-   * by nobody does not keep anybody hot either, which would make them quicker to come, unless something of
-   * theirs is about to change.
-   */
-  async function backfill(
-    due: ReadonlyMap<string, UserRecord | null>,
-    recent: RecentLooks | null,
-  ): Promise<ReadonlyMap<string, UserRecord | null>> {
-    const recalled = await recall.orAfresh([...due.keys()])
+  /** Reads users from the archive and keeps them hot for a while. */
+  async function backfill(userIds: readonly string[]): Promise<ReadonlyMap<string, UserRecord>> {
+    const archived = await lookup.loadOrEmpty(userIds)
     const now = clock.now()
-    if (recent !== unnoticed && recalled.some(({ isAfresh }) => isAfresh)) askAgainAt = now + ASK_AGAIN_MS
-    const found = new Map(due)
+    const found = new Map<string, UserRecord>()
     const commits: Commit[] = []
-    for (const [index, [userId, hot]] of [...due].entries()) {
-      const { record: before, isKnown, isAfresh } = recalled[index]!
-      if (hot !== null || !isKnown) {
-        if (!isAfresh) recent?.note(userId, hot)
-        continue
-      }
+    for (const [index, userId] of userIds.entries()) {
+      const { record: before, isKnown, isUnread } = archived[index]!
+      if (isUnread) archivePausedUntil = now + ARCHIVE_PAUSE_MS
+      else if (!isKnown) unknownUntil.set(userId, now + UNKNOWN_MS)
+      if (!isKnown) continue
       const { record, dueAt } = step(before, [{ type: 'tick' }], now, policy)
       found.set(userId, record)
-      recent?.note(userId, record)
-      // An expiry that passed meanwhile is a change, and changes are the tracker's to announce.
+      // An expiry that passed meanwhile is a change, and the tracker announces changes.
       if (record.version !== before.version) tick(userId)
-      else if (recent !== unnoticed || dueAt !== null) {
-        const retainUntil = dueAt === null && !hasSettings(record) ? now + LOOK_HOLDS_MS : null
+      else {
+        const retainUntil = dueAt === null && !hasSettings(record) ? now + BACKFILL_MS : null
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
       }
     }
-    if (commits.length > 0) {
-      const results = await store.commit(commits).catch((error) => {
-        logger.warn({ err: error }, 'could not keep people hot')
-        return []
-      })
-      // Whoever came while we asked the archive is in the store now, and that is the truth.
-      const overtaken = commits.filter((_, index) => results[index]?.outcome === 'conflict')
-      const userIds = overtaken.map(({ userId }) => userId)
-      for (const [index, stored] of (userIds.length === 0 ? [] : await store.load(userIds)).entries()) {
-        if (stored !== null) found.set(userIds[index]!, stored.record)
-      }
-    }
+    await keepHot(commits, found)
     return found
   }
 
-  function remember(userId: string, record: UserRecord | null, now: number): void {
-    // Of people with privacy of their own nothing is shown that may be different by now, and nobody at all
-    // is not to be answered sooner than they are.
-    if (record === null || record.privacy !== null || !isOpenToAll(null, rules)) return
-    cache.set(userId, { record, until: now + cacheMs })
+  async function keepHot(commits: readonly Commit[], found: Map<string, UserRecord>): Promise<void> {
+    if (commits.length === 0) return
+    const results = await store.commit(commits).catch((error) => {
+      logger.warn({ err: error }, 'users from the archive could not be kept hot')
+      return []
+    })
+    // A user that connected while the archive was read is in the store now, and the store is right.
+    const overtaken = commits.filter((_, index) => results[index]?.outcome === 'conflict')
+    if (overtaken.length === 0) return
+    const stored = await store.load(overtaken.map(({ userId }) => userId))
+    for (const [index, { userId }] of overtaken.entries()) {
+      const record = stored[index]?.record
+      if (record !== undefined) found.set(userId, record)
+    }
   }
 
   return {
-    read: (userIds, viewerId) => readFor(viewerId, store.load, userIds),
-    readOwn: (userId) => readBy(store.load, [userId], ownLooks),
-    readAnew: (userIds) => readBy(store.load, userIds, null),
-    async query(userIds, viewerId) {
-      const read = (userIds: readonly string[]): Promise<Sighting> =>
-        viewerId === null ? readBy(loadForQuery, userIds, looks) : readFor(viewerId, loadForQuery, userIds)
-      if (cacheMs === 0) return read(userIds)
+    read: (userIds) => readFrom(store.load, userIds),
+    async query(userIds) {
       const now = clock.now()
-      // Taken before we wait: what is remembered may be forgotten meanwhile.
+      // Taken before we wait: an entry may be dropped meanwhile.
       const byId = new Map<string, UserRecord | null>()
       for (const userId of userIds) {
-        const remembered = cache.get(userId)
-        if (remembered !== undefined && remembered.until > now) byId.set(userId, remembered.record)
+        const cached = cache.get(userId, now)
+        if (cached !== undefined) byId.set(userId, cached)
       }
-      const stale = userIds.filter((userId) => !byId.has(userId))
-      const answer = stale.length === 0 ? { records: [], isDegraded: false } : await read(stale)
-      // A degraded answer is not worth remembering: the truth may be back any moment.
-      if (!answer.isDegraded && answer.isUnnoticed !== true)
-        stale.forEach((userId, index) => void remember(userId, answer.records[index]!, now))
-      for (const [index, userId] of stale.entries()) byId.set(userId, answer.records[index]!)
-      const records = userIds.map((userId) => byId.get(userId) ?? null)
-      return { records, isDegraded: answer.isDegraded }
+      if (byId.size === 0) return queryStore(userIds, now)
+      const rest = userIds.filter((userId) => !byId.has(userId))
+      const answer = rest.length === 0 ? { records: [], isDegraded: false } : await queryStore(rest, now)
+      for (const [index, userId] of rest.entries()) byId.set(userId, answer.records[index]!)
+      return { records: userIds.map((userId) => byId.get(userId) ?? null), isDegraded: answer.isDegraded }
     },
-    forget(userId) {
-      cache.delete(userId)
-      looks.forget(userId)
-      ownLooks.forget(userId)
-    },
-    erase(userId) {
-      cache.delete(userId)
-      looks.erase(userId)
-      ownLooks.erase(userId)
-    },
+  }
+
+  async function queryStore(userIds: readonly string[], now: number): Promise<Answer> {
+    const answer = await readFrom(loadForQuery, userIds)
+    // A degraded answer is not cached: the hot store may be back at any moment.
+    if (!answer.isDegraded)
+      for (const [index, userId] of userIds.entries()) cache.put(userId, answer.records[index]!, now)
+    return answer
   }
 }
 
-// Without the hot store the last word about somebody is whether they were here; nobody knows more.
-function lastKnown({ record, isKnown, wasHere, archivedVersion }: Recalled): UserRecord | null {
+/** Without the hot store a user who was present when the row was written is taken as online. */
+function lastKnown({ record, isKnown, wasHere, archivedVersion }: ArchivedRecord): UserRecord | null {
   if (!isKnown) return null
-  // Nor may a guess carry a version above what is true.
+  // A guess must not carry a version above what is true.
   const known = { ...record, version: archivedVersion }
   return wasHere ? { ...known, shown: { ...record.shown, status: 'online' } } : known
 }

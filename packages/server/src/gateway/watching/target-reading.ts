@@ -1,0 +1,111 @@
+// Reads the state of targets: once when the first watcher comes, and all of them again after something may
+// have been lost. Privacy is learned before the state it belongs to, so that nothing goes out to a viewer who
+// may not see it any more.
+import type { Clock } from '../../platform/clock.ts'
+import { type PrivacyRules, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
+import { isBare, type UserRecord } from '../../presence/core/record.ts'
+import { wins } from '../../presence/core/setting-events.ts'
+import { toPresence, unknownPresence } from '../../presence/core/view.ts'
+import type { Tracker } from '../../presence/pipeline/tracker.ts'
+import type { Reader } from '../../presence/reading/reader.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import type { Interner } from '../interner.ts'
+import type { LevelReviews } from './level-reviews.ts'
+import type { InputTable } from './visibility-inputs.ts'
+import type { WatchedTargets } from './watched-targets.ts'
+
+export interface TargetReading {
+  /** Registers interest first and reads after, so that no change falls between the two. */
+  load(userIds: readonly string[]): Promise<void>
+  /** Reads all targets again and tells watchers what was missed. */
+  refresh(): Promise<void>
+}
+
+export interface TargetReadingParts {
+  interner: Interner
+  delivery: Delivery
+  inputs: InputTable
+  reviews: LevelReviews
+  watched: WatchedTargets
+  reader: Reader
+  tracker: Tracker
+  rules: PrivacyRules
+  clock: Clock
+}
+
+export function createTargetReading(parts: TargetReadingParts): TargetReading {
+  const { interner, delivery, inputs, reviews, watched, reader, tracker, rules, clock } = parts
+  const { targets } = delivery
+
+  const presenceOf = (userId: string, record: UserRecord | null) =>
+    record === null ? unknownPresence(userId, rules.hiddenAs) : toPresence(userId, record, rules.hiddenAs)
+
+  const inputsOf = (record: UserRecord | null): VisibilityInputs => {
+    const { privacy, contactsAt } = record ?? UNRESTRICTED
+    return { privacy, contactsAt }
+  }
+
+  function take(userId: string, record: UserRecord | null): void {
+    const target = interner.find(userId)
+    // A push came while we read, and it is newer, as are its inputs.
+    if (targets.isKnown(target) && (record?.version ?? 0) < targets.version(target)) return
+    reviews.learn(target, inputsOf(record))
+    const presence = presenceOf(userId, record)
+    // Nothing was known when we read and a push has come since: version 0 would win over it.
+    if (presence.version === 0 && targets.isKnown(target)) return
+    delivery.change(target, presence.version, JSON.stringify(presence), clock.now())
+  }
+
+  /** What is known here of a target, to notice a push that comes while it is read. */
+  function knowledgeOf(userId: string): { version: number | null; inputs: VisibilityInputs } {
+    const target = interner.find(userId)
+    const isKnown = target !== -1 && targets.isKnown(target)
+    return { version: isKnown ? targets.version(target) : null, inputs: inputs.of(target) }
+  }
+
+  /** Takes the inputs of the store, unless it has lost a setting that viewers already go by. */
+  function reconcileInputs(userId: string, target: number, record: UserRecord | null): void {
+    const known = inputs.of(target).privacy
+    const found = inputsOf(record)
+    const isLost = known !== null && known !== found.privacy && wins(known, found.privacy)
+    if (record !== null && !isBare(record) && isLost)
+      tracker.report(userId, { type: 'set_privacy', at: known.setAt, change: known })
+    else reviews.replace(target, found)
+  }
+
+  /** Brings what is shown here to what the store says, in a version above the one clients know. */
+  function reconcile(userId: string, record: UserRecord | null): void {
+    const target = interner.find(userId)
+    if (target === -1 || !targets.isKnown(target)) return
+    const presence = presenceOf(userId, record)
+    const json = JSON.stringify(presence)
+    reconcileInputs(userId, target, record)
+    if (json === targets.json(target)) return
+    const version = targets.version(target)
+    // The store lost what clients were shown, and clients keep the higher version.
+    if (presence.version > 0 && presence.version <= version)
+      tracker.report(userId, { type: 'raise_version', version })
+    else delivery.change(target, presence.version, json, clock.now())
+  }
+
+  return {
+    async load(userIds) {
+      if (userIds.length === 0) return
+      await watched.registerInterest(userIds)
+      const { records } = await reader.read(userIds)
+      for (const [position, userId] of userIds.entries()) take(userId, records[position] ?? null)
+    },
+    async refresh() {
+      for (const userIds of watched.slices()) {
+        const before = userIds.map(knowledgeOf)
+        const { records, isDegraded } = await reader.read(userIds)
+        if (isDegraded) throw new Error('the store went away while watched users were read again')
+        for (const [position, userId] of userIds.entries()) {
+          const { version, inputs } = knowledgeOf(userId)
+          if (version === before[position]!.version && inputs === before[position]!.inputs)
+            reconcile(userId, records[position] ?? null)
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,141 @@
+// The door of this room: who watches whom, what each viewer may see of each target, and contact lists that
+// are followed. It is told which user is behind a connection, and hands marks and bytes to delivery.
+import type { Failure } from '@greendot/protocol'
+import type { Archive } from '../../archive/port.ts'
+import type { ChangeMessage, ErasedMessage } from '../../bus/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { type PrivacyRules, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
+import { unknownPresence } from '../../presence/core/view.ts'
+import type { Tracker } from '../../presence/pipeline/tracker.ts'
+import type { Evaluator } from '../../presence/privacy/evaluator.ts'
+import type { Relations } from '../../presence/privacy/relations.ts'
+import type { Reader } from '../../presence/reading/reader.ts'
+import type { PresenceStore } from '../../store/port.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { NIL } from '../delivery/watch-edges.ts'
+import type { Doubts } from '../doubts.ts'
+import type { Identity } from '../identity.ts'
+import type { Interner } from '../interner.ts'
+import { createContactFollowing } from './contact-following.ts'
+import { createLevelDecisions } from './level-decisions.ts'
+import { createLevelReviews } from './level-reviews.ts'
+import { createTargetReading } from './target-reading.ts'
+import { createViewers } from './viewers.ts'
+import type { InputTable } from './visibility-inputs.ts'
+import { createWatchedTargets } from './watched-targets.ts'
+import { createWatches, type Watches } from './watches.ts'
+
+export interface Watching
+  extends Pick<Watches, 'limitFailure' | 'watch' | 'unwatch' | 'versionsSeen' | 'isSettled'> {
+  /** A connection of this user may watch from now on. */
+  open(connection: number, userId: string): void
+  close(connection: number): void
+  /** Watches the user's contact list and follows its edits from now on. */
+  followContacts(connection: number, isOpen: () => boolean): Promise<Failure | null>
+  /** Who may see this user, by the user's own record. */
+  learn(userId: string, inputs: VisibilityInputs): void
+  /** A user without a session watches: keeps what decides about the user up to date until `release`. */
+  retain(userId: string): Promise<number>
+  release(user: number): void
+  /** A change arrived from the bus. */
+  change(message: ChangeMessage): void
+  /** A user was erased: nothing is known any more. */
+  erase(message: ErasedMessage): void
+  /** Registers the interest in all targets again, under the gateway's present name. */
+  registerAgain(): Promise<void>
+  /** Reads targets and followed lists again, after something may have been lost. */
+  refresh(): Promise<void>
+  /** Users that are watched here. */
+  targetCount(): number
+}
+
+export interface WatchingParts {
+  interner: Interner
+  inputs: InputTable
+  delivery: Delivery
+  identity: Identity
+  doubts: Doubts
+  store: PresenceStore
+  archive: Archive
+  reader: Reader
+  relations: Relations
+  evaluator: Evaluator
+  tracker: Tracker
+  rules: PrivacyRules
+  watchLimit: number
+  clock: Clock
+  logger: Logger
+}
+
+export function createWatching(parts: WatchingParts): Watching {
+  const { interner, delivery, relations, rules } = parts
+  const viewers = createViewers(interner)
+  const decisions = createLevelDecisions(parts)
+  const reviews = createLevelReviews({ ...parts, viewers, decisions })
+  const watched = createWatchedTargets(parts)
+  const reading = createTargetReading({ ...parts, reviews, watched })
+  const watches = createWatches({ ...parts, viewers, decisions, reviews, watched, reading })
+  const following = createContactFollowing({ ...parts, viewers, watches })
+
+  function learn(user: number, heard: VisibilityInputs): void {
+    reviews.learn(user, heard)
+    if (heard.contactsAt > 0) following.edited(viewers.connectionsOf(user), heard.contactsAt)
+  }
+
+  return {
+    limitFailure: watches.limitFailure,
+    watch: watches.watch,
+    unwatch: watches.unwatch,
+    versionsSeen: watches.versionsSeen,
+    isSettled: watches.isSettled,
+    open: viewers.open,
+    close(connection) {
+      following.clear(connection)
+      watches.clear(connection)
+      viewers.close(connection)
+    },
+    followContacts: following.follow,
+    learn(userId, heard) {
+      const user = interner.find(userId)
+      if (user !== NIL) learn(user, heard)
+    },
+    async retain(userId) {
+      const user = watched.retain(userId)
+      try {
+        if (!delivery.targets.isKnown(user)) await reading.load([userId])
+        return user
+      } catch (error) {
+        watched.release(user)
+        throw error
+      }
+    },
+    release: watched.release,
+    change({ userId, version, json, at, inputs: heard }) {
+      const user = interner.find(userId)
+      if (user === NIL) return
+      // First who may see it, then what there is to see.
+      if (heard !== null) learn(user, heard)
+      if (watched.isRetained(user)) delivery.change(user, version, json, at)
+    },
+    erase({ userId, version, at }) {
+      const user = interner.find(userId)
+      if (user === NIL) return
+      const json = JSON.stringify(unknownPresence(userId, rules.hiddenAs))
+      // It goes out by the levels of before: a viewer who saw nothing hears nothing. A target that is still
+      // being read takes the version, so that what was read before the erasure comes too late.
+      if (watched.isRetained(user)) {
+        if (delivery.targets.isKnown(user)) delivery.change(user, version, json, at)
+        else delivery.learn(user, version, json, at)
+      }
+      reviews.replace(user, UNRESTRICTED)
+    },
+    registerAgain: watched.registerAgain,
+    async refresh() {
+      relations.clearCache()
+      following.refresh()
+      await reading.refresh()
+    },
+    targetCount: watched.count,
+  }
+}
