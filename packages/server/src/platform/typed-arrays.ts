@@ -1,6 +1,9 @@
 // Typed arrays that grow. Tables of connections and watch edges live in these instead of objects:
 // a few bytes a field, nothing for the garbage collector to walk.
 
+/** Stands for no row, no edge and no user in these tables. */
+export const NIL = -1
+
 type Growable = Uint8Array | Uint16Array | Int32Array | Float64Array
 
 /** A copy with at least `length` elements, doubled so that growing stays rare. */

@@ -3,15 +3,20 @@
 // it sends; it asks no other part of the gateway anything.
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { type Plans, planFor } from './plans.ts'
 import { createTargetTable, isNothingKnown, type TargetTable } from './target-table.ts'
-import { createWatchEdges, NIL, type WatchEdges, type WatchReason } from './watch-edges.ts'
+import { createWatchEdges, type WatchEdges, type WatchReason } from './watch-edges.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
-/** Edges are changed by the verbs below; everybody may look at them. */
+export { unpushed } from './plans.ts'
+export { CHANGE_FRAME_START, FRAME_LIST_END, isNothingKnown } from './target-table.ts'
+export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
+
+/** Edges are changed by the verbs below; every part may read them. */
 type EdgeLook = Pick<
   WatchEdges,
   | 'find'

@@ -2,10 +2,10 @@
 // queue of events. A slow reader costs one mark per watched target and one own view, and ends at the truth.
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
-import { grown } from '../../platform/typed-arrays.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { createFlushPhases } from './flush-phases.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
-import { NIL, type WatchEdges } from './watch-edges.ts'
+import type { WatchEdges } from './watch-edges.ts'
 
 /** Changes in one frame; the rest stay marked for the next flush. */
 const CHANGES_PER_FRAME_MAX = 500

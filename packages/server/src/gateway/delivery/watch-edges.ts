@@ -3,10 +3,9 @@
 // (doubly linked, because it leaves from the middle) and the targets of its connection (singly linked). While
 // an edge is marked, it is on its connection's list of changes to send; otherwise the same slot holds the
 // number of the wave that last told it.
-import { grown } from '../../platform/typed-arrays.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { VIEW_LEVELS, type ViewLevel } from '../../presence/privacy/visibility.ts'
 
-export const NIL = -1
 /** Value of the mark slot of an edge that is not marked; below it, the number of the wave that told it. */
 const UNMARKED = -2
 

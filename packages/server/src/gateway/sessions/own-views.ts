@@ -1,9 +1,9 @@
 // A user's own view on the user's sessions: every session gets each newer view once. Sockets are pushed the
 // frame; a session over HTTP gets the newest view with its next heartbeat, so that one is kept here.
 import type { SelfMessage } from '../../bus/port.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import { UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import type { Interner } from '../interner.ts'
 import type { SessionTable } from './session-table.ts'
 

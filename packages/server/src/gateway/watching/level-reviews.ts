@@ -2,9 +2,9 @@
 // when privacy settings or a contact list change. While a contact list is looked up, the edge is held and its
 // viewer is told nothing; after that the viewer is told once, and only if what they see is different.
 import type { Clock } from '../../platform/clock.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { VisibilityInputs } from '../../presence/core/privacy.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import type { Interner } from '../interner.ts'
 import type { Decision, LevelDecisions } from './level-decisions.ts'
 import type { Viewers } from './viewers.ts'

@@ -1,5 +1,5 @@
 // Heartbeats and goodbyes over HTTP, for clients without a WebSocket.
-import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/http-sessions.ts'
+import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/connections.ts'
 import { heartbeatBody, leaveBody } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'

@@ -3,7 +3,7 @@
 // opened in the first place, and opening again and again is held to a limit that reconnecting does not meet.
 import { type Failure, IDS_PER_QUERY_MAX } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
-import type { Streams } from '../../gateway/sessions/streams.ts'
+import type { Streams } from '../../gateway/sessions/connections.ts'
 import { queriedIdsInUrl } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { PollLimit } from '../poll-limit.ts'
