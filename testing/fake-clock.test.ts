@@ -113,6 +113,19 @@ describe('fake clock', () => {
     expect(clock.now()).toBe(START)
   })
 
+  test('nextTurn resolves in order with soon, and without time passing', async () => {
+    const clock = createFakeClock(START)
+    const ran: string[] = []
+    clock.soon(() => ran.push('first'))
+    void clock.nextTurn().then(() => ran.push('second'))
+    clock.soon(() => ran.push('third'))
+    await Promise.resolve()
+    expect(ran).toEqual([])
+    await clock.advance(0)
+    expect(ran).toEqual(['first', 'second', 'third'])
+    expect(clock.now()).toBe(START)
+  })
+
   test('what a callback throws comes out of advance, and the clock still works', async () => {
     const clock = createFakeClock(START)
     clock.after(10, () => {

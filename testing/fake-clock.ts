@@ -119,6 +119,7 @@ export function createFakeClock(startAt: number): FakeClock {
     after,
     every,
     soon: (run) => void soonQueue.push(run),
+    nextTurn: () => new Promise((resolve) => void soonQueue.push(resolve)),
     sleep: (delayMs) => new Promise((resolve) => void add(delayMs, resolve)),
     advance,
     timerCount: () => timers.length,

@@ -71,9 +71,10 @@ describe('the tidy rules', () => {
     ])
   })
 
-  test('presence imports the protocol, itself, and only types of ports and platform', () => {
+  test('presence imports the protocol, itself, and types of ports and platform, and pure modules', () => {
     const fine = [
       "import { STATUSES } from '@greendot/protocol'",
+      "import { chunksOf } from '../platform/chunks.ts'",
       "import { step } from './machine.ts'",
       "import type { PresenceStore } from '../store/port.ts'",
       'import type {',
@@ -90,7 +91,7 @@ describe('the tidy rules', () => {
       "const late = await import('../gateway/gateway.ts')",
     ]
     const tracker = server('presence/tracker.ts', ...fine, ...wrong)
-    expect(importDirection([tracker]).map(({ line }) => line)).toEqual([7, 8, 9, 10, 11, 12, 13])
+    expect(importDirection([tracker]).map(({ line }) => line)).toEqual([8, 9, 10, 11, 12, 13, 14])
     expect(importDirection([server('presence/tracker.test.ts', ...wrong)])).toEqual([])
   })
 

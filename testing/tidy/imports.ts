@@ -9,6 +9,8 @@ const CLIENT = 'packages/client/src/'
 const COMPOSE = `${SERVER}compose.ts`
 /** The command that runs the benchmark: the one file that ships and may know it. */
 const BENCH_DOOR = `${SERVER}cli/bench.ts`
+/** Pure functions without state: presence/ may call them; everything else of platform/ it is handed. */
+const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`])
 const PROTOCOL_NAME = '@greendot/protocol'
 
 export const SERVER_ROOTS = [`${SERVER}cli.ts`, COMPOSE]
@@ -52,6 +54,7 @@ const isPeerOfClient = (specifier: string): boolean => /^react($|\/)/.test(speci
 
 function wrongForPresence({ specifier, target, typeOnly }: Omit<Import, 'line'>): string | null {
   if (specifier === PROTOCOL_NAME || target?.startsWith(PRESENCE)) return null
+  if (target !== null && PURE_MODULES.has(target)) return null
   const isOutlet =
     target?.startsWith(SERVER) && (target.endsWith('/port.ts') || target.startsWith(`${SERVER}platform/`))
   if (!isOutlet)

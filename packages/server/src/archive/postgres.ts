@@ -97,7 +97,7 @@ export async function openPostgres(options: PostgresPoolOptions): Promise<SqlDat
       }),
 
     // Statements wait elsewhere, but what is computed between them is long as well.
-    pause: () => new Promise((resolve) => clock.soon(resolve)),
+    pause: () => clock.nextTurn(),
 
     close: () => pool.close(),
   }

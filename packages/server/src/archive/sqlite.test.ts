@@ -21,11 +21,11 @@ const { newPath, folder } = sqliteFiles()
 /** Counts how often work let the event loop run. */
 function countingClock(): { clock: Clock; pauses: () => number } {
   let pauses = 0
-  const soon = (run: () => void) => {
+  const nextTurn = () => {
     pauses += 1
-    systemClock.soon(run)
+    return systemClock.nextTurn()
   }
-  return { clock: { ...systemClock, soon }, pauses: () => pauses }
+  return { clock: { ...systemClock, nextTurn }, pauses: () => pauses }
 }
 
 /** A process of its own that runs `body` with an open, migrated archive; ours to wait for or to kill. */

@@ -190,7 +190,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
       emptyLogSoon()
     },
 
-    pause: () => new Promise((resolve) => clock.soon(resolve)),
+    pause: () => clock.nextTurn(),
 
     close: () =>
       inLine(async () => {

@@ -1,6 +1,7 @@
 // Bus over Redis: one sharded channel for each gateway, in a cluster on whichever node serves it.
 // Publishing never waits and never fails: what cannot be sent is dropped, and the gateways it was for
 // are told of the gap as soon as they can be reached, so that they read again what they missed.
+import { chunksOf } from '../platform/chunks.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { RedisConnection } from '../redis/client.ts'
 import type { Bus, BusMessage } from './port.ts'
@@ -71,9 +72,7 @@ export function createRedisBus(options: RedisBusOptions): Bus {
   return {
     publish(gatewayId, messages) {
       if (isClosed) return
-      for (let from = 0; from < messages.length; from += MESSAGES_PER_PAYLOAD) {
-        send(gatewayId, encodeMessages(messages.slice(from, from + MESSAGES_PER_PAYLOAD)))
-      }
+      for (const chunk of chunksOf(messages, MESSAGES_PER_PAYLOAD)) send(gatewayId, encodeMessages(chunk))
     },
 
     async subscribe(gatewayId, receive: (messages: readonly BusMessage[]) => void, onGap = () => {}) {

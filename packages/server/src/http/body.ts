@@ -25,7 +25,7 @@ const utf8 = new TextDecoder('utf-8', STRICT)
 export async function readBody<T>(
   request: Request,
   schema: z.ZodType<T>,
-  clock: Pick<Clock, 'soon'> = systemClock,
+  clock: Pick<Clock, 'nextTurn'> = systemClock,
 ): Promise<Parsed<T>> {
   if ((request.headers.get('content-encoding') ?? IDENTITY).toLowerCase() !== IDENTITY)
     return { ok: false, failure: ENCODED }

@@ -7,8 +7,8 @@ import { parseLongJson } from './long-json.ts'
 const SEED = Number(process.env.GREENDOT_TEST_SEED ?? 1)
 const RUNS = 4_000 * Number(process.env.GREENDOT_TEST_RUNS_FACTOR ?? 1)
 
-/** Nobody else waits for a turn here. */
-const atOnce = { soon: (run: () => void) => run() }
+/** No other work waits for a turn here. */
+const atOnce = { nextTurn: async () => {} }
 
 /** All that tells two values apart: the order of keys, the sign of zero, prototypes. */
 function told(value: unknown): string {
@@ -170,9 +170,8 @@ describe('as long as a body may be', () => {
     const expected = name === 'brackets in brackets' ? null : await byTheBook(text)
     let turns = 0
     const clock = {
-      soon(run: () => void) {
+      async nextTurn() {
         turns += 1
-        run()
       },
     }
     const parse = spyOn(JSON, 'parse')

@@ -34,11 +34,11 @@ interface Level {
 /** The value JSON.parse would return, or the SyntaxError it would throw. */
 export async function parseLongJson(
   text: string,
-  clock: Pick<Clock, 'soon'>,
+  clock: Pick<Clock, 'nextTurn'>,
   pieceChars = PIECE_CHARS,
 ): Promise<unknown> {
   const scan = createScan(text, pieceChars)
-  while (!scan.goOn()) await new Promise<void>((resolve) => clock.soon(resolve))
+  while (!scan.goOn()) await clock.nextTurn()
   return scan.result()
 }
 

@@ -14,6 +14,8 @@ export interface Clock {
   every(intervalMs: number, run: () => void): Timer
   /** Runs after the present turn of the event loop, once waiting I/O had its chance. */
   soon(run: () => void): void
+  /** Resolves when `soon` would run: long work awaits it, so that other work gets its turn in between. */
+  nextTurn(): Promise<void>
   sleep(delayMs: number): Promise<void>
 }
 
@@ -29,5 +31,6 @@ export const systemClock: Clock = {
     return { stop: () => clearInterval(timer) }
   },
   soon: (run) => void setImmediate(run),
+  nextTurn: () => new Promise((resolve) => void setImmediate(resolve)),
   sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
 }

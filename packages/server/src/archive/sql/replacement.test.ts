@@ -28,13 +28,15 @@ function stoppingClock() {
   const stopped = Promise.withResolvers<void>()
   let isTime = () => false
   let resume = () => {}
-  const soon = (run: () => void) => {
-    if (!isTime()) return systemClock.soon(run)
+  const nextTurn = () => {
+    if (!isTime()) return systemClock.nextTurn()
     isTime = () => false
-    resume = run
     stopped.resolve()
+    return new Promise<void>((resolve) => {
+      resume = resolve
+    })
   }
-  const clock: Clock = { ...systemClock, soon }
+  const clock: Clock = { ...systemClock, nextTurn }
   const stopWhen = (condition: () => boolean) => {
     isTime = condition
   }
@@ -190,8 +192,9 @@ describe('a replacement that stops in the middle', () => {
       const path = ${JSON.stringify(path)}
       const marks = () => new Database(path).query("SELECT 1 FROM contact WHERE edition = 'new' LIMIT 1").get()
       let isReplacing = false
-      const soon = (run) => (isReplacing && marks() ? process.kill(process.pid, 'SIGKILL') : setImmediate(run))
-      const archive = await createSqliteArchive({ path, clock: { ...systemClock, soon } })
+      const kill = () => process.kill(process.pid, 'SIGKILL')
+      const nextTurn = () => (isReplacing && marks() ? kill() : systemClock.nextTurn())
+      const archive = await createSqliteArchive({ path, clock: { ...systemClock, nextTurn } })
       await archive.migrate()
       await archive.addContacts('owner', ${JSON.stringify(OLD)}, 1)
       isReplacing = true

@@ -1,6 +1,7 @@
 // Long work in turns. Whatever grows with the length of a list (statements, sorting, filling a set)
 // is done a slice at a time, with a pause between two slices, so that nobody else on the event loop
 // waits for more than one of them.
+import { chunksOf } from '../../platform/chunks.ts'
 
 /** How much may be done in one go: so many items, or fewer where they are large. */
 export interface SliceLimits<Item> {
@@ -64,9 +65,9 @@ export async function sortedSet(texts: readonly string[], pause: Pause): Promise
 /** Sorts short runs, then merges pairs of them until one is left. */
 export async function sorted(texts: readonly string[], pause: Pause): Promise<readonly string[]> {
   let runs: string[][] = []
-  for (let start = 0; start < texts.length; start += ITEMS_PER_TURN) {
-    if (start > 0) await pause()
-    runs.push(texts.slice(start, start + ITEMS_PER_TURN).sort())
+  for (const chunk of chunksOf(texts, ITEMS_PER_TURN)) {
+    if (runs.length > 0) await pause()
+    runs.push(chunk.sort())
   }
   while (runs.length > 1) {
     const merged: string[][] = []
