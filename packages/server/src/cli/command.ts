@@ -2,7 +2,8 @@
 // exit code; only the entry point ends the process.
 import type { Clock } from '../platform/clock.ts'
 import { type AuthNeed, type Config, loadConfig } from '../platform/config/config.ts'
-import { takeFlags } from '../platform/config/flags.ts'
+import { type TakenFlags, takeFlags } from '../platform/config/flags.ts'
+import type { ConfigSources } from '../platform/config/sources.ts'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -36,22 +37,30 @@ export interface Command {
   run(argv: readonly string[], world: World): Promise<ExitCode>
 }
 
-export type TakenOptions =
-  | { ok: true; values: ReadonlyMap<string, string>; rest: string[] }
-  | { ok: false; problem: string }
+/** Takes the command's own options and leaves the settings. Names come back without dashes. */
+export function takeOptions(command: Pick<Command, 'options'>, argv: readonly string[]): TakenFlags {
+  return takeFlags(
+    argv,
+    new Map(command.options.map(({ name, sign }) => [name, sign === null ? 'switch' : 'text'])),
+  )
+}
 
-/** Takes the command's own options out and leaves the settings. Names come back without dashes. */
-export function takeOptions(command: Pick<Command, 'options'>, argv: readonly string[]): TakenOptions {
-  const known = command.options.map(({ name, sign }) => [`--${name}`, sign === null ? 'on' : null] as const)
-  const taken = takeFlags(argv, new Map(known))
-  if (!taken.ok) return taken
-  const values = new Map([...taken.values].map(([flag, value]) => [flag.slice(2), value]))
-  return { ok: true, values, rest: taken.rest }
+export function sourcesFor(
+  { options }: Pick<Command, 'options'>,
+  argv: readonly string[],
+  { env, readFile }: World,
+): ConfigSources {
+  return { argv, ownOptions: options.map(({ name }) => name), env, readFile }
 }
 
 /** The configuration, or null after saying what is wrong with it. */
-export function configFor(argv: readonly string[], world: World, auth: AuthNeed = 'required'): Config | null {
-  const loaded = loadConfig({ argv, env: world.env, readFile: world.readFile }, auth)
+export function configFor(
+  command: Pick<Command, 'options'>,
+  argv: readonly string[],
+  world: World,
+  auth: AuthNeed = 'required',
+): Config | null {
+  const loaded = loadConfig(sourcesFor(command, argv, world), auth)
   if (loaded.ok) return loaded.config
   world.complain(loaded.problem)
   return null

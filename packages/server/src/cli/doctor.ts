@@ -10,7 +10,7 @@ import {
   checkKeySet,
   checkPort,
 } from './checks.ts'
-import { type Command, EXIT, type ExitCode, takeOptions, type World } from './command.ts'
+import { type Command, EXIT, type ExitCode, sourcesFor, takeOptions, type World } from './command.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -34,7 +34,7 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
 }
 
 async function runChecks(argv: readonly string[], world: World): Promise<Check[]> {
-  const loaded = loadConfig({ argv, env: world.env, readFile: world.readFile })
+  const loaded = loadConfig(sourcesFor(doctor, argv, world))
   if (!loaded.ok) {
     // Without a configuration there is still a machine to look at.
     const configuration: Check = { name: 'configuration', state: 'fail', detail: loaded.problem, mend: null }

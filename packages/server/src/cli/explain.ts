@@ -35,7 +35,7 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
     if (id !== undefined && !isId(id))
       return misuse(`--${name}: 1 to 128 bytes without white space or commas`, world)
   }
-  const config = configFor(taken.rest, world, 'optional')
+  const config = configFor(explain, taken.rest, world, 'optional')
   if (config === null) return EXIT.usage
   const { host, port, serverKeys } = config
   const base = values.get('url') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -46,7 +46,7 @@ function settingsOf({ name, takesSettings }: Command): string[] {
 function settingsHelp(): string[] {
   const rows = SETTING_NAMES.map((name): Row => {
     const setting: Setting<unknown> = SETTINGS[name]
-    const flag = `${flagOf(name)} ${setting.kind.sign}`.trimEnd()
+    const flag = `${flagOf(name)} ${setting.type.placeholder}`.trimEnd()
     return [flag, `${setting.help} [${defaultOf(setting)}]`]
   })
   return [

@@ -12,7 +12,7 @@ export const migrate: Command = {
 }
 
 async function run(argv: readonly string[], world: World): Promise<ExitCode> {
-  const config = configFor(argv, world, 'optional')
+  const config = configFor(migrate, argv, world, 'optional')
   if (config === null) return EXIT.usage
   const { openArchive } = await import('../compose.ts')
   try {

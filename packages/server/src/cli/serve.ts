@@ -31,7 +31,7 @@ export function roleCommand(role: Role, what: string): Command {
 }
 
 async function runServer(argv: readonly string[], world: World): Promise<ExitCode> {
-  const config = configFor(argv, world)
+  const config = configFor(serve, argv, world)
   if (config === null) return EXIT.usage
   const logger = createLogger({ level: config.logLevel })
   // Heard from the beginning: a signal during the start must not be lost.

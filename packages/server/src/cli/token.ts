@@ -31,7 +31,7 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
   const ttlSeconds = parseTtlSeconds(taken.values.get('ttl') ?? TTL_DEFAULT)
   if (ttlSeconds === null) return misuse('--ttl: write it as 30s, 15m, 1h or 7d, up to 366d', world)
 
-  const config = configFor(taken.rest, world)
+  const config = configFor(token, taken.rest, world)
   if (config === null) return EXIT.usage
   if (config.jwtSecret !== null) {
     world.print(await mint(config.jwtSecret, userId, ttlSeconds, world.clock.now()))

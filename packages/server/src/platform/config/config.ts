@@ -67,7 +67,7 @@ export function loadConfig(sources: ConfigSources, auth: AuthNeed = 'required'):
 
 function settle(said: SaidSettings, report: (problem: string) => void): Settings {
   const policyText = said.get('policy')?.text ?? DEFAULT_POLICY
-  const policy = POLICIES[SETTINGS.policy.kind.parse(policyText) ?? DEFAULT_POLICY]
+  const policy = POLICIES[SETTINGS.policy.type.parse(policyText) ?? DEFAULT_POLICY]
   const values = SETTING_NAMES.map((name) => {
     const setting: Setting<unknown> = SETTINGS[name]
     const given = said.get(name)
@@ -80,11 +80,11 @@ function defaultOf({ fallback }: Setting<unknown>, policy: Policy): unknown {
   return fallback.from === 'value' ? fallback.value : policy[fallback.key]
 }
 
-function parse({ kind, secret }: Setting<unknown>, given: Said, report: (problem: string) => void): unknown {
-  const value = kind.parse(given.text)
+function parse({ type, secret }: Setting<unknown>, given: Said, report: (problem: string) => void): unknown {
+  const value = type.parse(given.text)
   if (value === undefined) {
     const shown = secret ? 'the value given' : `"${withoutCredentials(given.text)}"`
-    report(`${given.source}: ${shown} is not ${kind.expects}`)
+    report(`${given.source}: ${shown} is not ${type.expects}`)
   }
   return value
 }
@@ -150,9 +150,9 @@ export function describeConfig(config: Config): Record<string, string> {
 }
 
 /** The value of a setting as text; "(not set)" for nothing at all. */
-export function describeValue({ secret, kind }: Setting<unknown>, value: unknown): string {
+export function describeValue({ secret, type }: Setting<unknown>, value: unknown): string {
   const text = Array.isArray(value) ? value.join(',') : String(value)
-  const isSet = text !== '' && (value !== null || kind.parse('null') === null)
+  const isSet = text !== '' && (value !== null || type.parse('null') === null)
   if (!isSet) return '(not set)'
   if (secret) return '(set)'
   return typeof value === 'boolean' ? (value ? 'on' : 'off') : withoutCredentials(text)

@@ -3,19 +3,19 @@
 import { AUDIENCES } from '@greendot/protocol'
 import { POLICY_NAMES, type Policy, type PolicyName } from '../../presence/core/policy.ts'
 import {
-  type Kind,
   listOf,
   matching,
   milliseconds,
   oneOf,
   onOff,
   orNull,
+  type SettingType,
   webUrl,
   wholeNumber,
 } from './setting-types.ts'
 
 export interface Setting<T> {
-  kind: Kind<T>
+  type: SettingType<T>
   fallback: { from: 'value'; value: T } | { from: 'policy'; key: keyof Policy }
   help: string
   /** Secrets are never shown, not even to say what is wrong with them. */
@@ -45,17 +45,17 @@ const broker = matching(/^[^\s,]+:\d+$/, '<host:port>', 'host:port')
 const secretText = matching(/^\S(.*\S)?$/s, '<secret>', 'text without white space around it')
 const serverKey = matching(/^[\x21-\x7e]+$/, '<key>', 'printable ASCII without spaces')
 
-function setting<T>(kind: Kind<T>, value: T, help: string): Setting<T> {
-  return { kind, fallback: { from: 'value', value }, help, secret: false }
+function setting<T>(type: SettingType<T>, value: T, help: string): Setting<T> {
+  return { type, fallback: { from: 'value', value }, help, secret: false }
 }
 
-function optional<T>(kind: Kind<T>, help: string): Setting<T | null> {
-  return { kind, fallback: { from: 'value', value: null }, help, secret: false }
+function optional<T>(type: SettingType<T>, help: string): Setting<T | null> {
+  return { type, fallback: { from: 'value', value: null }, help, secret: false }
 }
 
 /** Its default depends on the chosen policy. */
-function preset(kind: Kind<number>, key: keyof Policy, help: string): Setting<number> {
-  return { kind, fallback: { from: 'policy', key }, help, secret: false }
+function preset(type: SettingType<number>, key: keyof Policy, help: string): Setting<number> {
+  return { type, fallback: { from: 'policy', key }, help, secret: false }
 }
 
 function secret<T>(base: Setting<T>): Setting<T> {
@@ -116,9 +116,14 @@ export function isSettingName(name: string): name is SettingName {
 
 export const VARIABLE_PREFIX = 'GREENDOT_'
 
+/** `heartbeat_ttl_ms` as `heartbeat-ttl-ms`. */
+export function optionOf(name: string): string {
+  return name.replaceAll('_', '-')
+}
+
 /** `heartbeat_ttl_ms` as `--heartbeat-ttl-ms`. */
 export function flagOf(name: string): string {
-  return `--${name.replaceAll('_', '-')}`
+  return `--${optionOf(name)}`
 }
 
 /** `heartbeat_ttl_ms` as `GREENDOT_HEARTBEAT_TTL_MS`. */

@@ -1,10 +1,10 @@
 // Collects what was said about each setting: flags over environment over file. Names are checked
 // here, values later. Problems name the place and never the value, which may be a secret.
-import { takeFlags } from './flags.ts'
-import { nearestName } from './nearest-name.ts'
+import { strayProblem, takeFlags, unknownName } from './flags.ts'
 import {
   flagOf,
   isSettingName,
+  optionOf,
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
@@ -15,6 +15,8 @@ import {
 export interface ConfigSources {
   /** Flags only: the command and its own options are already taken out. */
   argv: readonly string[]
+  /** Names of the options that were taken out: a misspelt flag may mean one of them. */
+  ownOptions?: readonly string[]
   env: Readonly<Record<string, string | undefined>>
   /** The text of a file; null when there is no such file. */
   readFile: (path: string) => string | null
@@ -30,17 +32,17 @@ export type SaidSettings = ReadonlyMap<SettingName, Said>
 type Report = (problem: string) => void
 
 export const CONFIG_FILE = 'greendot.config.json'
-export const CONFIG_FLAG = '--config'
+const CONFIG_FLAG = 'config'
 const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`
 
 // What Kubernetes adds to the environment of every pod near a service named greendot.
 const KUBERNETES_VARIABLE = /^GREENDOT_(SERVICE_(HOST|PORT)|PORT_\d+_)/
 
-export function collectSettings({ argv, env, readFile }: ConfigSources, report: Report): SaidSettings {
-  const flags = fromFlags(argv, report)
-  const variables = fromEnvironment(env, report)
+export function collectSettings(sources: ConfigSources, report: Report): SaidSettings {
+  const flags = fromFlags(sources, report)
+  const variables = fromEnvironment(sources.env, report)
   const path = flags.path ?? variables.path
-  const file = fromFile(path ?? CONFIG_FILE, path !== null, readFile, report)
+  const file = fromFile(path ?? CONFIG_FILE, path !== null, sources.readFile, report)
   return new Map([...file, ...variables.said, ...flags.said])
 }
 
@@ -50,20 +52,18 @@ interface Collected {
   path: string | null
 }
 
-function fromFlags(argv: readonly string[], report: Report): Collected {
+function fromFlags({ argv, ownOptions = [] }: ConfigSources, report: Report): Collected {
   const said = new Map<SettingName, Said>()
-  const known = new Map(SETTING_NAMES.map((name) => [flagOf(name), SETTINGS[name].kind.bare]))
-  const taken = takeFlags(argv, known.set(CONFIG_FLAG, null))
+  const known = new Map(SETTING_NAMES.map((name) => [optionOf(name), SETTINGS[name].type.flag]))
+  const taken = takeFlags(argv, known.set(CONFIG_FLAG, 'text'))
   if (!taken.ok) {
     report(taken.problem)
     return { said, path: null }
   }
-  const stray = taken.rest[0]
-  if (stray?.startsWith('-')) report(unknown(stray.replace(/=.*/s, ''), [...known.keys()]))
-  else if (stray !== undefined)
-    report('a value belongs to no flag; write settings as --name value or --name=value')
+  const [stray] = taken.rest
+  if (stray !== undefined) report(strayProblem(stray, [...known.keys(), ...ownOptions]))
   for (const name of SETTING_NAMES) {
-    const text = taken.values.get(flagOf(name))
+    const text = taken.values.get(optionOf(name))
     if (text !== undefined) said.set(name, { text, source: flagOf(name) })
   }
   return { said, path: taken.values.get(CONFIG_FLAG) ?? null }
@@ -75,7 +75,7 @@ function fromEnvironment(env: ConfigSources['env'], report: Report): Collected {
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || variable === CONFIG_VARIABLE) continue
     const name = variable.slice(VARIABLE_PREFIX.length).toLowerCase()
-    if (!isSettingName(name) || variable !== variableOf(name)) report(unknown(variable, variables))
+    if (!isSettingName(name) || variable !== variableOf(name)) report(unknownVariable(variable, variables))
     // Deployment tools set variables they have no value for; empty means not set.
     else if (text) said.set(name, { text, source: variable })
   }
@@ -96,13 +96,13 @@ function fromFile(
   }
   for (const [name, value] of Object.entries(parseObject(path, text, report))) {
     if (!isSettingName(name)) {
-      report(`${path}: ${unknown(name, SETTING_NAMES)}`)
+      report(`${path}: ${unknownName(name, SETTING_NAMES)}`)
       continue
     }
-    const { kind, fallback } = SETTINGS[name]
+    const { type, fallback } = SETTINGS[name]
     const isUnset = value === null && fallback.from === 'value' && fallback.value === null
     const valueText = textOf(value)
-    if (valueText === null) report(`${path}: ${name}: the value given is not ${kind.expects}`)
+    if (valueText === null) report(`${path}: ${name}: the value given is not ${type.expects}`)
     else if (!isUnset) said.set(name, { text: valueText, source: `${path}: ${name}` })
   }
   return said
@@ -138,10 +138,8 @@ function textOf(value: unknown): string | null {
   return typeof value === 'object' && value !== null ? null : String(value)
 }
 
-function unknown(name: string, names: readonly string[]): string {
-  if (KUBERNETES_VARIABLE.test(name)) {
-    return `${name}: no such setting; Kubernetes adds it for a service named greendot, unless the pod has enableServiceLinks: false`
-  }
-  const guess = nearestName(name, names)
-  return `${name}: no such setting; ${guess ? `did you mean ${guess}?` : '"greendot serve --help" lists them all'}`
+function unknownVariable(name: string, names: readonly string[]): string {
+  return KUBERNETES_VARIABLE.test(name)
+    ? `${name}: no such setting; Kubernetes adds it for a service named greendot, unless the pod has enableServiceLinks: false`
+    : unknownName(name, names)
 }
