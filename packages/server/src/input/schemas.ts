@@ -84,7 +84,7 @@ function idListProblem(value: unknown, { name, max, tooMany }: IdListRule): stri
 }
 
 export const userIds = idList(rule(Number.POSITIVE_INFINITY))
-export const queriedIds = idList(rule(IDS_PER_QUERY_MAX))
+const queriedIds = idList(rule(IDS_PER_QUERY_MAX))
 
 const nobodyNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b') }
 

@@ -21,7 +21,7 @@ import { inSlices, type SliceLimits } from './slices.ts'
 import { sqlStatements } from './statements.ts'
 
 /** Ids in one SELECT. */
-export const IDS_PER_READ_MAX = 1000
+const IDS_PER_READ_MAX = 1000
 /** User rows in one transaction: each may touch a page of its own, in the table and in an index. */
 export const ROWS_PER_TRANSACTION_MAX = 250
 

@@ -6,7 +6,6 @@ import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import { brokenRule } from './rules.ts'
 import {
   DEFAULT_POLICY,
-  fieldOf,
   type LogLevel,
   type Role,
   SETTING_NAMES,
@@ -131,22 +130,6 @@ function toConfig(settings: Settings): Config {
     drainMs: settings.drain_ms,
     logLevel: settings.log_level,
   })
-}
-
-/** Every setting as text, safe to print: secrets are "(set)" and URLs lose their credentials. */
-export function describeConfig(config: Config): Record<string, string> {
-  const fields: Record<string, unknown> = {
-    ...config,
-    ...config.policy,
-    ...config.rules,
-    policy: config.policyName,
-  }
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => {
-      const setting: Setting<unknown> = SETTINGS[name]
-      return [name, describeValue(setting, fields[fieldOf(name)])]
-    }),
-  )
 }
 
 /** The value of a setting as text; "(not set)" for nothing at all. */

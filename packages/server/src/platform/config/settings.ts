@@ -25,7 +25,7 @@ export interface Setting<T> {
 export const ROLES = ['gateway', 'presence', 'fanout'] as const
 export type Role = (typeof ROLES)[number]
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const DEFAULT_POLICY: PolicyName = 'instant'
@@ -129,9 +129,4 @@ export function flagOf(name: string): string {
 /** `heartbeat_ttl_ms` as `GREENDOT_HEARTBEAT_TTL_MS`. */
 export function variableOf(name: string): string {
   return VARIABLE_PREFIX + name.toUpperCase()
-}
-
-/** `heartbeat_ttl_ms` as `heartbeatTtlMs`. */
-export function fieldOf(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
