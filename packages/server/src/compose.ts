@@ -8,7 +8,7 @@ import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
-import { startFront } from './http/http-app.ts'
+import { startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
@@ -220,7 +220,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     const parts = { config, store, bus, archive, tracker, reader, relations, actions, tally, clock, logger }
     gateway = await startGateway({ ...parts, chance: randomBelow })
   }
-  const front = startFront({
+  const front = startHttpApp({
     config,
     store,
     archive,

@@ -35,14 +35,14 @@ import { selfRoutes } from './routes/self.ts'
 import { STREAM_EVERY_MS, streamRoutes } from './routes/stream.ts'
 import { serveHttp } from './server.ts'
 
-export interface Front {
+export interface HttpApp {
   url: string
   /** From now on says that it is not ready, and takes no new connections. */
   drain(): void
   stop(): Promise<void>
 }
 
-export interface FrontParts {
+export interface HttpAppParts {
   config: Config
   store: PresenceStore
   archive: Archive
@@ -61,7 +61,7 @@ export interface FrontParts {
   processGauges: () => ProcessGauges
 }
 
-export function startFront(parts: FrontParts): Front {
+export function startHttpApp(parts: HttpAppParts): HttpApp {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
   const { seenBy, contacts, exportPerson, eraser, feed } = parts
   const { host, dev, policy, rules } = config

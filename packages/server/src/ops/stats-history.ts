@@ -17,13 +17,13 @@ export interface Sample {
   propagation_p99_ms: number | null
 }
 
-export interface History {
+export interface StatsHistory {
   /** Oldest first. */
   samples(): readonly Sample[]
   stop(): void
 }
 
-export function startHistory(parts: { clock: Clock; sample: () => Promise<Sample> }): History {
+export function startStatsHistory(parts: { clock: Clock; sample: () => Promise<Sample> }): StatsHistory {
   const { clock, sample } = parts
   const samples: Sample[] = []
 

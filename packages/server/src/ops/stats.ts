@@ -6,8 +6,8 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { type ProcessNotice, startBoard } from './process-directory.ts'
-import { type Sample, startHistory } from './stats-history.ts'
+import { type ProcessSummary, startProcessDirectory } from './process-directory.ts'
+import { type Sample, startStatsHistory } from './stats-history.ts'
 
 const SAMPLE_EVERY_MS = 5_000
 const QUANTILES = [0.5, 0.9, 0.99] as const
@@ -155,7 +155,7 @@ export function createStats(parts: {
   })
   expose('resident_bytes', 'resident memory of the process', (gauge) => gauge.set(process.memoryUsage().rss))
 
-  function notice(): ProcessNotice {
+  function summary(): ProcessSummary {
     const here = gateway() ?? NO_GATEWAY
     return {
       name: gateway() === null ? processName : here.gatewayId,
@@ -174,11 +174,11 @@ export function createStats(parts: {
       uptime_ms: clock.now() - startedAt,
     }
   }
-  const board = startBoard({ store, clock, notice })
-  const history = startHistory({
+  const directory = startProcessDirectory({ store, clock, summary })
+  const history = startStatsHistory({
     clock,
     async sample() {
-      const processes = await board.read()
+      const processes = await directory.read()
       return {
         at: clock.now(),
         users: await countUsers(),
@@ -194,7 +194,7 @@ export function createStats(parts: {
   return {
     async read() {
       const [p50, p90, p99] = QUANTILES.map((quantile) => tally.waits.quantile(quantile))
-      const processes = await board.read()
+      const processes = await directory.read()
       return {
         users: await countUsers(),
         connections: sum(processes, 'connections'),
@@ -217,7 +217,7 @@ export function createStats(parts: {
     prometheusType: registry.contentType,
     stop() {
       timer.stop()
-      board.stop()
+      directory.stop()
       history.stop()
     },
   }
@@ -226,11 +226,11 @@ export function createStats(parts: {
 type Summed = 'connections' | 'streams' | 'watches' | 'watched_users' | 'slow_readers'
 type Rated = 'changes_per_second' | 'deliveries_per_second'
 
-function sum(processes: readonly ProcessNotice[], what: Summed | Rated): number {
+function sum(processes: readonly ProcessSummary[], what: Summed | Rated): number {
   return processes.reduce((total, one) => total + one[what], 0)
 }
 
-function slowest(processes: readonly ProcessNotice[]): number | null {
+function slowest(processes: readonly ProcessSummary[]): number | null {
   const known = processes.flatMap(({ propagation_p99_ms: ms }) => (ms === null ? [] : [ms]))
   return known.length === 0 ? null : Math.max(...known)
 }

@@ -23,7 +23,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
   const interest = createInterest()
   const leaseUntil = new Map<string, number>()
   const lostAt = new Map<string, number>()
-  const notices = new Map<string, { text: string; until: number }>()
+  const summaries = new Map<string, { text: string; until: number }>()
   const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
   // One counter for all users: somebody who was forgotten and returns never meets an old revision.
   let lastRevision = 0
@@ -113,12 +113,12 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
       }
       return [...names]
     },
-    async putNotice(name, text, until) {
-      notices.set(name, { text, until })
+    async publishSummary(name, text, until) {
+      summaries.set(name, { text, until })
     },
-    async notices(now) {
-      for (const [name, { until }] of notices) if (until <= now) notices.delete(name)
-      return new Map([...notices].map(([name, { text }]) => [name, text]))
+    async summaries(now) {
+      for (const [name, { until }] of summaries) if (until <= now) summaries.delete(name)
+      return new Map([...summaries].map(([name, { text }]) => [name, text]))
     },
     countByStatus: async () => ({ ...counts }),
     close: async () => {},

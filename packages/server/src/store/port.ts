@@ -71,9 +71,9 @@ export interface PresenceStore {
   usersOf(gatewayId: string): Promise<string[]>
 
   /** Puts up what a process says of itself, for all to read until it runs out. */
-  putNotice(name: string, text: string, until: number): Promise<void>
+  publishSummary(name: string, text: string, until: number): Promise<void>
   /** The notices that have not run out, by name. */
-  notices(now: number): Promise<Map<string, string>>
+  summaries(now: number): Promise<Map<string, string>>
 
   /** People by shown status; `offline` counts only those still held hot. */
   countByStatus(): Promise<Record<Status, number>>

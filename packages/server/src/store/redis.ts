@@ -9,9 +9,9 @@ import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'
 import { createRedisLoads } from './redis-loads.ts'
-import { createRedisNotices } from './redis-notices.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
+import { createRedisSummaries } from './redis-summaries.ts'
 import { groupByShard } from './shards.ts'
 
 const SHARDS = 64
@@ -72,7 +72,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
 
   return {
     ...leases,
-    ...createRedisNotices(client, prefix),
+    ...createRedisSummaries(client, prefix),
     shardCount,
     load: createRedisLoads({ client, clock, shardCount, shardKey }),
     commit,

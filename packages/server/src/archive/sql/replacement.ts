@@ -5,7 +5,7 @@
 // A marked row is in the list while its mark is shown, so nobody ever sees half a list. Whoever finds the
 // claim of another, who may have crashed, takes it over: what is shown then stays, the rest is deleted.
 import { randomName } from '../../platform/ids.ts'
-import { createLines } from '../serial-queue.ts'
+import { createKeyedQueues } from '../serial-queue.ts'
 import { CONTACTS_PER_STATEMENT_MAX, type ContactRows, PER_STATEMENT } from './contact-rows.ts'
 import type { SqlDatabase, SqlDialect, SqlSession } from './database.ts'
 import { inSlices, sortedSet } from './slices.ts'
@@ -34,7 +34,7 @@ export interface ListEdits {
 export function createListEdits(database: SqlDatabase, contacts: ContactRows): ListEdits {
   const { pause } = database
   const sql = replacementStatements(database.dialect)
-  const inLineFor = createLines(EDITS_WAITING_MAX, 'edits of their contact lists')
+  const queueFor = createKeyedQueues(EDITS_WAITING_MAX, 'edits of their contact lists')
 
   const isClaimed = async (tx: SqlSession, ownerId: string) =>
     (await tx.rows(sql.claimOf, [ownerId])).length > 0
@@ -121,16 +121,16 @@ export function createListEdits(database: SqlDatabase, contacts: ContactRows): L
   }
 
   return {
-    edit: (ownerId, run) => inLineFor(ownerId, () => editUnclaimed(ownerId, run)),
+    edit: (ownerId, run) => queueFor(ownerId, () => editUnclaimed(ownerId, run)),
 
     replace: (ownerId, ids, now) =>
-      inLineFor(ownerId, async () => {
+      queueFor(ownerId, async () => {
         if (!(await unlessOvertaken(inSteps(ownerId, ids, now)))) await atOnce(ownerId, ids, now)
       }),
 
     async settle() {
       const claims = await database.read<{ owner_id: string }>(sql.claims)
-      for (const { owner_id } of claims) await inLineFor(owner_id, () => takeOver(owner_id))
+      for (const { owner_id } of claims) await queueFor(owner_id, () => takeOver(owner_id))
     },
   }
 }

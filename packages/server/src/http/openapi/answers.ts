@@ -16,7 +16,7 @@ import {
 } from '@greendot/protocol'
 import { z } from 'zod'
 import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
-import type { ProcessNotice } from '../../ops/process-directory.ts'
+import type { ProcessSummary } from '../../ops/process-directory.ts'
 import { json } from '../route.ts'
 
 const AVAILABILITIES = ['auto', 'away', 'busy', 'invisible'] as const
@@ -197,7 +197,7 @@ const perCounter = z
   .meta({ description: 'connections_opened, frames_in, changes and so on' })
 const percentile = z.number().nullable()
 
-const processNotice = z
+const processSummary = z
   .object({
     name: z.string(),
     roles: z.array(z.string()),
@@ -214,7 +214,7 @@ const processNotice = z
     resident_bytes: count,
     uptime_ms: count,
   })
-  .meta({ id: 'Process' }) satisfies z.ZodType<Omit<ProcessNotice, 'roles'>>
+  .meta({ id: 'Process' }) satisfies z.ZodType<Omit<ProcessSummary, 'roles'>>
 
 export const history = json(
   z.object({
@@ -246,7 +246,7 @@ export const stats = json(
       watched_users: count,
       slow_readers: count,
       gateways: z.array(z.object({ gateway_id: z.string(), connections: count, watches: count })),
-      processes: z.array(processNotice).meta({ description: 'Every process of the deployment' }),
+      processes: z.array(processSummary).meta({ description: 'Every process of the deployment' }),
       rates_per_second: perCounter,
       totals: perCounter,
       propagation_ms: z

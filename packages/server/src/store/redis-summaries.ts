@@ -3,16 +3,16 @@
 import type { RedisClient } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'
 
-export function createRedisNotices(
+export function createRedisSummaries(
   client: RedisClient,
   prefix: string,
-): Pick<PresenceStore, 'putNotice' | 'notices'> {
+): Pick<PresenceStore, 'publishSummary' | 'summaries'> {
   const key = `${prefix}{leases}:notices`
   return {
-    async putNotice(name, text, until) {
+    async publishSummary(name, text, until) {
       await client.send('hset', [key, name, `${until} ${text}`])
     },
-    async notices(now) {
+    async summaries(now) {
       // The client makes an object of it.
       const listed = (await client.send('hgetall', [key])) as Record<string, string>
       const present = new Map<string, string>()
