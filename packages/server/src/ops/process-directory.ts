@@ -1,15 +1,14 @@
-// What every process of a deployment says of itself, put up where the others can read it, so that any of
-// them can answer for all. A process that stops saying something is gone from the directory within seconds.
+// The directory of the processes of a deployment. Each process publishes a summary of itself in the store,
+// so that any of them can answer for all. A process that stops publishing disappears within seconds.
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { PresenceStore } from '../store/port.ts'
 
 const PUBLISH_EVERY_MS = 5_000
-/** Two may be late or lost. */
+/** Survives two lost or late publications. */
 const VALID_MS = 15_000
 
-/** One process, in numbers that add up or stand for themselves. */
 export interface ProcessSummary {
-  /** The gateway's name, or that of a process that holds no connections. */
+  /** The name of the gateway, or of a process without connections. */
   name: string
   roles: readonly string[]
   connections: number
@@ -27,7 +26,7 @@ export interface ProcessSummary {
 }
 
 export interface ProcessDirectory {
-  /** All processes, this one as it is now. */
+  /** All processes, this one with its present figures. */
   read(): Promise<ProcessSummary[]>
   stop(): void
 }
@@ -39,10 +38,10 @@ export function startProcessDirectory(parts: {
 }): ProcessDirectory {
   const { store, clock, summary } = parts
 
-  // While the store is away there is nobody to tell.
   const publish = () => {
     const own = summary()
-    store.publishSummary(own.name, JSON.stringify(own), clock.now() + VALID_MS).catch(() => 'told again soon')
+    // A failure needs no handling: the next publication is seconds away.
+    store.publishSummary(own.name, JSON.stringify(own), clock.now() + VALID_MS).catch(() => {})
   }
   const timer: Timer = clock.every(PUBLISH_EVERY_MS, publish)
   clock.soon(publish)

@@ -1,6 +1,6 @@
-// What the server counts, for Prometheus and for people. Hot paths bump plain numbers; everything here
-// happens only when somebody asks, except a sample every few seconds. Prometheus reads each process by
-// itself; people get the whole deployment, as far as its processes have put up what they count.
+// What the server counts, for Prometheus and for the dashboard. Hot paths increment plain numbers; all work
+// here happens when the figures are read, except one sample every few seconds. Prometheus reads each
+// process by itself; the dashboard gets the whole deployment from the process directory.
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
@@ -12,7 +12,7 @@ import { type Sample, startStatsHistory } from './stats-history.ts'
 const SAMPLE_EVERY_MS = 5_000
 const QUANTILES = [0.5, 0.9, 0.99] as const
 
-/** Numbers that are true right now, as opposed to counted since the start. */
+/** Present values, as opposed to counts since the start. */
 export interface GatewayGauges {
   gatewayId: string
   sessions: number
@@ -20,7 +20,7 @@ export interface GatewayGauges {
   watches: number
   watchedUsers: number
   slowReaders: number
-  /** Changes on their way round a large audience, and those that wait for one of the walkers. */
+  /** Changes being delivered to a large audience, and changes that wait for a free walker. */
   wavesWalking: number
   wavesWaiting: number
 }
@@ -29,7 +29,7 @@ export interface ProcessGauges {
   trackerDepth: number
   sweepLagMs: number
   archiveBacklog: number
-  /** How far the clock of this machine is behind that of the store. */
+  /** How far the clock of this machine is behind the clock of the store. */
   clockOffsetMs: number
 }
 
@@ -68,7 +68,7 @@ const NO_GATEWAY: GatewayGauges = {
 
 export function createStats(parts: {
   tally: Tally
-  /** Null in a process that holds no connections. */
+  /** Null in a process without connections. */
   gateway: () => GatewayGauges | null
   process: () => ProcessGauges
   store: PresenceStore
@@ -80,7 +80,7 @@ export function createStats(parts: {
   const startedAt = clock.now()
   const registry = new Registry()
 
-  /** Null while the store is away: everything else is still worth telling. */
+  /** Null while the store is down, so that the other figures are still returned. */
   const countUsers = () => store.countByStatus().catch(() => null)
   const count = (): Counts =>
     Object.fromEntries(Object.entries(COUNTERS).map(([name, of]) => [name, of(tally)])) as Counts
@@ -117,7 +117,7 @@ export function createStats(parts: {
       name: `greendot_${name}_total`,
       help: `${name.replaceAll('_', ' ')} since the start`,
       registers: [registry],
-      // The tally holds running totals already, so they are read out instead of being counted again.
+      // The tally has running totals already.
       collect() {
         this.reset()
         this.inc(of(tally))
@@ -149,7 +149,7 @@ export function createStats(parts: {
     },
     ['quantile'],
   )
-  expose('loop_block_ms_max', 'longest time the event loop was busy since it was asked last', (gauge) => {
+  expose('loop_block_ms_max', 'longest time the event loop was blocked since the last scrape', (gauge) => {
     gauge.set(tally.loopBlockMsMax)
     tally.loopBlockMsMax = 0
   })
