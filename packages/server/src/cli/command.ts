@@ -1,5 +1,5 @@
-// What a command of the program is, and the little of the world it may touch. Commands return an
-// exit code; only the entry point ends the process.
+// What a command of the program is, and the part of the outside world it may use. Commands return an exit
+// code; only the entry point ends the process.
 import type { Clock } from '../platform/clock.ts'
 import { type AuthNeed, type Config, loadConfig } from '../platform/config/config.ts'
 import { type TakenFlags, takeFlags } from '../platform/config/flags.ts'
@@ -12,16 +12,16 @@ export interface World {
   env: Readonly<Record<string, string | undefined>>
   readFile: (path: string) => string | null
   clock: Clock
-  /** One line on stdout: what the command was asked for. */
+  /** One line on stdout: the result. */
   print: (line: string) => void
-  /** One line on stderr: what went wrong. */
+  /** One line on stderr: the failure. */
   complain: (line: string) => void
 }
 
 export interface Option {
   /** Without its dashes. */
   name: string
-  /** Stands for the value in help; null for a switch. */
+  /** The placeholder of the value in help; null for a switch. */
   sign: string | null
   help: string
 }
@@ -29,10 +29,10 @@ export interface Option {
 export interface Command {
   name: string
   summary: string
-  /** More lines for the help of this command. */
+  /** Further lines of the help. */
   about: readonly string[]
   options: readonly Option[]
-  /** False for those that speak to no server: its settings are none of theirs. */
+  /** False for commands without a server, which take no settings. */
   takesSettings?: false
   run(argv: readonly string[], world: World): Promise<ExitCode>
 }
@@ -53,7 +53,7 @@ export function sourcesFor(
   return { argv, ownOptions: options.map(({ name }) => name), env, readFile }
 }
 
-/** The configuration, or null after saying what is wrong with it. */
+/** The configuration, or null after printing what is wrong with it. */
 export function configFor(
   command: Pick<Command, 'options'>,
   argv: readonly string[],
@@ -66,7 +66,6 @@ export function configFor(
   return null
 }
 
-/** The command was not given what it needs. */
 export function misuse(problem: string, world: World): ExitCode {
   world.complain(problem)
   return EXIT.usage

@@ -1,4 +1,4 @@
-// Reading presence over HTTP: one, many, or only the status of many.
+// Reads presence over HTTP: one user, many users, or only the status of many.
 import type { QueriedPresence } from '@greendot/protocol'
 import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../../input/schemas.ts'
 import type { Eyes, SeenBy } from '../../presence/reading/seen-by.ts'
@@ -7,7 +7,6 @@ import { onePresence, presences, statuses } from '../openapi/answers.ts'
 import { DEGRADED, refuse, replyJson } from '../reply.ts'
 import { type Routes, route } from '../route.ts'
 
-/** Who asks, and what may be said in the query of every reading. */
 interface Asking {
   caller: Caller
   query: { viewer_id: string | undefined }
@@ -16,19 +15,17 @@ interface Asking {
 type Shaped = (found: QueriedPresence[]) => unknown
 
 export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
-  /** Answers with the people asked for, one after the other. */
   async function answerList(asking: Asking, userIds: readonly string[]): Promise<Response> {
-    const eyes = eyesOf(asking)
-    if (!eyes.ok) return refuse(eyes.failure)
-    const { json, isDegraded } = await seenBy.lookInJson(eyes.value, userIds)
+    const viewer = viewerOf(asking)
+    if (!viewer.ok) return refuse(viewer.failure)
+    const { json, isDegraded } = await seenBy.lookInJson(viewer.value, userIds)
     return replyJson(json, 200, isDegraded ? DEGRADED : {})
   }
 
-  /** Answers with the people asked for, in the shape `shape` gives them. */
   async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
-    const eyes = eyesOf(asking)
-    if (!eyes.ok) return refuse(eyes.failure)
-    const { found, isDegraded } = await seenBy.look(eyes.value, userIds)
+    const viewer = viewerOf(asking)
+    if (!viewer.ok) return refuse(viewer.failure)
+    const { found, isDegraded } = await seenBy.look(viewer.value, userIds)
     return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
   }
 
@@ -52,7 +49,7 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
       POST: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Presence of many people, by body',
+        summary: 'Presence of many users, by body',
         query: { viewer_id: viewerId },
         body: queryBody,
         answers: { 200: presences },
@@ -64,10 +61,10 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
       GET: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Presence of one person',
+        summary: 'Presence of one user',
         description:
-          'As others see them, even when you ask for yourself. Somebody who is called like a route beside this ' +
-          'one (query, status, availability, settings) is read by the query above.',
+          'As others see the user, even when you ask for yourself. A user whose id is the name of a route beside ' +
+          'this one (query, status, availability, settings) is read by the query above.',
         params: { user_id: userId },
         query: { viewer_id: viewerId },
         answers: { 200: onePresence },
@@ -79,7 +76,7 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
       GET: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Only the status of many people',
+        summary: 'Only the status of many users',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: statuses },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
@@ -89,11 +86,11 @@ export function presenceRoutes({ seenBy }: { seenBy: SeenBy }): Routes {
   }
 }
 
-/** From a backend nobody is hidden, unless it looks through the eyes of a user. */
-function eyesOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<Eyes> {
+/** A backend sees every user, unless it asks on behalf of a viewer. */
+function viewerOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<Eyes> {
   if (caller.kind === 'server')
     return { ok: true, value: viewerId === undefined ? { of: 'app' } : { of: 'user', userId: viewerId } }
   if (viewerId === undefined) return { ok: true, value: { of: 'user', userId: caller.userId } }
-  const message = 'viewer_id is for server keys; a user sees with their own eyes'
+  const message = 'viewer_id is for server keys; a user token has its own viewer'
   return { ok: false, failure: { code: 'forbidden', message } }
 }

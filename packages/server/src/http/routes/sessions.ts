@@ -1,4 +1,4 @@
-// Being here without a WebSocket: heartbeats and goodbyes over HTTP. Such a client is a session of the
+// Heartbeats and goodbyes over HTTP, for clients without a WebSocket. Such a client is a session of the
 // gateway it reached, in the same table and under the same rules as a socket.
 import { CLOSE } from '@greendot/protocol'
 import type { OwnViews } from '../../gateway/sessions/own-views.ts'
@@ -28,20 +28,20 @@ export interface SessionRoutesParts {
 export function sessionRoutes(parts: SessionRoutesParts): Routes {
   const { sessions, sockets, table, ownViews, tracker, policy, clock } = parts
 
-  /** The session of a device that beats over HTTP; a WebSocket of the same device is another one. */
+  /** The HTTP session of a device. A WebSocket of the same device is another session. */
   function httpRow(userId: string, deviceId: string): number | undefined {
     return sessions
       .rowsOf(userId)
       .find((row) => table.columns.sockets[row] === null && table.columns.deviceIds[row] === deviceId)
   }
 
-  /** Until its first report is through, a session is never away by itself. */
+  /** Before its first report is applied, a session has no limit of its own. */
   function awayAfterMs(row: number | null): number {
     const chosen = row === null ? Number.POSITIVE_INFINITY : table.columns.awayAfterMs[row]!
     return Number.isFinite(chosen) ? chosen : policy.awayAfterMs
   }
 
-  /** What a welcome says, and the own view when it is news. */
+  /** The figures of a welcome, and the own view if it changed. */
   function times(userId: string, row: number | null, self: string | null): Response {
     const said = JSON.stringify({
       user_id: userId,
@@ -59,7 +59,7 @@ export function sessionRoutes(parts: SessionRoutesParts): Routes {
         for: 'user',
         summary: 'Heartbeat over HTTP',
         description:
-          'Being here without a WebSocket. The first one of a device connects it; without another one within the time to live it is gone.',
+          'Presence without a WebSocket. The first heartbeat of a device connects it; silence past the time to live ends the session.',
         body: heartbeatBody,
         answers: { 200: heartbeatTimes },
         refusals: ['invalid_id', 'rate_limited'],
@@ -91,7 +91,7 @@ export function sessionRoutes(parts: SessionRoutesParts): Routes {
         summary: 'Say goodbye',
         description: 'Ends every session of the device at once, WebSockets included.',
         body: leaveBody,
-        answers: { 204: nothing('The device is gone') },
+        answers: { 204: nothing('The device has left') },
         refusals: ['invalid_id'],
         async run({ body: { device_id: deviceId }, caller: { userId } }) {
           for (const row of sessions.rowsOf(userId)) {

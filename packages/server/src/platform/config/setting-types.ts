@@ -3,7 +3,7 @@
 import type { FlagType } from './flags.ts'
 
 export interface SettingType<T> {
-  /** Stands for the value in help. */
+  /** The placeholder of the value in help. */
   readonly placeholder: string
   /** Completes the sentence "… is not …". */
   readonly expects: string
@@ -12,7 +12,7 @@ export interface SettingType<T> {
   parse(text: string): T | undefined
 }
 
-// A week: longer delays are mistakes, and timers hold no more than 24 days.
+// A week: longer delays are mistakes, and timers are limited to 24 days.
 const DELAY_MS_MAX = 7 * 24 * 3600 * 1000
 
 export function wholeNumber(min: number, max: number, placeholder = '<n>'): SettingType<number> {
@@ -74,7 +74,7 @@ export const webUrl: SettingType<string> = {
   parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
 }
 
-/** Comma-separated, each once; never empty, because an absent setting already says so. */
+/** Comma-separated, without repeats. Never empty: leave the setting out instead. */
 export function listOf<T extends string>(item: SettingType<T>): SettingType<readonly T[]> {
   return {
     placeholder: `${item.placeholder},…`,

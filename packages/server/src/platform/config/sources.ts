@@ -1,5 +1,5 @@
-// Collects what was said about each setting: flags over environment over file. Names are checked
-// here, values later. Problems name the place and never the value, which may be a secret.
+// Collects the settings that were given: flags over environment over file. Names are checked here, values
+// later. Problems name the place and never the value, which may be a secret.
 import { strayProblem, takeFlags, unknownName } from './flags.ts'
 import {
   flagOf,
@@ -22,64 +22,64 @@ export interface ConfigSources {
   readFile: (path: string) => string | null
 }
 
-/** The text somebody gave for a setting, and where. */
-export interface Said {
+/** The text given for a setting, and where it was given. */
+export interface GivenText {
   text: string
   source: string
 }
 
-export type SaidSettings = ReadonlyMap<SettingName, Said>
+export type GivenSettings = ReadonlyMap<SettingName, GivenText>
 type Report = (problem: string) => void
 
 export const CONFIG_FILE = 'greendot.config.json'
 const CONFIG_FLAG = 'config'
 const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`
 
-// What Kubernetes adds to the environment of every pod near a service named greendot.
+// Kubernetes adds these to the environment of every pod beside a service named greendot.
 const KUBERNETES_VARIABLE = /^GREENDOT_(SERVICE_(HOST|PORT)|PORT_\d+_)/
 
-export function collectSettings(sources: ConfigSources, report: Report): SaidSettings {
+export function collectSettings(sources: ConfigSources, report: Report): GivenSettings {
   const flags = fromFlags(sources, report)
   const variables = fromEnvironment(sources.env, report)
   const path = flags.path ?? variables.path
   const file = fromFile(path ?? CONFIG_FILE, path !== null, sources.readFile, report)
-  return new Map([...file, ...variables.said, ...flags.said])
+  return new Map([...file, ...variables.given, ...flags.given])
 }
 
 interface Collected {
-  said: SaidSettings
-  /** Where the configuration file is, if that was said. */
+  given: GivenSettings
+  /** The path of the configuration file, if it was given. */
   path: string | null
 }
 
 function fromFlags({ argv, ownOptions = [] }: ConfigSources, report: Report): Collected {
-  const said = new Map<SettingName, Said>()
+  const given = new Map<SettingName, GivenText>()
   const known = new Map(SETTING_NAMES.map((name) => [optionOf(name), SETTINGS[name].type.flag]))
   const taken = takeFlags(argv, known.set(CONFIG_FLAG, 'text'))
   if (!taken.ok) {
     report(taken.problem)
-    return { said, path: null }
+    return { given, path: null }
   }
   const [stray] = taken.rest
   if (stray !== undefined) report(strayProblem(stray, [...known.keys(), ...ownOptions]))
   for (const name of SETTING_NAMES) {
     const text = taken.values.get(optionOf(name))
-    if (text !== undefined) said.set(name, { text, source: flagOf(name) })
+    if (text !== undefined) given.set(name, { text, source: flagOf(name) })
   }
-  return { said, path: taken.values.get(CONFIG_FLAG) ?? null }
+  return { given, path: taken.values.get(CONFIG_FLAG) ?? null }
 }
 
 function fromEnvironment(env: ConfigSources['env'], report: Report): Collected {
-  const said = new Map<SettingName, Said>()
+  const given = new Map<SettingName, GivenText>()
   const variables = SETTING_NAMES.map(variableOf)
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || variable === CONFIG_VARIABLE) continue
     const name = variable.slice(VARIABLE_PREFIX.length).toLowerCase()
     if (!isSettingName(name) || variable !== variableOf(name)) report(unknownVariable(variable, variables))
-    // Deployment tools set variables they have no value for; empty means not set.
-    else if (text) said.set(name, { text, source: variable })
+    // Deployment tools set variables without a value; empty means not set.
+    else if (text) given.set(name, { text, source: variable })
   }
-  return { said, path: env[CONFIG_VARIABLE] || null }
+  return { given, path: env[CONFIG_VARIABLE] || null }
 }
 
 function fromFile(
@@ -87,12 +87,12 @@ function fromFile(
   wasNamed: boolean,
   readFile: ConfigSources['readFile'],
   report: Report,
-): SaidSettings {
-  const said = new Map<SettingName, Said>()
+): GivenSettings {
+  const given = new Map<SettingName, GivenText>()
   const text = readText(path, readFile, report)
   if (text === null) {
     if (wasNamed) report(`${path}: there is no such configuration file`)
-    return said
+    return given
   }
   for (const [name, value] of Object.entries(parseObject(path, text, report))) {
     if (!isSettingName(name)) {
@@ -103,9 +103,9 @@ function fromFile(
     const isUnset = value === null && fallback.from === 'value' && fallback.value === null
     const valueText = textOf(value)
     if (valueText === null) report(`${path}: ${name}: the value given is not ${type.expects}`)
-    else if (!isUnset) said.set(name, { text: valueText, source: `${path}: ${name}` })
+    else if (!isUnset) given.set(name, { text: valueText, source: `${path}: ${name}` })
   }
-  return said
+  return given
 }
 
 function readText(path: string, readFile: ConfigSources['readFile'], report: Report): string | null {
@@ -123,13 +123,13 @@ function parseObject(path: string, text: string, report: Report): object {
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
     report(`${path}: is not a JSON object with settings as its keys`)
   } catch {
-    // The parser's own message quotes the text around the mistake.
+    // The message of the parser quotes the text around the mistake.
     report(`${path}: is not JSON; look for missing quotes and trailing commas`)
   }
   return {}
 }
 
-/** A JSON value as it would be written on the command line; null when it cannot be. */
+/** A JSON value as on the command line; null when there is no such text. */
 function textOf(value: unknown): string | null {
   if (Array.isArray(value)) {
     const isList = value.every((item) => typeof item === 'string' && !item.includes(','))
