@@ -364,7 +364,7 @@ describe('docs/configuration.md', () => {
     const documented = rowsOf(section(path, 'Settings')).map((row) => row.map(plain))
     const settings = SETTING_NAMES.map((name) => [name, SETTINGS[name] as Setting<unknown>] as const)
     expect(documented).toEqual(
-      settings.map(([name, setting]) => [name, defaultOf(setting), setting.help, setting.kind.expects]),
+      settings.map(([name, setting]) => [name, defaultOf(setting), setting.help, setting.type.expects]),
     )
   })
 

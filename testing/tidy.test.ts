@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { unusedExports } from './tidy/exports.ts'
 import { deadFiles, importCycles, importDirection, SERVER_ROOTS } from './tidy/imports.ts'
 import {
   ambientTimeAndChance,
@@ -18,6 +19,9 @@ import { describeProblems, isTest, type Problem, readTree, type TreeFile } from 
 const ROOT = resolve(import.meta.dir, '..')
 const tree = readTree(ROOT)
 const spec = tree.find(({ path }) => path === 'SPEC.md')
+const SERVER = 'packages/server/src/'
+/** The entry points, and folders whose exports are not checked yet. */
+const ENTRIES = /^packages\/server\/src\/(cli\.ts|http\/pages\/bundle\.ts|(gateway|presence|capacity)\/)/
 const roots = SERVER_ROOTS.filter((path) => existsSync(join(ROOT, path)))
 
 function expectNone(problems: readonly Problem[]): void {
@@ -43,6 +47,8 @@ describe('the tree', () => {
   test.skipIf(roots.length === 0)(`every file of the server is reached from ${rooted}`, () =>
     expectNone(deadFiles(tree, roots)),
   )
+
+  test('every export of the server has an importer', () => expectNone(unusedExports(tree, SERVER, ENTRIES)))
 
   const specState = spec === undefined ? ' (SPEC.md is not written yet)' : ''
   test.skipIf(spec === undefined)(`every rule has a test and every cited rule exists${specState}`, () => {
@@ -153,6 +159,32 @@ describe('the tidy rules', () => {
     ]
     expect(places(deadFiles(files, SERVER_ROOTS))).toEqual(['packages/server/src/dead.ts:1'])
     expect(deadFiles(files.slice(1), SERVER_ROOTS)).toEqual([])
+  })
+
+  test('an export without an importer is found; types of its own functions and whole imports are left alone', () => {
+    const files = [
+      server('cli.ts', 'export const entry = 1', "import { used, type T as U } from './a.ts'"),
+      server(
+        'a.ts',
+        'export const used = 1',
+        'export function unused() {}',
+        'export interface Parts {}',
+        'export const forTest = (parts: Parts) => parts',
+        'export type T = 1',
+        'export type Dead = 2',
+        'export const late = 1',
+      ),
+      server('b.ts', "const { late } = await import('./a.ts')", 'export async function* lost() {}'),
+      server('c.ts', "import * as d from './d.ts'", "const e = () => import('./e.ts')"),
+      server('d.ts', 'export const x = 1'),
+      server('e.ts', 'export const y = 1'),
+      server('a.test.ts', "import { forTest } from './a.ts'", 'export const inTest = 1'),
+    ]
+    expect(places(unusedExports(files, SERVER, ENTRIES))).toEqual([
+      'packages/server/src/a.ts:2',
+      'packages/server/src/a.ts:6',
+      'packages/server/src/b.ts:2',
+    ])
   })
 
   test('line 401 is one too many', () => {

@@ -5,8 +5,8 @@ import { describe, test } from 'bun:test'
 import { checkGateways } from './store-gateways.ts'
 import { checkIndexes } from './store-indexes.ts'
 import { checkRandomHistories } from './store-model.ts'
-import { checkNotices } from './store-notices.ts'
 import { checkRecords } from './store-records.ts'
+import { checkSummaries } from './store-summaries.ts'
 import { type MakeStore, useStore } from './store-under-test.ts'
 
 export type { MakeStore } from './store-under-test.ts'
@@ -24,7 +24,7 @@ export function storeContract(
     checkRecords(underTest)
     checkIndexes(underTest)
     checkGateways(underTest)
-    checkNotices(underTest)
+    checkSummaries(underTest)
     test('[C2] any history of calls answers like a naive store', () =>
       checkRandomHistories(makeStore, options.modelRuns ?? MODEL_RUNS))
   })

@@ -1,8 +1,8 @@
 // Calls operations as their document says, and holds every answer to it: a documented status, the
 // documented media type, a body that fits its schema and has no field that is not documented.
 import { expectProblem } from './calls.ts'
-import { createSchemaChecker, type SchemaChecker } from './json-schema.ts'
 import type { Document, Operation } from './openapi-document.ts'
+import { createSchemaChecker, type SchemaChecker } from './openapi-schemas.ts'
 
 export interface Request {
   /** By name; encoded on the way, and lists get their commas. */

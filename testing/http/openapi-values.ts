@@ -1,7 +1,7 @@
 // Values from JSON Schemas: ones that fit, made from the examples where there are any, and ones that are
 // wrong in every way we can think of, in every place they have. All from one seed.
 import type { Noise } from '../hostile/noise.ts'
-import type { JsonSchema, SchemaChecker } from './json-schema.ts'
+import type { JsonSchema, SchemaChecker } from './openapi-schemas.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -5,9 +5,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
 import { createNoise, fuzzSeed } from '../hostile/noise.ts'
 import { startServer } from '../server.ts'
-import type { JsonSchema } from './json-schema.ts'
-import { documentShape, type Operation, operationsOf, type Parameter } from './openapi-document.ts'
+import { type Operation, operationsOf, type Parameter, parseDocument } from './openapi-document.ts'
 import { createDriver, type Request } from './openapi-driver.ts'
+import type { JsonSchema } from './openapi-schemas.ts'
 import { fitting, many, oddTexts, wrongs } from './openapi-values.ts'
 import { registeredRoutes } from './registered-routes.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, unsigned, userToken } from './tokens.ts'
@@ -21,7 +21,7 @@ const server = await startServer({ ...securedSettings, sessions_per_user: 4 })
 afterAll(() => server.stop())
 const fetched = await fetch(`${server.url}/openapi.json`)
 const text = await fetched.text()
-const document = documentShape.parse(JSON.parse(text))
+const document = await parseDocument(text)
 const operations = operationsOf(document)
 const { checker, drive } = createDriver(server.url, document)
 const seed = fuzzSeed()
@@ -82,6 +82,23 @@ describe('the document', () => {
       ({ method, path, who }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')} for ${who}`,
     )
     expect(described.sort()).toEqual(registered.sort())
+  })
+
+  test('[X8] describes every operation and answer in the same way', () => {
+    expect(document.info).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      summary: expect.any(String),
+      description: expect.any(String),
+      license: { name: 'MIT', identifier: 'MIT' },
+    })
+    for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+      expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]+$/)
+      expect(operation.summary).toMatch(/^.+[^.]$/)
+      expect(operation.tags).toHaveLength(1)
+    }
+    for (const name of Object.keys(document.components.schemas)) expect(name).toMatch(/^[A-Z][A-Za-z]+$/)
+    for (const { description } of operations.flatMap(({ responses }) => [...responses.values()]))
+      expect(description).not.toBe('')
   })
 
   test('[X8] names its parts once, and nothing is named that is not used', () => {

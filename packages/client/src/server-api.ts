@@ -7,17 +7,17 @@ export interface Operations {
     input: { query: { user_ids: string[]; viewer_id?: string | undefined } }
     answer: Presence[]
   }
-  /** Presence of many people, by body */
+  /** Presence of many users, by body */
   'POST /api/v1/presence/query': {
     input: { query: { viewer_id?: string | undefined }; body: ContactList }
     answer: Presence[]
   }
-  /** Presence of one person */
+  /** Presence of one user */
   'GET /api/v1/presence/{user_id}': {
     input: { path: { user_id: string }; query: { viewer_id?: string | undefined } }
     answer: Presence
   }
-  /** Only the status of many people */
+  /** Only the status of many users */
   'GET /presence/batch': {
     input: { query: { user_ids: string[]; viewer_id?: string | undefined } }
     answer: Record<string, Status | null>
@@ -29,7 +29,7 @@ export interface Operations {
       body: {
         text?: string | null | undefined
         emoji?: string | null | undefined
-        /** Unix milliseconds or ISO 8601, and ahead of now; null or absent for never */
+        /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
         expires_at?: number | string | null | undefined
       }
     }
@@ -44,7 +44,7 @@ export interface Operations {
       body: {
         /** online returns to automatic */
         status: 'online' | 'away' | 'busy' | 'invisible'
-        /** Unix milliseconds or ISO 8601, and ahead of now; null or absent for never */
+        /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
         expires_at?: number | string | null | undefined
       }
     }
@@ -88,18 +88,18 @@ export interface Operations {
     input: { path: { user_id: string }; body: ContactList }
     answer: undefined
   }
-  /** Export everything about a person */
+  /** Export all data of a user */
   'GET /api/v1/users/{user_id}/export': { input: { path: { user_id: string } }; answer: PersonData }
-  /** Erase everything about a person */
+  /** Erase all data of a user */
   'DELETE /api/v1/users/{user_id}': { input: { path: { user_id: string } }; answer: undefined }
   /** Why does a viewer see a user as they do */
   'GET /api/v1/explain': {
     input: { query: { user_id: string; viewer_id?: string | undefined } }
     answer: Explanation
   }
-  /** Numbers for people */
+  /** Statistics */
   'GET /api/v1/stats': { input: Record<never, never>; answer: Stats }
-  /** The last hour in numbers */
+  /** Statistics of the last hour */
   'GET /api/v1/stats/history': {
     input: Record<never, never>
     answer: {
@@ -142,13 +142,13 @@ export interface Problem {
     | 'overloaded'
     | 'unavailable'
     | 'internal'
-  /** For people: what to mend */
+  /** What to correct, for humans */
   detail: string
 }
 
-/** A person as others see them */
+/** A user as others see them */
 export interface Presence extends PublicPresence {
-  /** live for people who are here, db for everybody else */
+  /** live for users who are here, db for all others */
   source: 'live' | 'db'
 }
 
@@ -158,28 +158,28 @@ export interface ContactList {
 
 export type Status = 'online' | 'away' | 'busy' | 'offline'
 
-/** A person as they see themselves */
+/** A user as they see themselves */
 export interface OwnPresence extends PublicPresence {
-  /** What the person chose; auto for nothing */
+  /** What the user set; auto for nothing */
   availability: 'auto' | 'away' | 'busy' | 'invisible'
   availability_expires_at: number | null
   sessions: Session[]
 }
 
-/** With the server's defaults where the person chose nothing */
+/** With the server's defaults where the user set nothing */
 export interface Settings {
-  /** Who may see anything at all */
+  /** Audience of the status; all others see nothing */
   status_visibility: Audience
-  /** Who of those may see the last seen too */
+  /** Audience, within that, of the last seen */
   last_seen_visibility: Audience
-  /** Only people who show themselves in return */
+  /** Visible only to users who are visible in return */
   reciprocal: boolean
   last_seen_precision: 'exact' | 'approximate'
-  /** People who may see everything, whatever the audience */
+  /** Users who may see everything, whatever the audience */
   allow: string[]
-  /** People who may see nothing; wins over everything else. With anybody in it, the public page shows nothing */
+  /** Users who may see nothing; wins over everything else. If it is not empty, public presence shows nothing */
   deny: string[]
-  /** Inactivity after which the person is away */
+  /** Inactivity after which the user is away */
   away_after_ms: number
 }
 
@@ -191,9 +191,9 @@ export interface PersonData {
   presence: OwnPresence
   settings: Settings
   kept: KeptData
-  /** Whom they have on their list */
+  /** Users on the list of this user */
   contacts: string[]
-  /** Who has them on theirs */
+  /** Users who have this user on their list */
   contact_of: string[]
 }
 
@@ -237,30 +237,30 @@ export interface Explanation {
       is_expired: boolean
     } | null
     privacy: {
-      /** Who may see anything at all */
+      /** Audience of the status; all others see nothing */
       status_visibility: Audience
-      /** Who of those may see the last seen too */
+      /** Audience, within that, of the last seen */
       last_seen_visibility: Audience
-      /** Only people who show themselves in return */
+      /** Visible only to users who are visible in return */
       reciprocal: boolean
       last_seen_precision: 'exact' | 'approximate'
-      /** People who may see everything, whatever the audience */
+      /** Users who may see everything, whatever the audience */
       allow: string[]
-      /** People who may see nothing; wins over everything else. With anybody in it, the public page shows nothing */
+      /** Users who may see nothing; wins over everything else. If it is not empty, public presence shows nothing */
       deny: string[]
     }
     rulings: { status: Ruling; last_seen: Ruling }
     sight: 'everything' | 'approximate' | 'status' | 'nothing'
     pending: { status: Status; at: number } | null
     next_deadline_at: number | null
-    /** Inactivity after which the person is away */
+    /** Inactivity after which the user is away */
     away_after_ms: number
     version: number
   }
 }
 
 export interface Stats {
-  /** Hot users by shown status; null while the store is away */
+  /** Users in the hot store by shown status; null while the store is down */
   users: Record<Status, number> | null
   connections: number
   streams: number
@@ -281,11 +281,11 @@ export interface Stats {
 
 export interface PublicPresence {
   user_id: string
-  /** Null only where the server hides people so */
+  /** Null only for hidden users, where the server is configured so */
   status: Status | null
   /** The latest instant the user is known to have been active; null if never or hidden */
   last_seen: number | null
-  /** Instead of last_seen, for people who show it only approximately */
+  /** Instead of last_seen, for users who show it only approximately */
   last_seen_bucket?: 'recently' | 'this_week' | 'this_month' | 'long_ago' | null
   custom_status: CustomStatus | null
   /** Platforms that are live now, most recently active first */
@@ -302,15 +302,15 @@ export interface Session {
   connected_at: number
 }
 
-/** What the rest is made of, as it is kept; null for what was never chosen */
+/** The stored data behind the rest; null for what was never set */
 export interface KeptData {
-  /** What others are shown who may see everything; differs while invisible */
+  /** What viewers see who may see everything; differs while invisible */
   shown: PublicPresence
   /** Since when the status is the one shown */
   shown_since: number | null
-  /** The true one, also while invisible */
+  /** The real one, also while invisible */
   last_seen: number | null
-  /** Also those that ended a moment ago and still count */
+  /** Includes sessions that ended a moment ago and still count */
   sessions: {
     session_id: string
     device_id: string
@@ -323,19 +323,19 @@ export interface KeptData {
     /** Null while it is live */
     ended_at: number | null
   }[]
-  /** Those that are remembered for two minutes, by their names only */
+  /** Sessions remembered for two minutes, by id only */
   ended_sessions: { session_id: string; ended_at: number }[]
   availability: {
     status: 'auto' | 'away' | 'busy' | 'invisible'
     expires_at: number | null
-    /** When it was chosen */
+    /** When it was set */
     set_at: number
   } | null
   custom_status: {
     text: string | null
     emoji: string | null
     expires_at: number | null
-    /** When it was chosen */
+    /** When it was set */
     set_at: number
   } | null
   away_after: { away_after_ms: number | null; set_at: number } | null

@@ -12,7 +12,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   roleCommand('gateway', 'holds connections'),
   roleCommand('presence', 'state, queries, deadlines'),
-  roleCommand('fanout', 'for queues and webhooks, which later versions bring'),
+  roleCommand('fanout', 'for queues and webhooks of later versions'),
   token,
   explain,
   migrate,
