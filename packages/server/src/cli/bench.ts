@@ -1,7 +1,7 @@
 // `greendot bench`: the way from the program to the benchmark in bench/, most of which is loaded only when
 // it is asked for. This is the one file of the program that may import from there.
-import { CATALOG } from '../../../../bench/catalog.ts'
-import { FLAGS } from '../../../../bench/options.ts'
+import { CATALOG } from '../../../bench/src/catalog.ts'
+import { FLAGS } from '../../../bench/src/options.ts'
 import type { Command } from './command.ts'
 
 export const bench: Command = {
@@ -20,7 +20,7 @@ export const bench: Command = {
   })),
   takesSettings: false,
   async run(argv, world) {
-    const { runBench } = await import('../../../../bench/command.ts')
+    const { runBench } = await import('../../../bench/src/command.ts')
     return runBench(argv, world)
   },
 }

@@ -1,0 +1,42 @@
+// The whole benchmark once, small: a real server, a real load process, through the command line.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Result } from './figures/result.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const CLI = join(import.meta.dir, '../../server/src/cli.ts')
+
+async function bench(...argv: string[]) {
+  const child = Bun.spawn([process.execPath, CLI, 'bench', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { out, err, code: await child.exited }
+}
+
+test('[C9, X7] churn of 50 users: everybody hears of everything, and it is written down', async () => {
+  const flags = ['--users', '50', '--contacts', '6', '--rate', '50', '--seconds', '1', '--no-pin']
+  const { out, err, code } = await bench('churn', ...flags, '--loads', '2', '--exact', '50', '--out', folder)
+  expect({ code, err }).toMatchObject({ code: 0 })
+  expect(out).toContain('no errors')
+  const result = JSON.parse(readFileSync(join(folder, 'churn.json'), 'utf8')) as Result
+  expect(result.problems).toEqual([])
+  expect(result).toMatchObject({ scenario: 'churn', subject: 'Greendot', settings: { users: 50 } })
+  // The measured second: 50 changes, each with 6 watchers; all are counted when a newer one took their place.
+  expect(result.curves[0]!.count).toBe(50 * 6)
+  const figures = Object.fromEntries(result.figures.map(({ name, value }) => [name, value]))
+  expect(figures.deliveries_per_second).toBeGreaterThan(0)
+  expect(figures.churn_p99_ms).toBeGreaterThan(0)
+  expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('id="results"')
+})
+
+test('[C9] a taken port is said in one line', async () => {
+  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { err, code } = await bench('churn', '--users', '10', '--contacts', '2', '--port', String(taken.port))
+  taken.stop(true)
+  expect(code).toBe(1)
+  expect(err).toContain(`the server did not start`)
+  expect(err).toContain(String(taken.port))
+})

@@ -1,0 +1,90 @@
+// Opens the lines of a load process. At a fixed rate every arrival has its instant, whether those
+// before it have been served or not, and is timed from that instant; in parallel, the next begins when
+// one is done, which is for getting everybody in and not for timing.
+
+import { createLatencies } from '../figures/histogram.ts'
+import { now } from '../platform/clock.ts'
+import type { Crowd } from './load-users.ts'
+import type { Arrivals, ConnectReport } from './orders.ts'
+
+const TICK_MS = 1
+
+export function arrive(crowd: Crowd, arrivals: Arrivals, limitMs: number): Promise<ConnectReport> {
+  const users = crowd.users.filter((user) => user >= arrivals.from && user < arrivals.to)
+  const latencies = createLatencies()
+  let next = 0
+  let done = 0
+  let failed = 0
+  let lastReadyAt = 0
+
+  return new Promise((resolve) => {
+    let ticker: Timer | undefined
+    const limit = setTimeout(() => finish(), limitMs)
+
+    function finish(): void {
+      clearInterval(ticker)
+      clearTimeout(limit)
+      failed += users.length - done
+      resolve({ latencies: latencies.encode(), failed, lastReadyAt })
+    }
+
+    function openNext(dueAt: number): void {
+      let isOver = false
+      const end = (isReady: boolean) => {
+        if (isOver) return
+        isOver = true
+        done++
+        if (isReady) {
+          lastReadyAt = now()
+          latencies.record(lastReadyAt - dueAt)
+        } else failed++
+        if (done === users.length) finish()
+        else if (arrivals.how === 'parallel' && next < users.length) openNext(now())
+      }
+      crowd.open(
+        users[next++]!,
+        () => end(true),
+        () => end(false),
+      )
+    }
+
+    if (users.length === 0) finish()
+    else if (arrivals.how === 'parallel') {
+      for (let count = 0; count < arrivals.parallel && next < users.length; count++) openNext(now())
+    } else {
+      const dueOf = (user: number) => arrivals.startAt + ((user - arrivals.from) / arrivals.perSecond) * 1000
+      ticker = setInterval(() => {
+        while (next < users.length && dueOf(users[next]!) <= now()) openNext(dueOf(users[next]!))
+      }, TICK_MS)
+    }
+  })
+}
+
+const RETRY_MS = 200
+
+/** Opens a user's line, and again until the server takes them. The waits differ, or all would come at once. */
+function comeBack(crowd: Crowd, user: number): void {
+  crowd.open(
+    user,
+    () => crowd.lineOf(user)?.mark(),
+    () => setTimeout(() => comeBack(crowd, user), RETRY_MS * (0.5 + Math.random())),
+  )
+}
+
+/** Whoever loses the line comes back at once. */
+export function keepComingBack(crowd: Crowd): void {
+  crowd.onLost((user) => comeBack(crowd, user))
+}
+
+/** Those who never change and only count hang up and come back, in turns. Returns how to stop it. */
+export function keepCommuting(crowd: Crowd, perSecond: number): () => void {
+  const commuters = crowd.users.filter((user) => !crowd.isExact(user) && crowd.schedule.serialsOf(user) === 0)
+  if (commuters.length === 0 || perSecond === 0) return () => {}
+  let next = 0
+  const timer = setInterval(() => {
+    const user = commuters[next++ % commuters.length]!
+    // Somebody who is still on the way is left alone.
+    if (crowd.hangUp(user)) comeBack(crowd, user)
+  }, 1000 / perSecond)
+  return () => clearInterval(timer)
+}

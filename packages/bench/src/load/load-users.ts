@@ -1,0 +1,274 @@
+// The users of one load process: a line each, what they heard, and how late it was. Counting is all
+// that most lines cost; every so often one is exact, and from those come latencies and the proof that
+// nothing was left out.
+
+import { createLatencies, type Latencies } from '../figures/histogram.ts'
+import { now } from '../platform/clock.ts'
+import { createAddresses } from '../wires/addresses.ts'
+import { mintToken } from '../wires/tokens.ts'
+import type { Line, LineEvents, Target, Wire } from '../wires/wire.ts'
+import { type Graph, makeGraph } from './graphs.ts'
+import type { Counts, Inspection, Job, Report } from './orders.ts'
+import { createSchedule, type Schedule } from './schedule.ts'
+
+const SAMPLES_MAX = 5
+const SCATTER = 0x9e3779b1
+
+/** A line and what is known of it. */
+interface Member {
+  line: Line | null
+  isReady: boolean
+  frames: number
+  /** By position of the contact, the newest serial heard; null for lines that only count. */
+  heard: Int32Array | null
+}
+
+export interface Crowd {
+  users: readonly number[]
+  schedule: Schedule
+  counts: Counts
+  /** Opens a user's line; `onReady` or `onFailed` is called once. */
+  open(user: number, onReady: () => void, onFailed: () => void): void
+  /** Null while it is not ready: nothing must be sent before that. */
+  lineOf(user: number): Line | null
+  isExact(user: number): boolean
+  /** Ends a line that is ready; false if there is none. */
+  hangUp(user: number): boolean
+  /** Makes a change of a user and notes how late it is. */
+  make(change: number): void
+  mark(): void
+  /** Called with whoever loses their line from now on. */
+  onLost(lost: (user: number) => void): void
+  /** Keeps so many payload sizes of pushed frames. */
+  record(frames: number): void
+  recorded(): number[]
+  report(): Report
+  inspect(): Inspection
+  close(): void
+}
+
+export function createCrowd(job: Job, wire: Wire): Crowd {
+  const graph: Graph = makeGraph(job.graph)
+  const schedule = createSchedule(job.schedule)
+  const users = Array.from({ length: job.graph.users }, (_, user) => user).filter(
+    (user) => user % job.of === job.index,
+  )
+  const tokens = new Map(users.map((user) => [user, mintToken(job.target, user, now())]))
+  const target: Target = {
+    host: job.target.host,
+    port: job.target.port,
+    extra: job.target.extra,
+    nextAddress: createAddresses(job.firstAddress),
+    token: (user) => tokens.get(user)!,
+  }
+  const members = new Map<number, Member>()
+  const counts: Counts = {
+    ready: 0,
+    arrivals: 0,
+    closed: 0,
+    errors: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    frames: 0,
+    updates: 0,
+    ownFrames: 0,
+    exactUpdates: 0,
+    superseded: 0,
+    backwards: 0,
+    unmade: 0,
+    gone: 0,
+    changesMade: 0,
+  }
+  const samples: string[] = []
+  const byPhase: Latencies[] = []
+  const madeByPhase: Latencies[] = []
+  let recent = createLatencies()
+  let sizes: number[] = []
+  let sizesMax = 0
+  let isMarked = false
+  let lost: ((user: number) => void) | null = null
+
+  // The number of the user decides, so that it does not matter how many load processes there are; it is
+  // scattered, so that the exact ones are not all in one of them.
+  const isExact = (user: number): boolean => (Math.imul(user, SCATTER) >>> 8) % job.exactEvery === 0
+
+  function complain(what: string): void {
+    counts.errors++
+    if (samples.length < SAMPLES_MAX) samples.push(what)
+  }
+
+  function hear(member: Member, contacts: readonly number[], user: number, serial: number): void {
+    const position = contacts.indexOf(user)
+    const last = member.heard![position]!
+    counts.exactUpdates++
+    if (serial <= last) {
+      // A repeat of the mark is harmless; a step back is not.
+      if (serial < last) counts.backwards++
+      return
+    }
+    const at = now()
+    // Whoever hears of a newer change has waited for the older ones just as long.
+    for (let one = last + 1; one <= serial; one++) {
+      const change = schedule.changeOf(user, one)
+      const phase = schedule.phaseOf(change)
+      if (phase < 0) {
+        counts.unmade++
+        continue
+      }
+      const waitedMs = at - schedule.dueAt(change)
+      byPhase[phase] ??= createLatencies()
+      byPhase[phase].record(waitedMs)
+      recent.record(waitedMs)
+    }
+    counts.superseded += serial - last - 1
+    member.heard![position] = serial
+  }
+
+  function open(user: number, onReady: () => void, onFailed: () => void): void {
+    const contacts = Array.from(graph.contactsOf(user))
+    const exact = isExact(user)
+    const before = members.get(user)
+    const member: Member = {
+      line: null,
+      isReady: false,
+      frames: before?.frames ?? 0,
+      heard: exact ? (before?.heard ?? new Int32Array(contacts.length)) : null,
+    }
+    members.set(user, member)
+    const events: LineEvents = {
+      onReady() {
+        member.isReady = true
+        counts.ready++
+        counts.arrivals++
+        onReady()
+      },
+      onDelivery: (whom, serial) => hear(member, contacts, whom, serial),
+      onFrame(payloadBytes, updates) {
+        counts.frames++
+        counts.updates += updates
+        member.frames++
+        if (sizes.length < sizesMax) sizes.push(payloadBytes)
+      },
+      onOwnFrame(payloadBytes) {
+        counts.ownFrames++
+        if (sizes.length < sizesMax) sizes.push(payloadBytes)
+      },
+      onGone() {
+        if (isMarked) counts.gone++
+      },
+      onBytes(bytes) {
+        counts.bytesIn += bytes
+      },
+      onSent(bytes) {
+        counts.bytesOut += bytes
+      },
+      onDrain(afterMs) {
+        setTimeout(() => {
+          if (hangUp(user)) lost?.(user)
+        }, afterMs)
+      },
+      onError: complain,
+      onClose() {
+        counts.closed++
+        member.line = null
+        if (member.isReady) {
+          member.isReady = false
+          counts.ready--
+          lost?.(user)
+        } else onFailed()
+      },
+    }
+    member.line = wire.open(target, { user, contacts, isExact: exact, events })
+  }
+
+  function lineOf(user: number): Line | null {
+    const member = members.get(user)
+    return member?.isReady ? member.line : null
+  }
+
+  function hangUp(user: number): boolean {
+    const member = members.get(user)
+    if (member === undefined || !member.isReady) return false
+    member.isReady = false
+    counts.ready--
+    member.line?.close()
+    member.line = null
+    return true
+  }
+
+  function inspect(): Inspection {
+    let pairs = 0
+    let behind = 0
+    let due = 0
+    let exactLines = 0
+    let framesMax = 0
+    for (const [user, { heard, frames }] of members) {
+      framesMax = Math.max(framesMax, frames)
+      if (heard === null) continue
+      exactLines++
+      for (const [position, contact] of graph.contactsOf(user).entries()) {
+        const made = schedule.serialsOf(contact)
+        pairs++
+        due += made
+        if (heard[position] !== made) behind++
+      }
+    }
+    const none = createLatencies()
+    const encoded = (histograms: Latencies[]) =>
+      schedule.phases.map((_, phase) => (histograms[phase] ?? none).encode())
+    return {
+      phases: encoded(byPhase),
+      lateness: encoded(madeByPhase),
+      pairs,
+      behind,
+      due,
+      exactLines,
+      framesMax,
+    }
+  }
+
+  return {
+    users,
+    schedule,
+    counts,
+    open,
+    inspect,
+    isExact,
+    hangUp,
+    lineOf,
+    make(change) {
+      const line = lineOf(schedule.userOf(change))
+      if (line === null) return
+      line.change(schedule.serialOf(change))
+      counts.changesMade++
+      const phase = schedule.phaseOf(change)
+      madeByPhase[phase] ??= createLatencies()
+      madeByPhase[phase].record(now() - schedule.dueAt(change))
+    },
+    mark() {
+      isMarked = true
+      for (const member of members.values()) {
+        member.line?.mark()
+        member.frames = 0
+        member.heard?.fill(0)
+      }
+    },
+    onLost(listener) {
+      lost = listener
+    },
+    record(frames) {
+      sizes = []
+      sizesMax = frames
+    },
+    recorded: () => sizes,
+    report() {
+      const report = { counts: { ...counts }, samples: [...samples], recent: recent.encode() }
+      recent = createLatencies()
+      return report
+    },
+    close() {
+      for (const { line } of members.values()) line?.close()
+      members.clear()
+    },
+  }
+}

@@ -1,0 +1,102 @@
+// What a load process can be told, and what it answers. Plain data: it crosses processes.
+
+import type { TargetSpec } from '../subject/subject.ts'
+import type { GraphSpec } from './graphs.ts'
+import type { Phase, ScheduleSpec } from './schedule.ts'
+
+export interface Job {
+  target: TargetSpec
+  graph: GraphSpec
+  schedule: ScheduleSpec
+  /** This process holds the users `index`, `index + of`, `index + 2 of`, … */
+  index: number
+  of: number
+  /** Its first source address; see addresses.ts. */
+  firstAddress: number
+  /** Every so many lines one is exact: it reports each delivery, the others are counted. */
+  exactEvery: number
+}
+
+export type Order =
+  | { do: 'prepare'; job: Job }
+  /** Answers with the clock of the process. */
+  | { do: 'clock' }
+  /** Opens a line for each user: user n at `startAt + n / perSecond`, or `parallel` at a time. */
+  | { do: 'connect'; arrivals: Arrivals; limitMs: number }
+  | { do: 'mark' }
+  | { do: 'beat'; everyMs: number }
+  /** Adds a phase to the schedule; its changes are made when they are due. */
+  | { do: 'phase'; phase: Phase }
+  /** Whoever loses the connection opens it again, at once. */
+  | { do: 'return' }
+  /** So many of those who never change and are not exact reconnect a second; 0 stops it. */
+  | { do: 'commute'; perSecond: number }
+  | { do: 'deafen'; but: number }
+  /** Keeps the payloads of the next pushed frames. */
+  | { do: 'record'; frames: number }
+  | { do: 'recorded' }
+  | { do: 'report' }
+  | { do: 'inspect' }
+  | { do: 'close' }
+
+export type Arrivals =
+  | { how: 'rate'; startAt: number; perSecond: number; from: number; to: number }
+  | { how: 'parallel'; parallel: number; from: number; to: number }
+
+/** Counts since the start of the process; a reader takes differences. */
+export interface Counts {
+  /** Lines that are ready now. */
+  ready: number
+  /** Times a line became ready. */
+  arrivals: number
+  closed: number
+  errors: number
+  bytesIn: number
+  bytesOut: number
+  frames: number
+  updates: number
+  /** Frames that told users of themselves. */
+  ownFrames: number
+  /** Of the exact lines only. */
+  exactUpdates: number
+  /** Changes an exact line never saw by themselves, because a newer one was sent in their place. */
+  superseded: number
+  /** A newer one was seen before an older one, or one twice. */
+  backwards: number
+  /** Changes that were heard of and nobody made. */
+  unmade: number
+  /** Times somebody who is here was shown as gone, after the mark. */
+  gone: number
+  changesMade: number
+}
+
+export interface Report {
+  counts: Counts
+  /** Some of the errors, in words. */
+  samples: string[]
+  /** Encoded histograms since the last report: how late changes arrived, and how late they were made. */
+  recent: string
+}
+
+export interface ConnectReport {
+  /** Encoded: from the instant the arrival was due to its last state. */
+  latencies: string
+  failed: number
+  lastReadyAt: number
+}
+
+/** What became of the phases. */
+export interface Inspection {
+  /** Encoded histograms by phase: from due to heard, exact lines. */
+  phases: string[]
+  /** By phase: from due to made, by this process. */
+  lateness: string[]
+  /** Pairs of an exact line and a contact, and how many of them have not the newest change. */
+  pairs: number
+  behind: number
+  /** What exact lines should have heard in all: changes of their contacts. */
+  due: number
+  exactLines: number
+  /** The most frames any line got since the mark. */
+  framesMax: number
+}

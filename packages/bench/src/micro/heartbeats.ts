@@ -1,0 +1,123 @@
+// Heartbeats, the most frequent thing by far. Over the wire, beside the same runtime with a handler that
+// only counts; and the handler alone, beside the least a beat can be: one look at the clock, two numbers.
+import { HEARTBEAT_ACTIVE } from '@greendot/protocol'
+import { createInterner } from '../../../server/src/gateway/interner.ts'
+import { createSessionTable, type Socket } from '../../../server/src/gateway/sessions/session-table.ts'
+import { createSessions } from '../../../server/src/gateway/sessions/sessions.ts'
+import { createSockets } from '../../../server/src/gateway/sessions/sockets.ts'
+import { createTally } from '../../../server/src/platform/tally.ts'
+import { type BeatLoadOptions, openBeatLoad } from './beat-load.ts'
+import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
+import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'
+import { createPeople, policy, userName } from './users.ts'
+
+/** Several beats in a segment: what the code costs. One each, with time between: what a network makes of it. */
+const CROWDED = { clients: 256, beatsPerSegment: 16, segmentEveryMs: 0 }
+const SPARSE = { clients: 1_000, beatsPerSegment: 1, segmentEveryMs: 25 }
+const SESSIONS = 10_000
+
+export const heartbeats: Micro = {
+  name: 'heartbeats',
+  about: 'heartbeats over the wire and in the handler, beside the bare runtime',
+  missing: () => null,
+  async run(scale) {
+    return [
+      await overTheWire('heartbeats, 16 a segment', CROWDED, scale),
+      await overTheWire('heartbeats, 1 a segment', SPARSE, scale),
+      await inTheHandler(scale),
+    ]
+  },
+}
+
+type Crowd = Omit<BeatLoadOptions, 'path'>
+
+async function overTheWire(name: string, crowd: Crowd, { rounds, roundMs }: Scale): Promise<Reading> {
+  const greendot = await startMeasured()
+  const bare = await startBare()
+  async function beating(server: MeasuredServer) {
+    const path = (client: number) => `/api/v1/ws?token=${server.tokenOf(client)}`
+    const load = await openBeatLoad(server.port, { ...crowd, path })
+    return perServerCpuSecond(server, async () => {
+      const before = await server.metric('greendot_heartbeats_total')
+      await load.beat(roundMs)
+      return (await server.metric('greendot_heartbeats_total')) - before
+    })
+  }
+  try {
+    return await sideBySide(
+      { name, unit: 'beats per CPU-second', rounds },
+      await beating(greendot),
+      await beating(bare),
+    )
+  } finally {
+    await greendot.stop()
+    await bare.stop()
+  }
+}
+
+async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
+  const people = await createPeople()
+  const { clock, logger, tracker } = people
+  const gatewayId = () => 'g-1'
+  const table = createSessionTable(gatewayId, () => 0)
+  const tally = createTally()
+  const sessions = createSessions({
+    table,
+    interner: createInterner(),
+    tracker,
+    policy,
+    clock,
+    gatewayId,
+    formerGatewayIds: () => [],
+    sessionsPerUser: 1,
+    tally,
+    onTracked: () => {},
+    onEnd: () => {},
+  })
+  const { promise: allWelcome, resolve } = Promise.withResolvers<void>()
+  let welcomed = 0
+  const handler = createSockets({
+    table,
+    sessions,
+    handleFrame: async () => ({ result: 'ok' }),
+    policy,
+    framesPerSecond: Number.POSITIVE_INFINITY,
+    clock,
+    logger,
+    tally,
+    onWelcome() {
+      if (++welcomed === SESSIONS) resolve()
+    },
+  })
+  const sockets = Array.from({ length: SESSIONS }, (_, user) => silentSocket(user))
+  for (const socket of sockets) handler.open(socket)
+  await allWelcome
+
+  function beatAll(): number {
+    for (const socket of sockets) handler.message(socket, HEARTBEAT_ACTIVE)
+    return SESSIONS
+  }
+
+  const beatAt = new Float64Array(SESSIONS)
+  const activeAt = new Float64Array(SESSIONS)
+  function touchAll(): number {
+    for (let row = 0; row < SESSIONS; row++) {
+      const now = clock.now()
+      beatAt[row] = now
+      activeAt[row] = now
+    }
+    return SESSIONS
+  }
+
+  const reading = { name: 'heartbeat handler', unit: 'beats per CPU-second', rounds }
+  const compared = await sideBySide(reading, perCpuSecond(roundMs, beatAll), perCpuSecond(roundMs, touchAll))
+  await people.close()
+  return compared
+}
+
+/** All that the handler asks of a socket whose client never reads. */
+function silentSocket(user: number): Socket {
+  const opening = { userId: userName(user), deviceId: `device-${user}`, platform: 'web', activity: null }
+  const socket = { data: { ...opening, tokenExpiresAt: null }, send: () => 1, close: () => {} }
+  return socket as unknown as Socket
+}

@@ -1,0 +1,70 @@
+// One user's talk with Centrifugo, written from its documented protocol (JSON, version 2) and never run
+// against the server: it could not be had where this was written. A person is a channel that keeps its
+// latest publication; watching is subscribing to it, and the answer brings that publication.
+import { type LineOptions, userName } from '../../wires/wire.ts'
+import type { Say, Talk } from '../dialogue.ts'
+
+export const NAMESPACE = 'people'
+const CONNECT_ID = 1
+const PUBLISH_ID = 2
+const SUBSCRIBE_ID_MIN = 3
+
+const channelOf = (user: number) => `${NAMESPACE}:${userName(user)}`
+
+export function createTalk(
+  token: string,
+  { user, contacts, isExact, events }: LineOptions,
+  say: Say,
+): Talk<Buffer> {
+  let unanswered = contacts.length
+
+  const command = (id: number, what: object) => JSON.stringify({ id, ...what })
+  const publish = (serial: number) =>
+    command(PUBLISH_ID, { publish: { channel: channelOf(user), data: { serial } } })
+
+  function onReply(reply: Reply): void {
+    if (reply.error !== undefined) events.onError(JSON.stringify(reply))
+    else if (reply.id === CONNECT_ID) {
+      const subscriptions = contacts.map((contact, index) =>
+        command(SUBSCRIBE_ID_MIN + index, { subscribe: { channel: channelOf(contact), recover: true } }),
+      )
+      // Several commands share a frame, one on each line.
+      say([publish(0), ...subscriptions].join('\n'))
+    } else if (reply.id >= SUBSCRIBE_ID_MIN && --unanswered === 0) events.onReady()
+  }
+
+  function onPush(push: Push, chars: number): void {
+    if (push.pub === undefined) {
+      events.onError(JSON.stringify(push))
+      return
+    }
+    events.onFrame(chars, 1)
+    const whom = Number(/user-(\d+)$/.exec(push.channel)?.[1])
+    if (isExact && push.pub.data.serial > 0) events.onDelivery(whom, push.pub.data.serial)
+  }
+
+  return {
+    begin: () => void say(command(CONNECT_ID, { connect: { token } })),
+    hear(message) {
+      for (const line of message.toString().split('\n')) {
+        if (line === '') continue
+        const parsed = JSON.parse(line) as Partial<Reply> & { push?: Push }
+        if (parsed.push !== undefined) onPush(parsed.push, line.length)
+        else if (parsed.id !== undefined) onReply(parsed as Reply)
+        // An empty object is a ping, and the answer to it is the same.
+        else events.onSent(say('{}'))
+      }
+    },
+    change: (serial) => events.onSent(say(publish(serial))),
+  }
+}
+
+interface Reply {
+  id: number
+  error?: { code: number; message: string }
+}
+
+interface Push {
+  channel: string
+  pub?: { data: { serial: number } }
+}

@@ -1,0 +1,65 @@
+// One user's talk with the Socket.IO server, apart from the WebSocket that carries it: Engine.IO packets
+// (0 open, 2 ping, 3 pong, 4 message) that hold Socket.IO packets (0 connect, 2 event, 3 answer, 4 refusal).
+// Pushed states of contacts are only counted by their first two characters on lines that are not exact.
+import { type LineOptions, userName } from '../../wires/wire.ts'
+import type { Say, Talk } from '../dialogue.ts'
+
+const WATCH = 0
+const OPEN = 0x30
+const PING = 0x32
+const MESSAGE = 0x34
+const CONNECT = 0x30
+const EVENT = 0x32
+const ANSWER = 0x33
+
+export function createTalk(
+  token: string,
+  { contacts, isExact, events }: LineOptions,
+  say: Say,
+): Talk<Buffer> {
+  function onEvent(message: Buffer): void {
+    events.onFrame(message.length, 1)
+    if (!isExact) return
+    const [name, state] = JSON.parse(message.toString('utf8', 2)) as [string, WatchedState]
+    const whom = Number(/^user-(\d+)$/.exec(state.user_id)?.[1] ?? Number.NaN)
+    if (name !== 'presence' || Number.isNaN(whom)) events.onError(message.toString())
+    else if (state.status === 'offline') events.onGone(whom)
+    // Serial 0 is somebody who came.
+    else if (state.serial > 0) events.onDelivery(whom, state.serial)
+  }
+
+  function onMessage(message: Buffer): void {
+    if (message[1] === EVENT) onEvent(message)
+    else if (message[1] === CONNECT) say(`42${WATCH}${JSON.stringify(['watch', contacts.map(userName)])}`)
+    else if (message[1] === ANSWER) onAnswer(message)
+    else events.onError(message.toString())
+  }
+
+  function onAnswer(message: Buffer): void {
+    const [states] = JSON.parse(message.toString('utf8', 3)) as [WatchedState[]]
+    if (states.length === contacts.length) events.onReady()
+    else events.onError(`asked for ${contacts.length} states, got ${states.length}`)
+  }
+
+  return {
+    // The server speaks first.
+    begin() {},
+    hear(message) {
+      if (message[0] === MESSAGE) onMessage(message)
+      else if (message[0] === PING) events.onSent(say('3'))
+      else if (message[0] === OPEN) say(`40${JSON.stringify({ token })}`)
+      else events.onError(message.toString())
+    },
+    // The status goes back and forth as with people who come and go from their desks.
+    change(serial) {
+      const status = serial % 2 === 1 ? 'away' : 'online'
+      events.onSent(say(`42${JSON.stringify(['status', status, serial])}`))
+    },
+  }
+}
+
+interface WatchedState {
+  user_id: string
+  status: string
+  serial: number
+}

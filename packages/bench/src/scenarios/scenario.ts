@@ -1,0 +1,116 @@
+// What a scenario is, and the beginning most of them share: everybody connects and it becomes quiet.
+
+import type { Figure, Outcome } from '../figures/result.ts'
+import { type Fleet, type FleetSpec, startFleet } from '../load/fleet.ts'
+import { loadsFor, type Options } from '../options.ts'
+import { now } from '../platform/clock.ts'
+import { BenchProblem } from '../platform/problem.ts'
+import { usageOf } from '../platform/proc.ts'
+import type { Progress } from '../platform/progress.ts'
+import type { Scope } from '../platform/scope.ts'
+import type { Subject } from '../subject/subject.ts'
+
+export interface Bench {
+  options: Options
+  /** Whatever the scenario starts is stopped with it. */
+  scope: Scope
+  progress: Progress
+}
+
+export interface Scenario {
+  /** Settings the server needs for it, as flags. */
+  settings?: readonly string[]
+  run(subject: Subject, bench: Bench): Promise<Outcome>
+}
+
+export const BEAT_EVERY_MS = 15_000
+const PARALLEL = 200
+const CONNECT_MS_MAX = 600_000
+const QUIET_MS_MAX = 30_000
+
+export function fleetSpec(options: Options, change: Partial<FleetSpec> = {}): FleetSpec {
+  const { users, contacts, graph, seed, changers, order, exactLines, loadCore } = options
+  return {
+    graph: { kind: graph, users, contacts, seed },
+    schedule: { users, changers: changers ?? users, order, seed },
+    loads: loadsFor(options),
+    exactEvery: Math.max(1, Math.round(users / exactLines)),
+    core: loadCore,
+    ...change,
+  }
+}
+
+export interface Gathered {
+  fleet: Fleet
+  seconds: number
+}
+
+/** Everybody connects, as fast as they are let in; when it is quiet, counting begins. */
+export async function gather(subject: Subject, bench: Bench, spec: FleetSpec): Promise<Gathered> {
+  const { progress, scope } = bench
+  const { users } = spec.graph
+  progress.show(`preparing ${users} users, load processes: ${spec.loads}`)
+  const fleet = await startFleet(subject, spec, scope)
+  // From the beginning: the first ones may wait long for the last.
+  await fleet.beat(BEAT_EVERY_MS)
+  const startedAt = now()
+  const watch = setInterval(() => {
+    void fleet.report().then(
+      ({ counts }) => progress.show(`connecting: ${counts.ready} of ${users}`),
+      () => 'the end of the load is told elsewhere',
+    )
+  }, 500)
+  const parallel = Math.max(1, Math.floor(PARALLEL / spec.loads))
+  const { failed, lastReadyAt } = await fleet
+    .connect({ how: 'parallel', parallel, from: 0, to: users }, CONNECT_MS_MAX)
+    .finally(() => clearInterval(watch))
+  if (failed > 0) throw new BenchProblem(`${failed} of ${users} could not connect: ${await why(fleet)}`)
+  if (!(await fleet.quiet(QUIET_MS_MAX)))
+    throw new BenchProblem('it does not become quiet after everybody has connected')
+  await fleet.mark()
+  return { fleet, seconds: (lastReadyAt - startedAt) / 1000 }
+}
+
+async function why(fleet: Fleet): Promise<string> {
+  const { samples } = await fleet.report()
+  return samples[0] ?? 'the server gave no reason; is it still running, and may it open enough files?'
+}
+
+export const figure = (name: string, label: string, value: number, unit = ''): Figure => ({
+  name,
+  label,
+  value: Number(value.toPrecision(6)),
+  unit,
+})
+
+/** What the helpers of a server have used so far, to be compared with a later look. */
+export function lookAtHelpers({ helpers = [] }: Subject) {
+  return helpers.map(({ name, title, pids }) => ({ name, title, usage: usageOf(pids) }))
+}
+
+export function helperFigures(
+  before: ReturnType<typeof lookAtHelpers>,
+  after: ReturnType<typeof lookAtHelpers>,
+  seconds: number,
+): Figure[] {
+  return after.flatMap(({ name, title, usage }, index) => {
+    const cpu = usage.cpuSeconds - before[index]!.usage.cpuSeconds
+    return [
+      figure(`${name}_cpu_percent`, `CPU of ${title}`, (cpu / seconds) * 100, '% of a core'),
+      figure(`${name}_mb`, `memory of ${title}`, usage.residentBytes / 1e6, 'MB'),
+    ]
+  })
+}
+
+/** What nobody should see in any scenario. */
+export async function faults(fleet: Fleet): Promise<string[]> {
+  const { counts, samples } = await fleet.report()
+  const said = samples[0] === undefined ? '' : `, such as: ${samples[0]}`
+  return [
+    ...(counts.errors > 0 ? [`${counts.errors} errors${said}`] : []),
+    ...(counts.closed > 0 ? [`${counts.closed} connections were lost`] : []),
+    ...(counts.gone > 0 ? [`${counts.gone} times somebody who was here was shown as gone`] : []),
+    ...(counts.backwards > 0 ? [`${counts.backwards} times an older change came after a newer one`] : []),
+    ...(counts.unmade > 0 ? [`${counts.unmade} changes were heard of that nobody made`] : []),
+  ]
+}
