@@ -8,10 +8,10 @@ import type { Result } from './figures/result.ts'
 const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const CLI = join(import.meta.dir, '../../server/src/cli.ts')
+const CLI = join(import.meta.dir, 'cli.ts')
 
 async function bench(...argv: string[]) {
-  const child = Bun.spawn([process.execPath, CLI, 'bench', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = Bun.spawn([process.execPath, CLI, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { out, err, code: await child.exited }
 }

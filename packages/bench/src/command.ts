@@ -1,11 +1,13 @@
-// `greendot bench`: reads the command line, starts a server for each scenario, runs it, says what was
-// found and writes it down. Whatever was started is stopped, also after Ctrl-C.
+// `greendot-bench <scenario …>`: starts a server for each scenario, runs it, prints the figures and writes
+// the report. Everything that was started is stopped, also after Ctrl-C.
 
-import type { ScenarioName } from './catalog.ts'
+import { CATALOG, type ScenarioName } from './catalog.ts'
 import { machine, type Outcome, type Result, versions } from './figures/result.ts'
 import { createLoad } from './load/load-worker.ts'
 import { takeOrders } from './load/worker.ts'
-import { loadsFor, type Options, parseOptions } from './options.ts'
+import { FLAGS, loadsFor, type Options, parseOptions } from './options.ts'
+import { describeFlags, wantsHelp } from './platform/flags.ts'
+import { EXIT, type ExitCode, type Outlet } from './platform/outlet.ts'
 import { BenchProblem } from './platform/problem.ts'
 import { filesMax } from './platform/proc.ts'
 import { createProgress } from './platform/progress.ts'
@@ -19,24 +21,34 @@ import { startGreendot } from './subject/greendot.ts'
 
 const WORKER = '--worker'
 
-export interface Outlet {
-  print(line: string): void
-  complain(line: string): void
-}
+const HELP = [
+  'greendot bench: measures a server under load and writes a report',
+  '',
+  'As in: greendot bench churn --users 5000 --contacts 18 --rate 1000 --out report',
+  'Starts a server and load generators on this machine, one scenario after the other, and stops them.',
+  '',
+  ...Object.entries(CATALOG).map(([name, summary]) => `  ${name.padEnd(11)}  ${summary}`),
+  '  capacity     how many machines a number of users needs; it has a --help of its own',
+  '',
+  ...describeFlags(FLAGS),
+].join('\n')
 
-/** The exit code: 0 done, 1 failed or found a fault, 2 used wrongly. */
-export async function runBench(argv: readonly string[], outlet: Outlet): Promise<0 | 1 | 2> {
+export async function runBench(argv: readonly string[], outlet: Outlet): Promise<ExitCode> {
   if (argv[0] === WORKER) return takeOrders(argv[1] === 'bare' ? createBareServer() : createLoad())
+  if (wantsHelp(argv)) {
+    outlet.print(HELP)
+    return EXIT.ok
+  }
   const parsed = parseOptions(argv)
   if (!parsed.ok) {
     outlet.complain(parsed.problem)
-    return 2
+    return EXIT.usage
   }
   const { options } = parsed
   const tooFew = filesProblem(options)
   if (tooFew !== null) {
     outlet.complain(tooFew)
-    return 1
+    return EXIT.failed
   }
   const progress = createProgress(process.stderr)
   const scope = createScope()
@@ -55,17 +67,17 @@ export async function runBench(argv: readonly string[], outlet: Outlet): Promise
     }
   } catch (error) {
     progress.end()
-    // Whatever breaks while everything is being stopped is no news.
+    // Errors of processes that are being stopped are expected.
     if (isInterrupted()) return new Promise<never>(() => {})
     if (!(error instanceof BenchProblem)) throw error
     outlet.complain(error.message)
-    return 1
+    return EXIT.failed
   } finally {
     await scope.close()
     if (options.out !== null && results.length > 0)
       for (const file of await writeResults(options.out, results)) progress.say(`written: ${file}`)
   }
-  return results.some(({ problems }) => problems.length > 0) ? 1 : 0
+  return results.some(({ problems }) => problems.length > 0) ? EXIT.failed : EXIT.ok
 }
 
 async function runScenario(name: ScenarioName, bench: Bench, argv: readonly string[]): Promise<Result> {

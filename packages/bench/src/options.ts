@@ -1,9 +1,9 @@
 // The command line of the benchmark: scenarios and flags, checked before anything is started. What is
 // wrong comes back as one sentence.
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { SCENARIO_NAMES, type ScenarioName } from './catalog.ts'
 import { GRAPHS, type GraphKind } from './load/graphs.ts'
+import { type Flag, parseFlags } from './platform/flags.ts'
 
 export interface Options {
   scenarios: readonly ScenarioName[]
@@ -39,13 +39,6 @@ export const LINES_PER_PROCESS_MAX = 18_000
 
 export type ParsedOptions = { ok: true; options: Options } | { ok: false; problem: string }
 
-interface Flag {
-  name: string
-  sign: string | null
-  help: string
-  fallback?: string
-}
-
 export const FLAGS: readonly Flag[] = [
   { name: 'users', sign: '<n>', help: 'users, each with one connection', fallback: '15000' },
   { name: 'contacts', sign: '<n>', help: 'contacts each of them watches', fallback: '18' },
@@ -68,7 +61,12 @@ export const FLAGS: readonly Flag[] = [
   { name: 'pin', sign: null, help: 'server and load on a core each; --no-pin for not [on for one gateway]' },
   { name: 'server-core', sign: '<n>', help: 'core of the server, when pinned', fallback: '0' },
   { name: 'load-core', sign: '<n>', help: 'core of the load, when pinned', fallback: '1' },
-  { name: 'set', sign: '<name=value>', help: 'a setting of the server, as flush_ms=20; may be repeated' },
+  {
+    name: 'set',
+    sign: '<name=value>',
+    help: 'a setting of the server, as flush_ms=20; may be repeated',
+    isRepeatable: true,
+  },
   {
     name: 'out',
     sign: '<path>',
@@ -77,32 +75,20 @@ export const FLAGS: readonly Flag[] = [
 ]
 
 export function parseOptions(argv: readonly string[]): ParsedOptions {
-  const flags = Object.fromEntries(
-    FLAGS.map(({ name, sign }) => [
-      name,
-      { type: sign === null ? ('boolean' as const) : ('string' as const), multiple: name === 'set' },
-    ]),
-  )
-  let parsed: ReturnType<typeof parseArgs>
-  try {
-    parsed = parseArgs({ args: [...argv], allowPositionals: true, allowNegative: true, options: flags })
-  } catch (error) {
-    const first = (error instanceof Error ? error.message : String(error)).split(/\. |\n/)[0]
-    return { ok: false, problem: `${first}; "greendot bench --help" lists the flags` }
-  }
-  const { values, positionals } = parsed
+  const parsed = parseFlags(argv, FLAGS)
+  if (!parsed.ok) return parsed
+  const { flags, words } = parsed
+  const isOn = (name: string): boolean => flags.isOn(name) ?? false
   const names: readonly string[] = SCENARIO_NAMES
-  const unknown = positionals.find((name) => !names.includes(name))
+  const unknown = words.find((name) => !names.includes(name))
   if (unknown !== undefined)
     return { ok: false, problem: `no scenario "${unknown}"; there are ${names.join(', ')}` }
-  if (positionals.length === 0)
-    return { ok: false, problem: `say what to measure: ${names.join(', ')}; --help says more` }
+  if (words.length === 0)
+    return { ok: false, problem: `say what to measure: ${names.join(', ')}; --help lists the flags` }
 
   const problems: string[] = []
-  const text = (name: string): string | null =>
-    (values[name] as string | undefined) ?? FLAGS.find((flag) => flag.name === name)?.fallback ?? null
   function whole(name: string, min: number, max: number): number | null {
-    const given = text(name)
+    const given = flags.text(name)
     if (given === null) return null
     const value = Number(given)
     if (/^\d+$/.test(given) && value >= min && value <= max) return value
@@ -110,7 +96,7 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     return min
   }
   function oneOf<T extends string>(name: string, choices: readonly T[]): T {
-    const given = text(name)
+    const given = flags.text(name)
     if (choices.includes(given as T)) return given as T
     problems.push(`--${name}: "${given}" is none of ${choices.join(', ')}`)
     return choices[0]!
@@ -119,16 +105,16 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
   const users = whole('users', 2, 1_000_000)!
   const gateways = whole('gateways', 1, 64)!
   const contacts = whole('contacts', 0, 10_000)!
-  const isPinned = (values.pin as boolean | undefined) ?? gateways === 1
+  const isPinned = flags.isOn('pin') ?? gateways === 1
   const cores = availableParallelism()
   const core = (name: string) => whole(name, 0, Math.max(0, cores - 1))
-  const settings = ((values.set as string[] | undefined) ?? []).map((setting) => {
+  const settings = flags.all('set').map((setting) => {
     const match = /^([a-z_]+)=(.*)$/.exec(setting)
     if (match === null) problems.push(`--set: "${setting}" is not of the form name=value, as flush_ms=20`)
     return `--${match?.[1]?.replaceAll('_', '-')}=${match?.[2]}`
   })
   const options: Options = {
-    scenarios: positionals as ScenarioName[],
+    scenarios: words as ScenarioName[],
     users,
     contacts,
     graph: oneOf(
@@ -138,8 +124,8 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     seed: whole('seed', 0, 2 ** 31)!,
     seconds: whole('seconds', 1, 3600)!,
     rate: whole('rate', 1, 10_000_000),
-    ramp: (values.ramp as boolean | undefined) ?? false,
-    drain: (values.drain as boolean | undefined) ?? false,
+    ramp: isOn('ramp'),
+    drain: isOn('drain'),
     boundMs: whole('bound-ms', 1, 60_000)!,
     changers: whole('changers', 1, users),
     order: oneOf('order', ['shuffled', 'sequential']),
@@ -147,13 +133,13 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     loads: whole('loads', 1, 64),
     exactLines: whole('exact', 1, 1_000_000)!,
     gateways,
-    redis: (values.redis as boolean | undefined) ?? false,
-    redisUrl: text('redis-url'),
+    redis: isOn('redis'),
+    redisUrl: flags.text('redis-url'),
     port: whole('port', 1, 65_535),
     serverCore: isPinned && cores > 1 ? core('server-core') : null,
     loadCore: isPinned && cores > 1 ? core('load-core') : null,
     settings,
-    out: text('out'),
+    out: flags.text('out'),
   }
   if (contacts >= users) problems.push(`--contacts: ${users} users can have at most ${users - 1} contacts`)
   if (gateways > 1 && !options.redis && options.redisUrl === null)
@@ -167,7 +153,7 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     problems.push(
       `--loads: ${users} users need at least ${Math.ceil(users / LINES_PER_PROCESS_MAX)} processes`,
     )
-  if (options.out?.endsWith('.json') && positionals.length > 1)
+  if (options.out?.endsWith('.json') && words.length > 1)
     problems.push('--out: one file holds one scenario; give a folder for several')
   const [problem] = problems
   return problem === undefined ? { ok: true, options } : { ok: false, problem }

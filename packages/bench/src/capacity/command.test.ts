@@ -3,16 +3,13 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../../server/src/platform/clock.ts'
-import { capacity } from './command.ts'
+import { runCapacity } from './command.ts'
 
-async function run(argv: string[], files: Record<string, string> = {}) {
+function run(argv: string[], files: Record<string, string> = {}) {
   const out: string[] = []
   const err: string[] = []
-  const code = await capacity.run(argv, {
-    env: {},
+  const code = runCapacity(argv, {
     readFile: (path) => files[path] ?? null,
-    clock: systemClock,
     print: (line) => void out.push(line),
     complain: (line) => void err.push(line),
   })
@@ -20,8 +17,8 @@ async function run(argv: string[], files: Record<string, string> = {}) {
 }
 
 describe('[C9] greendot capacity', () => {
-  test('says what it takes and where every figure comes from', async () => {
-    const { code, out, err } = await run(['--users', '50000000', '--contacts', '100', '--online', '0.3'])
+  test('says what it takes and where every figure comes from', () => {
+    const { code, out, err } = run(['--users', '50000000', '--contacts', '100', '--online', '0.3'])
     expect({ code, err }).toEqual({ code: 0, err: [] })
     for (const part of ['machines', 'masters', 'PostgreSQL', 'textbook', 'What it costs', 'beat_cpu_us']) {
       expect(out).toContain(part)
@@ -34,19 +31,19 @@ describe('[C9] greendot capacity', () => {
     expect([...named].toSorted()).toEqual(listed.toSorted())
   })
 
-  test('marks what rests on an assumption, and only that', async () => {
-    const { out } = await run([])
+  test('marks what rests on an assumption, and only that', () => {
+    const { out } = run([])
     expect(out).toMatch(/^ {3}connections /m)
     expect(out).toMatch(/^ ~ bandwidth out /m)
     expect(out).toMatch(/^ ~ \[\d+\] +packet_bytes .* assumption$/m)
   })
 
-  test('--kafka adds a part', async () => {
-    expect((await run(['--kafka'])).out).toContain('partitions')
+  test('--kafka adds a part', () => {
+    expect(run(['--kafka']).out).toContain('partitions')
   })
 
-  test('--json is the same for programs', async () => {
-    const { code, out } = await run(['--users=1000', '--json'])
+  test('--json is the same for programs', () => {
+    const { code, out } = run(['--users=1000', '--json'])
     const { workload, sections, constants } = JSON.parse(out)
     expect({ code, users: workload.users }).toEqual({ code: 0, users: 1000 })
     expect(sections[0].figures[0]).toEqual({
@@ -59,18 +56,18 @@ describe('[C9] greendot capacity', () => {
     expect(constants[0]).toMatchObject({ name: 'connection_bytes', from: expect.any(String) })
   })
 
-  test('--constants prints each with its origin', async () => {
-    const { code, out } = await run(['--constants'])
+  test('--constants prints each with its origin', () => {
+    const { code, out } = run(['--constants'])
     expect(code).toBe(0)
     expect(out).toMatch(/^ ~ +traffic_usd .* assumption$/m)
     expect(out).toMatch(/^ +beat_cpu_us .*bench/m)
-    expect(JSON.parse((await run(['--constants', '--json'])).out)).toBeArray()
+    expect(JSON.parse(run(['--constants', '--json']).out)).toBeArray()
   })
 
-  test('--measured takes one result or several', async () => {
+  test('--measured takes one result or several', () => {
     const one = JSON.stringify({ constants: { beat_cpu_us: { value: 1234 } }, machine: 'mine' })
     const two = JSON.stringify({ constants: { frame_cpu_us: { value: 5678 } } })
-    const { out } = await run(['--measured', 'one.json,two.json', '--constants'], {
+    const { out } = run(['--measured', 'one.json,two.json', '--constants'], {
       'one.json': one,
       'two.json': two,
     })
@@ -79,34 +76,34 @@ describe('[C9] greendot capacity', () => {
   })
 
   for (const [argv, problem] of [
-    [['--user', '5'], 'no such flag: --user; did you mean --users?'],
-    [['--nonsense=1'], 'no such flag: --nonsense; "greendot capacity --help" lists them all'],
+    [['--user', '5'], '--user: no such flag; did you mean --users?'],
+    [['--nonsense=1'], '--nonsense: no such flag; --help lists them all'],
     [['50000000'], 'capacity takes flags only, as in: greendot capacity --users 1000000'],
     [['--online', '30'], '--online: needs a number from 0.0001 to 1'],
     [['--users'], '--users: needs a value, as in --users <value> or --users=<value>'],
     [['--measured', 'none.json'], '--measured: there is no file none.json'],
     [['--measured', 'bad.json'], '--measured: bad.json is not JSON'],
   ] as const) {
-    test(`"${argv.join(' ')}" is used wrongly`, async () => {
-      expect(await run([...argv], { 'bad.json': '{' })).toEqual({ code: 2, out: '', err: [problem] })
+    test(`"${argv.join(' ')}" is used wrongly`, () => {
+      expect(run([...argv], { 'bad.json': '{' })).toEqual({ code: 2, out: '', err: [problem] })
     })
   }
 
-  test('a workload that no machines can carry fails', async () => {
-    const { code, out, err } = await run(['--cores=64', '--memory-gb=1'])
+  test('a workload that no machines can carry fails', () => {
+    const { code, out, err } = run(['--cores=64', '--memory-gb=1'])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toEqual([expect.stringContaining('--memory-gb')])
   })
 })
 
 // After new measurements: UPDATE_DOCS=1 bun test packages/bench/src/capacity/command.test.ts
-test('[C9] docs/capacity.md shows what the command prints', async () => {
+test('[C9] docs/capacity.md shows what the command prints', () => {
   const path = join(import.meta.dir, '../../../../docs/capacity.md')
   const document = readFileSync(path, 'utf8')
   const example = /```sh\nnpx greendot capacity (.*)\n```\n\n```text\n([\s\S]*?)\n```\n/
   const [shown, flags, output] = example.exec(document) ?? []
   if (shown === undefined) throw new Error('docs/capacity.md has no example')
-  const { out } = await run(flags!.split(' '))
+  const { out } = run(flags!.split(' '))
   if (process.env.UPDATE_DOCS === '1')
     writeFileSync(
       path,

@@ -1,6 +1,6 @@
 // What is asked of the model: how many people, how busy, on which machines. One table says what each
 // flag means, what it may be and what it is without; rates are those of the busiest hour.
-import { nearestName } from '../../../server/src/platform/config/nearest-name.ts'
+import type { Flag } from '../platform/flags.ts'
 import type { Read } from './constants.ts'
 
 interface Ask {
@@ -66,24 +66,23 @@ export type Workload = Readonly<Record<keyof typeof ASKS, number>>
 
 const KEYS = Object.keys(ASKS) as (keyof Workload)[]
 
-/** Flags without dashes, with their meaning and, in brackets, what they are without. */
-export const WORKLOAD_FLAGS = KEYS.map((key) => {
+export const WORKLOAD_FLAGS: readonly Flag[] = KEYS.map((key) => {
   const { flag, help, fallback } = ASKS[key]
-  return { name: flag, help: `${help} [${fallback}]` }
+  return { name: flag, sign: '<n>', help, fallback: String(fallback) }
 })
 
 export const DEFAULT_WORKLOAD = Object.fromEntries(
   KEYS.map((key) => [key, ASKS[key].fallback]),
 ) as unknown as Workload
 
-/** From flags without dashes to a workload; what is wrong is said of the first that is. */
-export function readWorkload(values: ReadonlyMap<string, string>): Read<Workload> {
+/** `text` gives the value of a flag, or null. The first mistake is the problem. */
+export function readWorkload(text: (flag: string) => string | null): Read<Workload> {
   const workload: Record<string, number> = { ...DEFAULT_WORKLOAD }
   for (const key of KEYS) {
     const { flag, min, max, isWhole }: Ask = ASKS[key]
-    const text = values.get(flag)
-    if (text === undefined) continue
-    const value = /^[\d_,.]+(e\d+)?$/i.test(text) ? Number(text.replace(/[_,]/g, '')) : Number.NaN
+    const given = text(flag)
+    if (given === null) continue
+    const value = /^[\d_,.]+(e\d+)?$/i.test(given) ? Number(given.replace(/[_,]/g, '')) : Number.NaN
     if (!(value >= min && value <= max) || (isWhole && !Number.isInteger(value))) {
       const kind = isWhole ? 'a whole number' : 'a number'
       const range = `from ${min < 1 ? min : min.toLocaleString('en')} to ${max.toLocaleString('en')}`
@@ -92,12 +91,4 @@ export function readWorkload(values: ReadonlyMap<string, string>): Read<Workload
     workload[key] = value
   }
   return { ok: true, value: workload as unknown as Workload }
-}
-
-/** What somebody probably meant by a flag that does not exist. */
-export function nearestFlag(flag: string, others: readonly string[]): string | null {
-  return nearestName(
-    flag.replace(/^--/, '').replace(/=.*/s, ''),
-    KEYS.map((key): string => ASKS[key].flag).concat(others),
-  )
 }

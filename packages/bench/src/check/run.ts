@@ -43,13 +43,13 @@ Exits with 1 when a ratio fell by more than its tolerance. Names: ${GUARDS.map((
   --update  stores the ratios measured now; tolerances stay as they are, and are yours to edit
   --help    this text`
 
-const { values, positionals } = readFlags(
-  { update: { type: 'boolean', default: false } },
-  { names: GUARDS.map(({ micro }) => micro.name), help: HELP },
-)
+const { flags, words } = readFlags([{ name: 'update', sign: null, help: '' }], {
+  names: GUARDS.map(({ micro }) => micro.name),
+  help: HELP,
+})
 
 const stored = JSON.parse(readFileSync(RATIOS_FILE, 'utf8')) as StoredRatios
-const isChosen = ({ micro }: Guard) => positionals.length === 0 || positionals.includes(micro.name)
+const isChosen = ({ micro }: Guard) => words.length === 0 || words.includes(micro.name)
 const missing = GUARDS.filter((guard) => isChosen(guard) && guard.micro.missing() !== null)
 const chosen = GUARDS.filter((guard) => isChosen(guard) && !missing.includes(guard))
 const skipped = new Set(GUARDS.filter((guard) => !chosen.includes(guard)).flatMap(({ ratios }) => ratios))
@@ -67,7 +67,7 @@ let verdicts = judge(readings, stored, skipped)
 const fallen = GUARDS.filter(({ ratios }) =>
   verdicts.some(({ name, result }) => result === 'fell' && ratios.includes(name)),
 )
-if (fallen.length > 0 && !values.update) {
+if (fallen.length > 0 && !flags.isOn('update')) {
   console.error('looking a second time at what fell')
   readings = better(readings, await measure(fallen))
   verdicts = judge(readings, stored, skipped)
@@ -75,7 +75,7 @@ if (fallen.length > 0 && !values.update) {
 
 for (const row of columns([['', 'now', 'stored', 'floor', ''], ...verdicts.map(rowOf)])) console.log(row)
 for (const { micro } of missing) console.log(`${micro.name}: left out, because ${micro.missing()}`)
-if (values.update) {
+if (flags.isOn('update')) {
   writeFileSync(RATIOS_FILE, `${JSON.stringify(updated(readings, stored, skipped), null, 2)}\n`)
   console.log('stored in packages/bench/src/check/ratios.json')
 } else if (verdicts.some(isFailure)) {

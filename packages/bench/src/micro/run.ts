@@ -2,31 +2,33 @@
 // it writes the constants among them, for `greendot capacity --measured`.
 import { writeFileSync } from 'node:fs'
 import { machine } from '../figures/result.ts'
-import { readFlags } from '../platform/flags.ts'
+import { describeFlags, type Flag, readFlags } from '../platform/flags.ts'
 import { amount, columns, percent } from '../platform/table.ts'
 import { MICROS, runMicros } from './all.ts'
 
-const HELP = [
-  'npm run bench:micro -- [name …] [--rounds 5] [--round-ms 500] [--out result.json]',
-  '',
-  ...MICROS.map(({ name, about }) => `  ${name.padEnd(12)}${about}`),
+const FLAGS: readonly Flag[] = [
+  { name: 'rounds', sign: '<n>', help: 'rounds of each; the best counts', fallback: '5' },
+  { name: 'round-ms', sign: '<n>', help: 'length of a round', fallback: '500' },
+  { name: 'out', sign: '<path>', help: 'JSON file for the constants among the figures' },
 ]
 
-const { values, positionals } = readFlags(
-  {
-    rounds: { type: 'string', default: '5' },
-    'round-ms': { type: 'string', default: '500' },
-    out: { type: 'string' },
-  },
-  { names: MICROS.map(({ name }) => name), help: HELP.join('\n') },
-)
-const scale = { rounds: Number(values.rounds), roundMs: Number(values['round-ms']) }
+const HELP = [
+  'npm run bench:micro -- [name …] [flags]',
+  '',
+  ...MICROS.map(({ name, about }) => `  ${name.padEnd(12)}${about}`),
+  '',
+  ...describeFlags(FLAGS),
+].join('\n')
+
+const { flags, words } = readFlags(FLAGS, { names: MICROS.map(({ name }) => name), help: HELP })
+const scale = { rounds: Number(flags.text('rounds')), roundMs: Number(flags.text('round-ms')) }
+const out = flags.text('out')
 if (!(scale.rounds >= 1 && scale.roundMs >= 1)) {
   console.error('--rounds and --round-ms: whole numbers from 1')
   process.exit(2)
 }
 
-const chosen = MICROS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const chosen = MICROS.filter(({ name }) => words.length === 0 || words.includes(name))
 const { readings, skipped } = await runMicros(chosen, scale, ({ name }) => console.error(`measuring ${name}`))
 const rows = readings.map(({ name, ours, unit, bare, ratio }) => [
   name,
@@ -38,15 +40,15 @@ const rows = readings.map(({ name, ours, unit, bare, ratio }) => [
 for (const row of columns([['', 'ours', 'bare', 'ratio', ''], ...rows])) console.log(row)
 for (const { name, why } of skipped) console.log(`${name}: left out, because ${why}`)
 
-if (values.out !== undefined) {
+if (out !== null) {
   const constants = readings.flatMap(({ constant }) => (constant === undefined ? [] : [constant]))
   const result = {
-    command: ['npm run bench:micro --', ...positionals].join(' '),
+    command: ['npm run bench:micro --', ...words].join(' '),
     date: new Date().toISOString(),
     machine: machine(),
     constants: Object.fromEntries(constants.map(({ name, value }) => [name, { value: rounded(value) }])),
   }
-  writeFileSync(values.out, `${JSON.stringify(result, null, 2)}\n`)
+  writeFileSync(out, `${JSON.stringify(result, null, 2)}\n`)
 }
 
 /** More digits would claim more than was measured. */

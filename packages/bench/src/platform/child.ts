@@ -1,16 +1,11 @@
-// Child processes: this program again, with another command. The same line works for the sources and
-// for the one executable. A child that was told something answers, or is said to have died.
+// Child processes of the benchmark, which are this program again. An order to a child resolves with its
+// answer, or rejects when the child ends first.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { within } from './clock.ts'
 import { BenchProblem } from './problem.ts'
 
-/** How to start this program: as one executable, or as a script of the runtime. */
-export function ownProgram(): string[] {
-  const isExecutable = import.meta.dir.startsWith('/$bunfs/') || import.meta.dir.includes('~BUN')
-  if (isExecutable) return [process.execPath]
-  return [process.execPath, join(import.meta.dir, '../../../server/src/cli.ts')]
-}
+const PROGRAM = join(import.meta.dir, '../cli.ts')
 
 /** With a core, the process stays there: neither server nor load steals from the other. */
 export function pinned(core: number | null, command: readonly string[]): string[] {
@@ -33,7 +28,7 @@ export function startWorker(role: string, core: number | null): Child {
   const waiting = new Map<number, { resolve(answer: never): void; reject(error: Error): void }>()
   let lastId = 0
   const name = `the ${role} process`
-  const child = Bun.spawn(pinned(core, [...ownProgram(), 'bench', '--worker', role]), {
+  const child = Bun.spawn(pinned(core, [process.execPath, PROGRAM, '--worker', role]), {
     stdio: ['ignore', 'ignore', 'inherit'],
     serialization: 'json',
     ipc({ id, problem, answer }: { id: number; problem?: string; answer?: never }) {

@@ -1,10 +1,10 @@
 // Greendot as the server under test: real processes of this very program, with tokens to check and a
 // database to write, in a temporary folder. Several gateways share one port and one Redis.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { endProcess, ownProgram, pinned } from '../platform/child.ts'
+import { dirname, join } from 'node:path'
+import { endProcess, pinned } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { freePort } from '../platform/ports.ts'
 import { BenchProblem } from '../platform/problem.ts'
@@ -13,6 +13,8 @@ import { startRedis } from './redis.ts'
 import type { Subject } from './subject.ts'
 
 export interface GreendotSpec {
+  /** The script of the `greendot` command; without it, that of the installed package. */
+  program?: string
   gateways: number
   /** `own` starts a Redis server; null is the embedded store. */
   redis: 'own' | { url: string } | null
@@ -37,6 +39,24 @@ export const RUNTIME = {
   BUN_JSC_thresholdForFTLOptimizeSoon: '200000',
 }
 
+interface Manifest {
+  name?: string
+  bin?: Record<string, string>
+}
+
+/** The script of the `greendot` command in the package that is installed beside this one. */
+export function findGreendot(): string {
+  let folder = dirname(Bun.resolveSync('greendot', import.meta.dir))
+  for (;;) {
+    const manifest = join(folder, 'package.json')
+    const { name, bin }: Manifest = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
+    if (name === 'greendot' && bin?.greendot !== undefined) return join(folder, bin.greendot)
+    if (folder === dirname(folder))
+      throw new BenchProblem('the package greendot has no command: reinstall it')
+    folder = dirname(folder)
+  }
+}
+
 export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-'))
   scope.add(() => rmSync(folder, { recursive: true, force: true }))
@@ -56,7 +76,7 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
     ...(spec.gateways > 1 ? ['--reuse-port=on'] : []),
     ...spec.settings,
   ]
-  const command = pinned(spec.core, [...ownProgram(), 'serve', ...flags])
+  const command = pinned(spec.core, [process.execPath, spec.program ?? findGreendot(), 'serve', ...flags])
   // Secrets by the environment: other users of the machine can read command lines.
   const env = { ...cleanEnv(), ...RUNTIME, GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
 

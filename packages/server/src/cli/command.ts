@@ -33,6 +33,8 @@ export interface Command {
   options: readonly Option[]
   /** False for those that speak to no server: its settings are none of theirs. */
   takesSettings?: false
+  /** True for those that print their help themselves. */
+  hasOwnHelp?: true
   run(argv: readonly string[], world: World): Promise<ExitCode>
 }
 

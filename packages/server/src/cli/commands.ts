@@ -1,7 +1,6 @@
 // The commands of the program, in the order in which help lists them.
 
-import { capacity } from '../../../bench/src/capacity/command.ts'
-import { bench } from './bench.ts'
+import { bench, capacity } from './bench.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
