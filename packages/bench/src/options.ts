@@ -22,7 +22,7 @@ export interface Options {
   order: 'shuffled' | 'sequential'
   minutes: number
   loads: number | null
-  exactLines: number
+  exactConnections: number
   gateways: number
   redis: boolean
   redisUrl: string | null
@@ -35,7 +35,7 @@ export interface Options {
 }
 
 /** A process may hold 20,000 files on common systems; some are needed for other things. */
-export const LINES_PER_PROCESS_MAX = 18_000
+export const CONNECTIONS_PER_PROCESS_MAX = 18_000
 
 export type ParsedOptions = { ok: true; options: Options } | { ok: false; problem: string }
 
@@ -131,7 +131,7 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     order: oneOf('order', ['shuffled', 'sequential']),
     minutes: whole('minutes', 1, 7 * 24 * 60)!,
     loads: whole('loads', 1, 64),
-    exactLines: whole('exact', 1, 1_000_000)!,
+    exactConnections: whole('exact', 1, 1_000_000)!,
     gateways,
     redis: isOn('redis'),
     redisUrl: flags.text('redis-url'),
@@ -144,14 +144,14 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
   if (contacts >= users) problems.push(`--contacts: ${users} users can have at most ${users - 1} contacts`)
   if (gateways > 1 && !options.redis && options.redisUrl === null)
     problems.push('--gateways: several gateways share their state through Redis; add --redis or --redis-url')
-  if (users > gateways * LINES_PER_PROCESS_MAX)
+  if (users > gateways * CONNECTIONS_PER_PROCESS_MAX)
     problems.push(
-      `--users: a process holds at most ${LINES_PER_PROCESS_MAX} connections, so ${users} users need ` +
-        `--gateways ${Math.ceil(users / LINES_PER_PROCESS_MAX)} --redis`,
+      `--users: a process holds at most ${CONNECTIONS_PER_PROCESS_MAX} connections, so ${users} users need ` +
+        `--gateways ${Math.ceil(users / CONNECTIONS_PER_PROCESS_MAX)} --redis`,
     )
-  if (options.loads !== null && users > options.loads * LINES_PER_PROCESS_MAX)
+  if (options.loads !== null && users > options.loads * CONNECTIONS_PER_PROCESS_MAX)
     problems.push(
-      `--loads: ${users} users need at least ${Math.ceil(users / LINES_PER_PROCESS_MAX)} processes`,
+      `--loads: ${users} users need at least ${Math.ceil(users / CONNECTIONS_PER_PROCESS_MAX)} processes`,
     )
   if (options.out?.endsWith('.json') && words.length > 1)
     problems.push('--out: one file holds one scenario; give a folder for several')
@@ -161,4 +161,4 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
 
 /** As many load processes as were asked for, or as the users need. */
 export const loadsFor = ({ loads, users }: Pick<Options, 'loads' | 'users'>): number =>
-  loads ?? Math.ceil(users / LINES_PER_PROCESS_MAX)
+  loads ?? Math.ceil(users / CONNECTIONS_PER_PROCESS_MAX)

@@ -1,16 +1,16 @@
-// Opens the lines of a load process. At a fixed rate every arrival has its instant, whether those
+// Opens the connections of a load process. At a fixed rate every arrival has its instant, whether those
 // before it have been served or not, and is timed from that instant; in parallel, the next begins when
 // one is done, which is for getting everybody in and not for timing.
 
 import { createLatencies } from '../figures/histogram.ts'
 import { now } from '../platform/clock.ts'
-import type { Crowd } from './load-users.ts'
+import type { LoadUsers } from './load-users.ts'
 import type { Arrivals, ConnectReport } from './orders.ts'
 
 const TICK_MS = 1
 
-export function arrive(crowd: Crowd, arrivals: Arrivals, limitMs: number): Promise<ConnectReport> {
-  const users = crowd.users.filter((user) => user >= arrivals.from && user < arrivals.to)
+export function arrive(loadUsers: LoadUsers, arrivals: Arrivals, limitMs: number): Promise<ConnectReport> {
+  const users = loadUsers.users.filter((user) => user >= arrivals.from && user < arrivals.to)
   const latencies = createLatencies()
   let next = 0
   let done = 0
@@ -41,7 +41,7 @@ export function arrive(crowd: Crowd, arrivals: Arrivals, limitMs: number): Promi
         if (done === users.length) finish()
         else if (arrivals.how === 'parallel' && next < users.length) openNext(now())
       }
-      crowd.open(
+      loadUsers.open(
         users[next++]!,
         () => end(true),
         () => end(false),
@@ -62,29 +62,31 @@ export function arrive(crowd: Crowd, arrivals: Arrivals, limitMs: number): Promi
 
 const RETRY_MS = 200
 
-/** Opens a user's line, and again until the server takes them. The waits differ, or all would come at once. */
-function comeBack(crowd: Crowd, user: number): void {
-  crowd.open(
+/** Opens a user's connection, and again until the server takes them. The waits differ, or all would come at once. */
+function reconnect(loadUsers: LoadUsers, user: number): void {
+  loadUsers.open(
     user,
-    () => crowd.lineOf(user)?.mark(),
-    () => setTimeout(() => comeBack(crowd, user), RETRY_MS * (0.5 + Math.random())),
+    () => loadUsers.connectionOf(user)?.mark(),
+    () => setTimeout(() => reconnect(loadUsers, user), RETRY_MS * (0.5 + Math.random())),
   )
 }
 
-/** Whoever loses the line comes back at once. */
-export function keepComingBack(crowd: Crowd): void {
-  crowd.onLost((user) => comeBack(crowd, user))
+/** Whoever loses the connection comes back at once. */
+export function keepReconnecting(loadUsers: LoadUsers): void {
+  loadUsers.onLost((user) => reconnect(loadUsers, user))
 }
 
 /** Those who never change and only count hang up and come back, in turns. Returns how to stop it. */
-export function keepCommuting(crowd: Crowd, perSecond: number): () => void {
-  const commuters = crowd.users.filter((user) => !crowd.isExact(user) && crowd.schedule.serialsOf(user) === 0)
-  if (commuters.length === 0 || perSecond === 0) return () => {}
+export function keepCycling(loadUsers: LoadUsers, perSecond: number): () => void {
+  const cycled = loadUsers.users.filter(
+    (user) => !loadUsers.isExact(user) && loadUsers.schedule.serialsOf(user) === 0,
+  )
+  if (cycled.length === 0 || perSecond === 0) return () => {}
   let next = 0
   const timer = setInterval(() => {
-    const user = commuters[next++ % commuters.length]!
+    const user = cycled[next++ % cycled.length]!
     // Somebody who is still on the way is left alone.
-    if (crowd.hangUp(user)) comeBack(crowd, user)
+    if (loadUsers.disconnect(user)) reconnect(loadUsers, user)
   }, 1000 / perSecond)
   return () => clearInterval(timer)
 }

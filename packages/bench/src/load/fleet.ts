@@ -30,9 +30,9 @@ export interface Fleet {
   mark(): Promise<void>
   beat(everyMs: number): Promise<void>
   phase(phase: Phase): Promise<void>
-  comeBack(): Promise<void>
-  commute(perSecond: number): Promise<void>
-  deafen(but: number): Promise<void>
+  reconnect(): Promise<void>
+  cycle(perSecond: number): Promise<void>
+  pauseReading(but: number): Promise<void>
   record(frames: number): Promise<void>
   recorded(): Promise<number[]>
   report(): Promise<Totals>
@@ -132,9 +132,9 @@ export async function startFleet(subject: Subject, spec: FleetSpec, scope: Scope
     mark: async () => void (await all({ do: 'mark' })),
     beat: async (everyMs) => void (await all({ do: 'beat', everyMs })),
     phase: async (phase) => void (await all({ do: 'phase', phase })),
-    comeBack: async () => void (await all({ do: 'return' })),
-    commute: async (perSecond) => void (await all({ do: 'commute', perSecond: perSecond / spec.loads })),
-    deafen: async (but) => void (await all({ do: 'deafen', but })),
+    reconnect: async () => void (await all({ do: 'return' })),
+    cycle: async (perSecond) => void (await all({ do: 'cycle', perSecond: perSecond / spec.loads })),
+    pauseReading: async (but) => void (await all({ do: 'pauseReading', but })),
     record: async (frames) => void (await all({ do: 'record', frames: Math.ceil(frames / spec.loads) })),
     recorded: async () => (await all<number[]>({ do: 'recorded' })).flat(),
     async inspect() {
@@ -148,7 +148,7 @@ export async function startFleet(subject: Subject, spec: FleetSpec, scope: Scope
         pairs: sum(({ pairs }) => pairs),
         behind: sum(({ behind }) => behind),
         due: sum(({ due }) => due),
-        exactLines: sum(({ exactLines }) => exactLines),
+        exactConnections: sum(({ exactConnections }) => exactConnections),
         framesMax: Math.max(...parts.map(({ framesMax }) => framesMax)),
       }
     },

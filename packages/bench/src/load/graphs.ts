@@ -84,7 +84,7 @@ function chooseDistinct(user: number, into: Int32Array, users: number, pick: () 
   for (let slot = 0; slot < into.length; slot++) {
     let chosen = pick()
     for (let tries = 0; taken.has(chosen) && tries < TRIES_MAX; tries++) chosen = pick()
-    // In a small crowd with many contacts chance finds the last ones late: take the next one free.
+    // In a small loadUsers with many contacts chance finds the last ones late: take the next one free.
     while (taken.has(chosen)) chosen = (chosen + 1) % users
     taken.add(chosen)
     into[slot] = chosen

@@ -1,27 +1,27 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeLatencies } from '../figures/histogram.ts'
 import { now } from '../platform/clock.ts'
-import type { LineOptions, Wire } from '../wires/wire.ts'
-import { createCrowd } from './load-users.ts'
+import type { ConnectionOptions, Wire } from '../wires/wire.ts'
+import { createLoadUsers } from './load-users.ts'
 import type { Job } from './orders.ts'
 
 /** A wire on which nothing happens by itself. */
 function quietWire() {
-  const lines = new Map<number, LineOptions>()
+  const connections = new Map<number, ConnectionOptions>()
   const changes: string[] = []
   const wire: Wire = {
     open(_, options) {
-      lines.set(options.user, options)
+      connections.set(options.user, options)
       return {
         change: (serial) => void changes.push(`${options.user}:${serial}`),
         beat: () => {},
         mark: () => {},
-        deafen: () => {},
+        pauseReading: () => {},
         close: () => {},
       }
     },
   }
-  return { wire, changes, events: (user: number) => lines.get(user)!.events }
+  return { wire, changes, events: (user: number) => connections.get(user)!.events }
 }
 
 const job: Job = {
@@ -34,71 +34,71 @@ const job: Job = {
   exactEvery: 1,
 }
 
-function gathered() {
+function connectedUsers() {
   const quiet = quietWire()
-  const crowd = createCrowd(job, quiet.wire)
-  for (const user of crowd.users) {
-    crowd.open(
+  const loadUsers = createLoadUsers(job, quiet.wire)
+  for (const user of loadUsers.users) {
+    loadUsers.open(
       user,
       () => {},
       () => {},
     )
     quiet.events(user).onReady()
   }
-  crowd.mark()
-  return { ...quiet, crowd }
+  loadUsers.mark()
+  return { ...quiet, loadUsers }
 }
 
-describe('a crowd', () => {
+describe('a loadUsers', () => {
   test('[C9] a change that a newer one replaced waits until the newer one came', () => {
-    const { crowd, events } = gathered()
-    crowd.schedule.add({ startAt: now() - 1000, perSecond: 6, changes: 6 })
+    const { loadUsers, events } = connectedUsers()
+    loadUsers.schedule.add({ startAt: now() - 1000, perSecond: 6, changes: 6 })
     events(0).onDelivery(1, 2)
-    const { phases, due } = crowd.inspect()
+    const { phases, due } = loadUsers.inspect()
     const latencies = decodeLatencies(phases[0]!)
     expect(latencies.count()).toBe(2)
-    expect(crowd.counts).toMatchObject({ exactUpdates: 1, superseded: 1 })
+    expect(loadUsers.counts).toMatchObject({ exactUpdates: 1, superseded: 1 })
     // Change 1 of user 1 was due 500 ms before change 2.
     expect(latencies.max() - latencies.at(0)).toBeCloseTo(500, -1)
     expect(due).toBe(3 * 2 * 2)
   })
 
   test('[C9] whoever has not the newest is behind; an older one after a newer one is noticed', () => {
-    const { crowd, events } = gathered()
-    crowd.schedule.add({ startAt: now(), perSecond: 3, changes: 3 })
-    expect(crowd.inspect()).toMatchObject({ pairs: 6, behind: 6 })
+    const { loadUsers, events } = connectedUsers()
+    loadUsers.schedule.add({ startAt: now(), perSecond: 3, changes: 3 })
+    expect(loadUsers.inspect()).toMatchObject({ pairs: 6, behind: 6 })
     for (const user of [0, 1, 2])
       for (const contact of [0, 1, 2]) if (contact !== user) events(user).onDelivery(contact, 1)
-    expect(crowd.inspect().behind).toBe(0)
+    expect(loadUsers.inspect().behind).toBe(0)
     events(0).onDelivery(1, 0)
     events(0).onDelivery(2, 2)
-    expect(crowd.counts).toMatchObject({ backwards: 1, unmade: 1 })
+    expect(loadUsers.counts).toMatchObject({ backwards: 1, unmade: 1 })
   })
 
   test('[C9] somebody shown as gone counts after the mark only', () => {
     const quiet = quietWire()
-    const crowd = createCrowd(job, quiet.wire)
-    crowd.open(
+    const loadUsers = createLoadUsers(job, quiet.wire)
+    loadUsers.open(
       0,
       () => {},
       () => {},
     )
     quiet.events(0).onGone(1)
-    expect(crowd.counts.gone).toBe(0)
-    crowd.mark()
+    expect(loadUsers.counts.gone).toBe(0)
+    loadUsers.mark()
     quiet.events(0).onGone(1)
-    expect(crowd.counts.gone).toBe(1)
+    expect(loadUsers.counts.gone).toBe(1)
   })
 
-  test('[C9] nothing is sent on a line that is not ready, and a lost one is told', () => {
-    const { crowd, events, changes } = gathered()
-    crowd.schedule.add({ startAt: now(), perSecond: 100, changes: 3 })
+  test('[C9] nothing is sent on a connection that is not ready, and a lost one is told', () => {
+    const { loadUsers, events, changes } = connectedUsers()
+    loadUsers.schedule.add({ startAt: now(), perSecond: 100, changes: 3 })
     const lost: number[] = []
-    crowd.onLost((user) => lost.push(user))
+    loadUsers.onLost((user) => lost.push(user))
     events(1).onClose()
-    for (const change of [0, 1, 2]) crowd.make(change)
+    for (const change of [0, 1, 2]) loadUsers.make(change)
     expect(changes).toEqual(['0:1', '2:1'])
     expect(lost).toEqual([1])
-    expect(crowd.counts).toMatchObject({ ready: 2, closed: 1, changesMade: 2 })
+    expect(loadUsers.counts).toMatchObject({ ready: 2, closed: 1, changesMade: 2 })
   })
 })

@@ -1,12 +1,12 @@
-// The users of one load process: a line each, what they heard, and how late it was. Counting is all
-// that most lines cost; every so often one is exact, and from those come latencies and the proof that
+// The users of one load process: a connection each, what they heard, and how late it was. Counting is all
+// that most connections cost; every so often one is exact, and from those come latencies and the proof that
 // nothing was left out.
 
 import { createLatencies, type Latencies } from '../figures/histogram.ts'
 import { now } from '../platform/clock.ts'
 import { createAddresses } from '../wires/addresses.ts'
 import { mintToken } from '../wires/tokens.ts'
-import type { Line, LineEvents, Target, Wire } from '../wires/wire.ts'
+import type { Connection, ConnectionEvents, Target, Wire } from '../wires/wire.ts'
 import { type Graph, makeGraph } from './graphs.ts'
 import type { Counts, Inspection, Job, Report } from './orders.ts'
 import { createSchedule, type Schedule } from './schedule.ts'
@@ -14,30 +14,30 @@ import { createSchedule, type Schedule } from './schedule.ts'
 const SAMPLES_MAX = 5
 const SCATTER = 0x9e3779b1
 
-/** A line and what is known of it. */
+/** A connection and what is known of it. */
 interface Member {
-  line: Line | null
+  connection: Connection | null
   isReady: boolean
   frames: number
-  /** By position of the contact, the newest serial heard; null for lines that only count. */
+  /** By position of the contact, the newest serial heard; null for connections that only count. */
   heard: Int32Array | null
 }
 
-export interface Crowd {
+export interface LoadUsers {
   users: readonly number[]
   schedule: Schedule
   counts: Counts
-  /** Opens a user's line; `onReady` or `onFailed` is called once. */
+  /** Opens a user's connection; `onReady` or `onFailed` is called once. */
   open(user: number, onReady: () => void, onFailed: () => void): void
   /** Null while it is not ready: nothing must be sent before that. */
-  lineOf(user: number): Line | null
+  connectionOf(user: number): Connection | null
   isExact(user: number): boolean
-  /** Ends a line that is ready; false if there is none. */
-  hangUp(user: number): boolean
+  /** Ends a connection that is ready; false if there is none. */
+  disconnect(user: number): boolean
   /** Makes a change of a user and notes how late it is. */
   make(change: number): void
   mark(): void
-  /** Called with whoever loses their line from now on. */
+  /** Called with whoever loses their connection from now on. */
   onLost(lost: (user: number) => void): void
   /** Keeps so many payload sizes of pushed frames. */
   record(frames: number): void
@@ -47,7 +47,7 @@ export interface Crowd {
   close(): void
 }
 
-export function createCrowd(job: Job, wire: Wire): Crowd {
+export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
   const graph: Graph = makeGraph(job.graph)
   const schedule = createSchedule(job.schedule)
   const users = Array.from({ length: job.graph.users }, (_, user) => user).filter(
@@ -129,13 +129,13 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
     const exact = isExact(user)
     const before = members.get(user)
     const member: Member = {
-      line: null,
+      connection: null,
       isReady: false,
       frames: before?.frames ?? 0,
       heard: exact ? (before?.heard ?? new Int32Array(contacts.length)) : null,
     }
     members.set(user, member)
-    const events: LineEvents = {
+    const events: ConnectionEvents = {
       onReady() {
         member.isReady = true
         counts.ready++
@@ -164,13 +164,13 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
       },
       onDrain(afterMs) {
         setTimeout(() => {
-          if (hangUp(user)) lost?.(user)
+          if (disconnect(user)) lost?.(user)
         }, afterMs)
       },
       onError: complain,
       onClose() {
         counts.closed++
-        member.line = null
+        member.connection = null
         if (member.isReady) {
           member.isReady = false
           counts.ready--
@@ -178,21 +178,21 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
         } else onFailed()
       },
     }
-    member.line = wire.open(target, { user, contacts, isExact: exact, events })
+    member.connection = wire.open(target, { user, contacts, isExact: exact, events })
   }
 
-  function lineOf(user: number): Line | null {
+  function connectionOf(user: number): Connection | null {
     const member = members.get(user)
-    return member?.isReady ? member.line : null
+    return member?.isReady ? member.connection : null
   }
 
-  function hangUp(user: number): boolean {
+  function disconnect(user: number): boolean {
     const member = members.get(user)
     if (member === undefined || !member.isReady) return false
     member.isReady = false
     counts.ready--
-    member.line?.close()
-    member.line = null
+    member.connection?.close()
+    member.connection = null
     return true
   }
 
@@ -200,12 +200,12 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
     let pairs = 0
     let behind = 0
     let due = 0
-    let exactLines = 0
+    let exactConnections = 0
     let framesMax = 0
     for (const [user, { heard, frames }] of members) {
       framesMax = Math.max(framesMax, frames)
       if (heard === null) continue
-      exactLines++
+      exactConnections++
       for (const [position, contact] of graph.contactsOf(user).entries()) {
         const made = schedule.serialsOf(contact)
         pairs++
@@ -222,7 +222,7 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
       pairs,
       behind,
       due,
-      exactLines,
+      exactConnections,
       framesMax,
     }
   }
@@ -234,12 +234,12 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
     open,
     inspect,
     isExact,
-    hangUp,
-    lineOf,
+    disconnect,
+    connectionOf,
     make(change) {
-      const line = lineOf(schedule.userOf(change))
-      if (line === null) return
-      line.change(schedule.serialOf(change))
+      const connection = connectionOf(schedule.userOf(change))
+      if (connection === null) return
+      connection.change(schedule.serialOf(change))
       counts.changesMade++
       const phase = schedule.phaseOf(change)
       madeByPhase[phase] ??= createLatencies()
@@ -248,7 +248,7 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
     mark() {
       isMarked = true
       for (const member of members.values()) {
-        member.line?.mark()
+        member.connection?.mark()
         member.frames = 0
         member.heard?.fill(0)
       }
@@ -267,7 +267,7 @@ export function createCrowd(job: Job, wire: Wire): Crowd {
       return report
     },
     close() {
-      for (const { line } of members.values()) line?.close()
+      for (const { connection } of members.values()) connection?.close()
       members.clear()
     },
   }

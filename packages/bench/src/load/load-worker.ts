@@ -3,8 +3,8 @@ import { now } from '../platform/clock.ts'
 import { bareWire } from '../wires/bare-wire.ts'
 import { greendotWire } from '../wires/greendot-wire.ts'
 import type { Wire } from '../wires/wire.ts'
-import { arrive, keepComingBack, keepCommuting } from './arrivals.ts'
-import { type Crowd, createCrowd } from './load-users.ts'
+import { arrive, keepCycling, keepReconnecting } from './arrivals.ts'
+import { createLoadUsers, type LoadUsers } from './load-users.ts'
 import type { Job, Order } from './orders.ts'
 import { keepBeating, keepChanging } from './pace.ts'
 import type { Handle } from './worker.ts'
@@ -19,50 +19,51 @@ async function wireNamed(name: string): Promise<Wire> {
 }
 
 export function createLoad(): Handle {
-  let crowd: Crowd | null = null
+  let loadUsers: LoadUsers | null = null
   let stopBeating: (() => void) | null = null
   let stopCommuting: (() => void) | null = null
 
   async function prepare(job: Job): Promise<void> {
-    crowd = createCrowd(job, await wireNamed(job.target.wire))
-    keepChanging(crowd)
+    loadUsers = createLoadUsers(job, await wireNamed(job.target.wire))
+    keepChanging(loadUsers)
   }
 
   function handle(order: Order): unknown {
     if (order.do === 'prepare') return prepare(order.job)
-    if (crowd === null) throw new Error('the first order is to prepare')
+    if (loadUsers === null) throw new Error('the first order is to prepare')
     switch (order.do) {
       case 'clock':
         return now()
       case 'connect':
-        return arrive(crowd, order.arrivals, order.limitMs)
+        return arrive(loadUsers, order.arrivals, order.limitMs)
       case 'mark':
-        return crowd.mark()
+        return loadUsers.mark()
       case 'beat':
         stopBeating?.()
-        stopBeating = keepBeating(crowd, order.everyMs)
+        stopBeating = keepBeating(loadUsers, order.everyMs)
         return
       case 'phase':
-        return crowd.schedule.add(order.phase)
+        return loadUsers.schedule.add(order.phase)
       case 'return':
-        return keepComingBack(crowd)
-      case 'commute':
+        return keepReconnecting(loadUsers)
+      case 'cycle':
         stopCommuting?.()
-        stopCommuting = keepCommuting(crowd, order.perSecond)
+        stopCommuting = keepCycling(loadUsers, order.perSecond)
         return
-      case 'deafen':
-        for (const user of crowd.users) if (user !== order.but) crowd.lineOf(user)?.deafen()
+      case 'pauseReading':
+        for (const user of loadUsers.users)
+          if (user !== order.but) loadUsers.connectionOf(user)?.pauseReading()
         return
       case 'record':
-        return crowd.record(order.frames)
+        return loadUsers.record(order.frames)
       case 'recorded':
-        return crowd.recorded()
+        return loadUsers.recorded()
       case 'report':
-        return crowd.report()
+        return loadUsers.report()
       case 'inspect':
-        return crowd.inspect()
+        return loadUsers.inspect()
       case 'close':
-        return crowd.close()
+        return loadUsers.close()
     }
   }
   return handle

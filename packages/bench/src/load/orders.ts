@@ -13,7 +13,7 @@ export interface Job {
   of: number
   /** Its first source address; see addresses.ts. */
   firstAddress: number
-  /** Every so many lines one is exact: it reports each delivery, the others are counted. */
+  /** Every so many connections one is exact: it reports each delivery, the others are counted. */
   exactEvery: number
 }
 
@@ -21,7 +21,7 @@ export type Order =
   | { do: 'prepare'; job: Job }
   /** Answers with the clock of the process. */
   | { do: 'clock' }
-  /** Opens a line for each user: user n at `startAt + n / perSecond`, or `parallel` at a time. */
+  /** Opens a connection for each user: user n at `startAt + n / perSecond`, or `parallel` at a time. */
   | { do: 'connect'; arrivals: Arrivals; limitMs: number }
   | { do: 'mark' }
   | { do: 'beat'; everyMs: number }
@@ -30,8 +30,8 @@ export type Order =
   /** Whoever loses the connection opens it again, at once. */
   | { do: 'return' }
   /** So many of those who never change and are not exact reconnect a second; 0 stops it. */
-  | { do: 'commute'; perSecond: number }
-  | { do: 'deafen'; but: number }
+  | { do: 'cycle'; perSecond: number }
+  | { do: 'pauseReading'; but: number }
   /** Keeps the payloads of the next pushed frames. */
   | { do: 'record'; frames: number }
   | { do: 'recorded' }
@@ -45,9 +45,9 @@ export type Arrivals =
 
 /** Counts since the start of the process; a reader takes differences. */
 export interface Counts {
-  /** Lines that are ready now. */
+  /** Connections that are ready now. */
   ready: number
-  /** Times a line became ready. */
+  /** Times a connection became ready. */
   arrivals: number
   closed: number
   errors: number
@@ -57,9 +57,9 @@ export interface Counts {
   updates: number
   /** Frames that told users of themselves. */
   ownFrames: number
-  /** Of the exact lines only. */
+  /** Of the exact connections only. */
   exactUpdates: number
-  /** Changes an exact line never saw by themselves, because a newer one was sent in their place. */
+  /** Changes an exact connection never saw by themselves, because a newer one was sent in their place. */
   superseded: number
   /** A newer one was seen before an older one, or one twice. */
   backwards: number
@@ -87,16 +87,16 @@ export interface ConnectReport {
 
 /** What became of the phases. */
 export interface Inspection {
-  /** Encoded histograms by phase: from due to heard, exact lines. */
+  /** Encoded histograms by phase: from due to heard, exact connections. */
   phases: string[]
   /** By phase: from due to made, by this process. */
   lateness: string[]
-  /** Pairs of an exact line and a contact, and how many of them have not the newest change. */
+  /** Pairs of an exact connection and a contact, and how many of them have not the newest change. */
   pairs: number
   behind: number
-  /** What exact lines should have heard in all: changes of their contacts. */
+  /** What exact connections should have heard in all: changes of their contacts. */
   due: number
-  exactLines: number
-  /** The most frames any line got since the mark. */
+  exactConnections: number
+  /** The most frames any connection got since the mark. */
   framesMax: number
 }

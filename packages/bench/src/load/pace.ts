@@ -1,32 +1,32 @@
 // Acts that are due at known instants: the changes of a schedule, and beats. One timer for all; a late
 // turn does everything that became due meanwhile, so the rate holds and lateness shows in the figures.
 import { now } from '../platform/clock.ts'
-import type { Crowd } from './load-users.ts'
+import type { LoadUsers } from './load-users.ts'
 
 const TICK_MS = 1
 
-/** Makes the changes of the crowd's users when they are due, also those of phases added later. */
-export function keepChanging(crowd: Crowd): void {
-  const { schedule } = crowd
-  const own = new Set(crowd.users)
+/** Makes the changes of the loadUsers's users when they are due, also those of phases added later. */
+export function keepChanging(loadUsers: LoadUsers): void {
+  const { schedule } = loadUsers
+  const own = new Set(loadUsers.users)
   let next = 0
   setInterval(() => {
     const total = schedule.total()
     while (next < total && schedule.dueAt(next) <= now()) {
-      if (own.has(schedule.userOf(next))) crowd.make(next)
+      if (own.has(schedule.userOf(next))) loadUsers.make(next)
       next++
     }
   }, TICK_MS)
 }
 
 /** Everybody beats once per interval, spread evenly. Returns how to stop it. */
-export function keepBeating(crowd: Crowd, everyMs: number): () => void {
-  const { users } = crowd
+export function keepBeating(loadUsers: LoadUsers, everyMs: number): () => void {
+  const { users } = loadUsers
   const startedAt = now()
   let done = 0
   const timer = setInterval(() => {
     const due = Math.floor(((now() - startedAt) / everyMs) * users.length)
-    while (done < due) crowd.lineOf(users[done++ % users.length]!)?.beat()
+    while (done < due) loadUsers.connectionOf(users[done++ % users.length]!)?.beat()
   }, TICK_MS * 5)
   return () => clearInterval(timer)
 }

@@ -23,25 +23,25 @@ export async function openBeatLoad(port: number, options: BeatLoadOptions): Prom
   const { clients, path, beatsPerSegment, segmentEveryMs } = options
   const segment = new Uint8Array(BEAT.length * beatsPerSegment)
   for (let beat = 0; beat < beatsPerSegment; beat++) segment.set(BEAT, beat * BEAT.length)
-  const lines = await Promise.all(
-    Array.from({ length: clients }, (_, client) => openLine(port, path(client), segment)),
+  const connections = await Promise.all(
+    Array.from({ length: clients }, (_, client) => openConnection(port, path(client), segment)),
   )
   return {
     async beat(ms) {
       const startedAt = performance.now()
       for (let turn = 1; performance.now() - startedAt < ms; turn++) {
-        for (const line of lines) line.writeSegment()
+        for (const connection of connections) connection.writeSegment()
         // Sockets that could not take all say so between the turns.
         await new Promise<void>((resolve) => setImmediate(resolve))
         const aheadMs = startedAt + turn * segmentEveryMs - performance.now()
         if (segmentEveryMs > 0 && aheadMs > 0) await Bun.sleep(aheadMs)
       }
-      await Promise.all(lines.map((line) => line.finished()))
+      await Promise.all(connections.map((connection) => connection.finished()))
     },
   }
 }
 
-async function openLine(port: number, path: string, segment: Uint8Array) {
+async function openConnection(port: number, path: string, segment: Uint8Array) {
   const open = Promise.withResolvers<void>()
   let unsent = 0
   let onFinished: (() => void) | null = null

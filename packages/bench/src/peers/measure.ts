@@ -45,7 +45,7 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
   // The first to come must not be taken for dead while the last are still coming.
   await fleet.beat(BEAT_EVERY_MS)
   say(`${users} users arrive`)
-  const arrivals = await everybodyArrives(subject, fleet, users, WARM_SHARE)
+  const arrivals = await allConnect(subject, fleet, users, WARM_SHARE)
   await sleep(SETTLE_MS)
   if (!(await fleet.quiet(QUIET_MS_MAX))) throw new BenchProblem('it does not become quiet after all arrived')
   const memoryBytesPerUser = (usageOf(subject.pids()).residentBytes - empty.residentBytes) / users
@@ -67,7 +67,7 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
   await sleep(GONE_MS)
   const returning = await startFleet(subject, fleetSpec(options), scope)
   await returning.beat(BEAT_EVERY_MS)
-  const returned = await everybodyArrives(subject, returning, users, 0)
+  const returned = await allConnect(subject, returning, users, 0)
   return {
     figures: {
       memoryBytesPerUser,
@@ -83,7 +83,7 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
   }
 }
 
-async function everybodyArrives(
+async function allConnect(
   subject: Subject,
   fleet: Fleet,
   users: number,

@@ -9,7 +9,7 @@ import { mintToken } from '../wires/tokens.ts'
 import type { Target, Wire } from '../wires/wire.ts'
 import { peers } from './index.ts'
 import { isRunning } from './process-tree.ts'
-import { type RecordedLine, recordedLine } from './recorded-connection.ts'
+import { type RecordedConnection, recordedConnection } from './recorded-connection.ts'
 import { peerWires } from './wires.ts'
 
 const USERS = 20
@@ -33,14 +33,14 @@ function targetOf(subject: Subject, secret = SECRET): Target {
   return { ...target, nextAddress: () => '127.0.0.1', token }
 }
 
-/** Opens a line; `until` resolves once `isEnough`, which is asked after each event, says so. */
+/** Opens a connection; `until` resolves once `isEnough`, which is asked after each event, says so. */
 function open(wire: Wire, target: Target, user: number) {
   const waiting: { isEnough: () => boolean; resolve: () => void }[] = []
-  const record: RecordedLine = recordedLine(user, contacts[user]!, true, () => {
+  const record: RecordedConnection = recordedConnection(user, contacts[user]!, true, () => {
     for (const { isEnough, resolve } of waiting) if (isEnough()) resolve()
   })
-  const line = wire.open(target, record)
-  clearing.push(() => line.close())
+  const connection = wire.open(target, record)
+  clearing.push(() => connection.close())
   const until = (what: string, isEnough: () => boolean) => {
     const enough = new Promise<void>((resolve) => {
       waiting.push({ isEnough, resolve })
@@ -48,7 +48,7 @@ function open(wire: Wire, target: Target, user: number) {
     })
     return within(WAIT_MS_MAX, `user ${user}: ${what}`, enough)
   }
-  return { line, record, until }
+  return { connection, record, until }
 }
 
 const starting = (what: string, happened: readonly string[]) => happened.filter((one) => one.startsWith(what))
@@ -72,14 +72,15 @@ for (const peer of peers) {
           crowd.map(({ record, until }) => until('arriving', () => record.happened.includes('ready'))),
         )
 
-        for (let serial = 1; serial <= CHANGES; serial++) for (const { line } of crowd) line.change(serial)
+        for (let serial = 1; serial <= CHANGES; serial++)
+          for (const { connection } of crowd) connection.change(serial)
         const wanted = CONTACTS * CHANGES
         await Promise.all(
           crowd.map(({ record, until }) =>
             until('hearing of all changes', () => starting('delivery', record.happened).length >= wanted),
           ),
         )
-        for (const { line } of crowd) line.beat()
+        for (const { connection } of crowd) connection.beat()
 
         const stranger = open(wire, targetOf(server, 'another secret'), 0)
         await stranger.until('being refused', () => starting('error', stranger.record.happened).length > 0)
@@ -97,7 +98,7 @@ for (const peer of peers) {
 
         const pids = server.pids()
         expect(pids.every(isRunning)).toBe(true)
-        for (const { line } of crowd) line.close()
+        for (const { connection } of crowd) connection.close()
         await scope.close()
         expect(pids.filter(isRunning)).toEqual([])
       },

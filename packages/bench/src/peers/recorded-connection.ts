@@ -1,23 +1,23 @@
-// A line that writes down what it is told, for tests of the talks and of the wires.
-import type { LineEvents, LineOptions } from '../wires/wire.ts'
+// A connection that writes down what it is told, for tests of the dialogues and of the wires.
+import type { ConnectionEvents, ConnectionOptions } from '../wires/wire.ts'
 
-export interface RecordedLine extends LineOptions {
+export interface RecordedConnection extends ConnectionOptions {
   /** What happened, in order: `ready`, `frame 1`, `delivery 7 3`, `gone 7`, `error …`, `close`. */
   happened: string[]
 }
 
-export function recordedLine(
+export function recordedConnection(
   user: number,
   contacts: readonly number[],
   isExact = true,
   onEvent: (what: string) => void = () => {},
-): RecordedLine {
+): RecordedConnection {
   const happened: string[] = []
   const record = (what: string) => {
     happened.push(what)
     onEvent(what)
   }
-  const events: LineEvents = {
+  const events: ConnectionEvents = {
     onReady: () => record('ready'),
     onDelivery: (whom, serial) => record(`delivery ${whom} ${serial}`),
     onFrame: (_, updates) => record(`frame ${updates}`),

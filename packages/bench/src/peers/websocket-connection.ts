@@ -1,25 +1,25 @@
-// A line over a WebSocket: carries what a talk says and hears, and tells the crowd how it ended. For
+// A connection over a WebSocket: carries what a dialogue says and hears, and tells the crowd how it ended. For
 // servers that ask for signs of life themselves, so that a beat has nothing to do.
 import { textFrame } from '../wires/frames.ts'
 import { BenchSocket } from '../wires/web-socket.ts'
-import type { Line, LineOptions, Target } from '../wires/wire.ts'
-import type { Say, Talk } from './dialogue.ts'
+import type { Connection, ConnectionOptions, Target } from '../wires/wire.ts'
+import type { Dialogue, Send } from './dialogue.ts'
 
-export function openWebSocketLine(
+export function openWebSocketConnection(
   target: Target,
   path: string,
-  { events }: LineOptions,
-  createTalk: (say: Say) => Talk<Buffer>,
-): Line {
+  { events }: ConnectionOptions,
+  createDialogue: (send: Send) => Dialogue<Buffer>,
+): Connection {
   let isOver = false
-  const talk = createTalk((text) => {
+  const dialogue = createDialogue((text) => {
     const frame = textFrame(text)
     socket.send(frame)
     return frame.length
   })
   const socket = new BenchSocket(target, path, {
-    onOpen: talk.begin,
-    onMessage: (bytes, from, to) => talk.hear(bytes.subarray(from, to)),
+    onOpen: dialogue.begin,
+    onMessage: (bytes, from, to) => dialogue.receive(bytes.subarray(from, to)),
     onBytes: events.onBytes,
     onEnd(why) {
       if (isOver) return
@@ -29,10 +29,10 @@ export function openWebSocketLine(
     },
   })
   return {
-    change: talk.change,
+    change: dialogue.change,
     beat() {},
     mark() {},
-    deafen: () => socket.pause(),
+    pauseReading: () => socket.pause(),
     close() {
       isOver = true
       socket.end()

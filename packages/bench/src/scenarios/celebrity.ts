@@ -6,7 +6,7 @@ import type { Outcome } from '../figures/result.ts'
 import { startSampler } from '../figures/sampler.ts'
 import { now, sleep } from '../platform/clock.ts'
 import type { Subject } from '../subject/subject.ts'
-import { type Bench, faults, figure, fleetSpec, gather, type Scenario } from './scenario.ts'
+import { type Bench, connectAll, faults, figure, fleetSpec, type Scenario } from './scenario.ts'
 
 const CHANGES = 10
 const SECONDS = 2
@@ -19,7 +19,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
   const { users } = options
   const watchers = users - 1
-  const { fleet } = await gather(
+  const { fleet } = await connectAll(
     subject,
     bench,
     fleetSpec(options, {

@@ -13,10 +13,10 @@ import { bareReplay } from './bare-replay.ts'
 import { findSustained } from './ramp.ts'
 import {
   type Bench,
+  connectAll,
   faults,
   figure,
   fleetSpec,
-  gather,
   helperFigures,
   lookAtHelpers,
   type Scenario,
@@ -32,7 +32,7 @@ const LAST_MS_MAX = 5_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
-  const { fleet } = await gather(subject, bench, fleetSpec(options))
+  const { fleet } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, progress, 'churn')
   const steady = await churnAt(subject, fleet, options.rate ?? RATE, options.seconds)
   const ramp = options.ramp ? await findSustained(fleet, bench, steady.rate) : []
@@ -65,7 +65,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     notes: [
       'Latency is from the instant a change was due, whenever it was made, to its receipt by a watcher; a ' +
         'change that a newer one replaced counts until the newer one came.',
-      `Latency and completeness are those of ${steady.exactLines} of ${options.users} lines; the others are counted.`,
+      `Latency and completeness are those of ${steady.exactConnections} of ${options.users} connections; the others are counted.`,
       ...(bare === null
         ? []
         : ['The bare loop sends frames of the recorded sizes at the same rate to as many readers.']),
@@ -82,7 +82,7 @@ interface Steady {
   framesPerCpuSecond: number
   behind: number
   pairs: number
-  exactLines: number
+  exactConnections: number
   notes: string[]
 }
 
@@ -162,7 +162,7 @@ export async function churnAt(
     framesPerCpuSecond: written / Math.max(0.01, cpu),
     behind: inspected.behind,
     pairs: inspected.pairs,
-    exactLines: inspected.exactLines,
+    exactConnections: inspected.exactConnections,
     notes: [
       system.state === 'counted'
         ? 'System calls are those of the server process, counted by perf in a stretch of their own after the measured one.'

@@ -9,7 +9,7 @@ import { usageOf } from '../platform/proc.ts'
 import { createScope } from '../platform/scope.ts'
 import type { Subject } from '../subject/subject.ts'
 import { startBare } from './bare.ts'
-import { type Bench, figure, fleetSpec, gather, type Scenario } from './scenario.ts'
+import { type Bench, connectAll, figure, fleetSpec, type Scenario } from './scenario.ts'
 
 const CHANGES_PER_SECOND = 60
 const WARM_MS = 1_000
@@ -22,7 +22,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
   const seconds = Math.min(options.seconds, SECONDS_MAX)
   const { users } = options
-  const { fleet } = await gather(
+  const { fleet } = await connectAll(
     subject,
     bench,
     fleetSpec(options, {
@@ -40,7 +40,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   await sleep(WARM_MS)
   const sizes = await fleet.recorded()
   if (sizes.length === 0) throw new BenchProblem('nobody heard of the one who changes')
-  await fleet.deafen(0)
+  await fleet.pauseReading(0)
   const before = await look(subject)
   await sleep(seconds * 1000)
   const after = await look(subject)
@@ -53,7 +53,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const ms = seconds * 1000
   progress.show('fanout: the bare loop')
   await bare.order({ do: 'blast', sizes, ms: BARE_WARM_MS }, BARE_WARM_MS)
-  await bare.fleet.deafen(-1)
+  await bare.fleet.pauseReading(-1)
   const loop = await bare.order({ do: 'blast', sizes, ms }, ms)
   await scope.close()
 

@@ -9,10 +9,10 @@ import { look } from './churn.ts'
 import {
   BEAT_EVERY_MS,
   type Bench,
+  connectAll,
   faults,
   figure,
   fleetSpec,
-  gather,
   helperFigures,
   type Scenario,
 } from './scenario.ts'
@@ -25,7 +25,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
   await sleep(EMPTY_MS)
   const empty = usageOf(subject.pids())
-  const { fleet, seconds: connectSeconds } = await gather(subject, bench, fleetSpec(options))
+  const { fleet, seconds: connectSeconds } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, progress, 'idle')
   await sleep(SETTLE_MS)
 

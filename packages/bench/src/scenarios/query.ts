@@ -8,7 +8,7 @@ import { now } from '../platform/clock.ts'
 import type { Subject } from '../subject/subject.ts'
 import { userName } from '../wires/wire.ts'
 import { askSteadily, type Backend, backendOf } from './queries.ts'
-import { type Bench, faults, figure, fleetSpec, gather, type Scenario } from './scenario.ts'
+import { type Bench, connectAll, faults, figure, fleetSpec, type Scenario } from './scenario.ts'
 
 const USERS_MAX = 5_000
 const CHANGES_PER_SECOND = 500
@@ -25,7 +25,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const backend = backendOf(subject)
   bench.progress.show('query: writing settings')
   await makeSomePrivate(backend, users)
-  const { fleet } = await gather(subject, bench, fleetSpec(options))
+  const { fleet } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, bench.progress, 'query')
   const changes = rate * (SIZES.length * (seconds + WARM_SECONDS) + 5)
   await fleet.phase({ startAt: now(), perSecond: rate, changes })

@@ -29,24 +29,24 @@ const CONNECT_MS_MAX = 600_000
 const QUIET_MS_MAX = 30_000
 
 export function fleetSpec(options: Options, change: Partial<FleetSpec> = {}): FleetSpec {
-  const { users, contacts, graph, seed, changers, order, exactLines, loadCore } = options
+  const { users, contacts, graph, seed, changers, order, exactConnections, loadCore } = options
   return {
     graph: { kind: graph, users, contacts, seed },
     schedule: { users, changers: changers ?? users, order, seed },
     loads: loadsFor(options),
-    exactEvery: Math.max(1, Math.round(users / exactLines)),
+    exactEvery: Math.max(1, Math.round(users / exactConnections)),
     core: loadCore,
     ...change,
   }
 }
 
-export interface Gathered {
+export interface ConnectedLoad {
   fleet: Fleet
   seconds: number
 }
 
 /** Everybody connects, as fast as they are let in; when it is quiet, counting begins. */
-export async function gather(subject: Subject, bench: Bench, spec: FleetSpec): Promise<Gathered> {
+export async function connectAll(subject: Subject, bench: Bench, spec: FleetSpec): Promise<ConnectedLoad> {
   const { progress, scope } = bench
   const { users } = spec.graph
   progress.show(`preparing ${users} users, load processes: ${spec.loads}`)

@@ -8,7 +8,7 @@ import { floorOf, slopePerHour } from '../figures/slope.ts'
 import { now, sleep } from '../platform/clock.ts'
 import type { Subject } from '../subject/subject.ts'
 import { askSteadily, backendOf } from './queries.ts'
-import { type Bench, faults, figure, fleetSpec, gather, type Scenario } from './scenario.ts'
+import { type Bench, connectAll, faults, figure, fleetSpec, type Scenario } from './scenario.ts'
 
 const RATE = 500
 const RECONNECTS_PER_SECOND = 20
@@ -28,14 +28,14 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   // Half of the users change, some of the others come and go: whoever does both would lose changes.
   const changers = Math.min(options.changers ?? users, Math.ceil(users / 2))
   const spec = fleetSpec(options)
-  const { fleet } = await gather(subject, bench, { ...spec, schedule: { ...spec.schedule, changers } })
+  const { fleet } = await connectAll(subject, bench, { ...spec, schedule: { ...spec.schedule, changers } })
   const backend = backendOf(subject)
   const sampler = startSampler(subject, fleet, progress, 'soak')
   await fleet.phase({ startAt: now(), perSecond: rate, changes: rate * seconds })
-  await fleet.commute(RECONNECTS_PER_SECOND)
+  await fleet.cycle(RECONNECTS_PER_SECOND)
   const size = Math.min(ASKED_SIZE, users)
   const asked = await askSteadily(backend, { users, size, perSecond: ASKED_PER_SECOND, seconds })
-  await fleet.commute(0)
+  await fleet.cycle(0)
   await sleep(1_000)
   await fleet.quiet(LAST_MS_MAX)
   const inspected = await fleet.inspect()

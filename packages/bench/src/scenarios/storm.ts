@@ -8,7 +8,7 @@ import { startSampler } from '../figures/sampler.ts'
 import { now, sleep } from '../platform/clock.ts'
 import { BenchProblem } from '../platform/problem.ts'
 import type { Subject } from '../subject/subject.ts'
-import { type Bench, figure, fleetSpec, gather, type Scenario } from './scenario.ts'
+import { type Bench, connectAll, figure, fleetSpec, type Scenario } from './scenario.ts'
 
 const BACK_MS_MAX = 120_000
 const LOOK_EVERY_MS = 50
@@ -19,10 +19,10 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
   const { users } = options
   if (subject.restart === null) throw new BenchProblem('storm: this server cannot be started again here')
-  const { fleet } = await gather(subject, bench, fleetSpec(options))
+  const { fleet } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, progress, 'storm')
   const before = (await fleet.report()).counts
-  await fleet.comeBack()
+  await fleet.reconnect()
   const killedAt = now()
   await subject.restart(options.drain ? 'drain' : 'kill')
   const answersAt = now()

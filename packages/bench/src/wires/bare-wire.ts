@@ -1,9 +1,9 @@
 // Speaks to the bare server: connects and counts frames. Nobody is told anything, so nothing is exact.
 import { BenchSocket } from './web-socket.ts'
-import type { Line, Wire } from './wire.ts'
+import type { Connection, Wire } from './wire.ts'
 
 export const bareWire: Wire = {
-  open(target, { events }): Line {
+  open(target, { events }): Connection {
     const socket = new BenchSocket(target, '/', {
       onOpen: () => events.onReady(),
       onMessage: (_, from, to) => events.onFrame(to - from, 1),
@@ -14,7 +14,7 @@ export const bareWire: Wire = {
       change() {},
       beat() {},
       mark() {},
-      deafen: () => socket.pause(),
+      pauseReading: () => socket.pause(),
       close: () => socket.end(),
     }
   },

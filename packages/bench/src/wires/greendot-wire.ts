@@ -6,7 +6,14 @@
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
 import { textFrame } from './frames.ts'
 import { BenchSocket, type WebSocketEar } from './web-socket.ts'
-import { type Line, type LineEvents, type LineOptions, type Target, userName, type Wire } from './wire.ts'
+import {
+  type Connection,
+  type ConnectionEvents,
+  type ConnectionOptions,
+  type Target,
+  userName,
+  type Wire,
+} from './wire.ts'
 
 const ACTIVE = textFrame(HEARTBEAT_ACTIVE)
 const IDLE = textFrame(HEARTBEAT_IDLE)
@@ -24,16 +31,16 @@ interface Shown {
 }
 
 export const greendotWire: Wire = {
-  open: (target, options) => new GreendotLine(target, options),
+  open: (target, options) => new GreendotConnection(target, options),
 }
 
 export function greendotPath(token: string, user: number): string {
   return `/api/v1/ws?token=${token}&device_id=device-${user}&platform=web`
 }
 
-class GreendotLine implements Line, WebSocketEar {
+class GreendotConnection implements Connection, WebSocketEar {
   readonly #socket: BenchSocket
-  readonly #events: LineEvents
+  readonly #events: ConnectionEvents
   readonly #contacts: readonly number[]
   /** By position of the contact: the newest version heard of, and the one that counts as change 0. */
   readonly #versions: Float64Array | null
@@ -44,7 +51,7 @@ class GreendotLine implements Line, WebSocketEar {
   #waiting = 0
   #isUnderWay = false
 
-  constructor(target: Target, { user, contacts, isExact, events }: LineOptions) {
+  constructor(target: Target, { user, contacts, isExact, events }: ConnectionOptions) {
     this.#events = events
     this.#contacts = contacts
     this.#versions = isExact ? new Float64Array(contacts.length) : null
@@ -67,7 +74,7 @@ class GreendotLine implements Line, WebSocketEar {
     this.#base = this.#versions?.slice() ?? null
   }
 
-  deafen(): void {
+  pauseReading(): void {
     this.#socket.pause()
   }
 

@@ -1,8 +1,8 @@
-// One user's talk with Centrifugo, written from its documented protocol (JSON, version 2) and never run
+// One user's dialogue with Centrifugo, written from its documented protocol (JSON, version 2) and never run
 // against the server: it could not be had where this was written. A person is a channel that keeps its
 // latest publication; watching is subscribing to it, and the answer brings that publication.
-import { type LineOptions, userName } from '../../wires/wire.ts'
-import type { Say, Talk } from '../dialogue.ts'
+import { type ConnectionOptions, userName } from '../../wires/wire.ts'
+import type { Dialogue, Send } from '../dialogue.ts'
 
 export const NAMESPACE = 'people'
 const CONNECT_ID = 1
@@ -11,11 +11,11 @@ const SUBSCRIBE_ID_MIN = 3
 
 const channelOf = (user: number) => `${NAMESPACE}:${userName(user)}`
 
-export function createTalk(
+export function createDialogue(
   token: string,
-  { user, contacts, isExact, events }: LineOptions,
-  say: Say,
-): Talk<Buffer> {
+  { user, contacts, isExact, events }: ConnectionOptions,
+  send: Send,
+): Dialogue<Buffer> {
   let unanswered = contacts.length
 
   const command = (id: number, what: object) => JSON.stringify({ id, ...what })
@@ -29,7 +29,7 @@ export function createTalk(
         command(SUBSCRIBE_ID_MIN + index, { subscribe: { channel: channelOf(contact), recover: true } }),
       )
       // Several commands share a frame, one on each line.
-      say([publish(0), ...subscriptions].join('\n'))
+      send([publish(0), ...subscriptions].join('\n'))
     } else if (reply.id >= SUBSCRIBE_ID_MIN && --unanswered === 0) events.onReady()
   }
 
@@ -44,18 +44,18 @@ export function createTalk(
   }
 
   return {
-    begin: () => void say(command(CONNECT_ID, { connect: { token } })),
-    hear(message) {
+    begin: () => void send(command(CONNECT_ID, { connect: { token } })),
+    receive(message) {
       for (const line of message.toString().split('\n')) {
         if (line === '') continue
         const parsed = JSON.parse(line) as Partial<Reply> & { push?: Push }
         if (parsed.push !== undefined) onPush(parsed.push, line.length)
         else if (parsed.id !== undefined) onReply(parsed as Reply)
         // An empty object is a ping, and the answer to it is the same.
-        else events.onSent(say('{}'))
+        else events.onSent(send('{}'))
       }
     },
-    change: (serial) => events.onSent(say(publish(serial))),
+    change: (serial) => events.onSent(send(publish(serial))),
   }
 }
 

@@ -1,12 +1,12 @@
-// One user's talk with ejabberd, apart from the socket that carries it: sign in with the token as the
+// One user's dialogue with ejabberd, apart from the socket that carries it: sign in with the token as the
 // password (SASL PLAIN), bind a resource, become available, and hear of contacts. XMPP has no snapshot
 // with an end to it: ready is when the server answers a ping sent after the first presence, by which time
 // it has asked for the states of all contacts. They may still be on their way; that is in its favour.
-import { type LineOptions, userName } from '../../wires/wire.ts'
-import type { Say, Talk } from '../dialogue.ts'
+import { type ConnectionOptions, userName } from '../../wires/wire.ts'
+import type { Dialogue, Send } from '../dialogue.ts'
 import { createStanzaReader, readPresence } from './stanzas.ts'
 
-export interface XmppTalk extends Talk<string> {
+export interface XmppDialogue extends Dialogue<string> {
   beat(): void
 }
 
@@ -14,12 +14,12 @@ const RESOURCE = 'bench'
 // The opening of the stream, and its end, of which the socket tells.
 const IGNORED = /^<(\?xml|\/?stream:stream)/
 
-export function createTalk(
+export function createDialogue(
   domain: string,
   token: string,
-  { user, isExact, events }: LineOptions,
-  say: Say,
-): XmppTalk {
+  { user, isExact, events }: ConnectionOptions,
+  send: Send,
+): XmppDialogue {
   const reader = createStanzaReader()
   let isSignedIn = false
   let isReady = false
@@ -29,12 +29,12 @@ export function createTalk(
   function onFeatures(): void {
     if (!isSignedIn) {
       const proof = Buffer.from(`\0${userName(user)}\0${token}`).toString('base64')
-      say(`<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>${proof}</auth>`)
+      send(`<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>${proof}</auth>`)
       return
     }
     const bind = `<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><resource>${RESOURCE}</resource></bind>`
     const ping = "<ping xmlns='urn:xmpp:ping'/>"
-    say(
+    send(
       `<iq type='set' id='bind'>${bind}</iq><presence/><iq type='get' id='ready' to='${domain}'>${ping}</iq>`,
     )
   }
@@ -58,7 +58,7 @@ export function createTalk(
     else if (stanza.startsWith('<stream:features')) onFeatures()
     else if (stanza.startsWith('<success')) {
       isSignedIn = true
-      say(openStream)
+      send(openStream)
     } else if (stanza.startsWith('<iq') && stanza.includes(" type='result'")) {
       if (!stanza.includes(" id='ready'")) return
       isReady = true
@@ -67,12 +67,12 @@ export function createTalk(
   }
 
   return {
-    begin: () => void say(openStream),
-    hear: (chunk) => reader.read(chunk, onStanza),
-    change: (serial) => events.onSent(say(`<presence><status>${serial}</status></presence>`)),
+    begin: () => void send(openStream),
+    receive: (chunk) => reader.read(chunk, onStanza),
+    change: (serial) => events.onSent(send(`<presence><status>${serial}</status></presence>`)),
     beat() {
       // Space is allowed between stanzas, not in the middle of signing in.
-      if (isReady) events.onSent(say(' '))
+      if (isReady) events.onSent(send(' '))
     },
   }
 }

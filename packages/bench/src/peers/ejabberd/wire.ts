@@ -1,23 +1,23 @@
-// The wire to ejabberd: a TCP connection and a talk over it.
+// The wire to ejabberd: a TCP connection and a dialogue over it.
 import { RawSocket } from '../../wires/raw-socket.ts'
 import type { Wire } from '../../wires/wire.ts'
 import { HOST } from './configuration.ts'
-import { createTalk } from './dialogue.ts'
+import { createDialogue } from './dialogue.ts'
 
 export const ejabberdWire: Wire = {
   open(target, options) {
     const { events } = options
     let isOver = false
-    const talk = createTalk(HOST, target.token(options.user), options, (text) => {
+    const dialogue = createDialogue(HOST, target.token(options.user), options, (text) => {
       socket.write(text)
       return text.length
     })
     const socket = new RawSocket(target, {
-      onOpen: talk.begin,
+      onOpen: dialogue.begin,
       onData(bytes) {
         if (isOver) return
         events.onBytes(bytes.length)
-        talk.hear(bytes.toString('latin1'))
+        dialogue.receive(bytes.toString('latin1'))
       },
       onEnd() {
         if (isOver) return
@@ -26,10 +26,10 @@ export const ejabberdWire: Wire = {
       },
     })
     return {
-      change: talk.change,
-      beat: talk.beat,
+      change: dialogue.change,
+      beat: dialogue.beat,
       mark() {},
-      deafen: () => socket.pause(),
+      pauseReading: () => socket.pause(),
       close() {
         isOver = true
         socket.end()

@@ -1,8 +1,8 @@
-// One user's talk with the Socket.IO server, apart from the WebSocket that carries it: Engine.IO packets
+// One user's dialogue with the Socket.IO server, apart from the WebSocket that carries it: Engine.IO packets
 // (0 open, 2 ping, 3 pong, 4 message) that hold Socket.IO packets (0 connect, 2 event, 3 answer, 4 refusal).
-// Pushed states of contacts are only counted by their first two characters on lines that are not exact.
-import { type LineOptions, userName } from '../../wires/wire.ts'
-import type { Say, Talk } from '../dialogue.ts'
+// Pushed states of contacts are only counted by their first two characters on connections that are not exact.
+import { type ConnectionOptions, userName } from '../../wires/wire.ts'
+import type { Dialogue, Send } from '../dialogue.ts'
 
 const WATCH = 0
 const OPEN = 0x30
@@ -12,11 +12,11 @@ const CONNECT = 0x30
 const EVENT = 0x32
 const ANSWER = 0x33
 
-export function createTalk(
+export function createDialogue(
   token: string,
-  { contacts, isExact, events }: LineOptions,
-  say: Say,
-): Talk<Buffer> {
+  { contacts, isExact, events }: ConnectionOptions,
+  send: Send,
+): Dialogue<Buffer> {
   function onEvent(message: Buffer): void {
     events.onFrame(message.length, 1)
     if (!isExact) return
@@ -30,7 +30,7 @@ export function createTalk(
 
   function onMessage(message: Buffer): void {
     if (message[1] === EVENT) onEvent(message)
-    else if (message[1] === CONNECT) say(`42${WATCH}${JSON.stringify(['watch', contacts.map(userName)])}`)
+    else if (message[1] === CONNECT) send(`42${WATCH}${JSON.stringify(['watch', contacts.map(userName)])}`)
     else if (message[1] === ANSWER) onAnswer(message)
     else events.onError(message.toString())
   }
@@ -44,16 +44,16 @@ export function createTalk(
   return {
     // The server speaks first.
     begin() {},
-    hear(message) {
+    receive(message) {
       if (message[0] === MESSAGE) onMessage(message)
-      else if (message[0] === PING) events.onSent(say('3'))
-      else if (message[0] === OPEN) say(`40${JSON.stringify({ token })}`)
+      else if (message[0] === PING) events.onSent(send('3'))
+      else if (message[0] === OPEN) send(`40${JSON.stringify({ token })}`)
       else events.onError(message.toString())
     },
     // The status goes back and forth as with people who come and go from their desks.
     change(serial) {
       const status = serial % 2 === 1 ? 'away' : 'online'
-      events.onSent(say(`42${JSON.stringify(['status', status, serial])}`))
+      events.onSent(send(`42${JSON.stringify(['status', status, serial])}`))
     },
   }
 }
