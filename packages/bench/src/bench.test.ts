@@ -1,4 +1,4 @@
-// The whole benchmark once, small: a real server, a real load process, through the command line.
+// One small scenario through the command line, with a real server and real load processes.
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ async function bench(...argv: string[]) {
   return { out, err, code: await child.exited }
 }
 
-test('[C9, X7] churn of 50 users: everybody hears of everything, and it is written down', async () => {
+test('[C9, X7] churn of 50 users: every watcher receives every change, and the report is written', async () => {
   const flags = ['--users', '50', '--contacts', '6', '--rate', '50', '--seconds', '1', '--no-pin']
   const { out, err, code } = await bench('churn', ...flags, '--loads', '2', '--exact', '50', '--out', folder)
   expect({ code, err }).toMatchObject({ code: 0 })
@@ -32,7 +32,7 @@ test('[C9, X7] churn of 50 users: everybody hears of everything, and it is writt
   expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('id="results"')
 })
 
-test('[C9] a taken port is said in one line', async () => {
+test('[C9] a port that is in use is reported in one line', async () => {
   const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { err, code } = await bench('churn', '--users', '10', '--contacts', '2', '--port', String(taken.port))
   taken.stop(true)

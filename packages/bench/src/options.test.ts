@@ -14,7 +14,7 @@ function options(...argv: string[]) {
 }
 
 describe('the command line of the benchmark', () => {
-  test('[C9] what is wrong is said in one sentence, with what to do', () => {
+  test('[C9] a mistake is reported in one sentence with what to do', () => {
     expect(problem()).toContain('say what to measure: connect')
     expect(problem('chrun')).toContain('no scenario "chrun"; there are connect')
     expect(problem('churn', '--userz', '5')).toContain('--userz')
@@ -27,7 +27,7 @@ describe('the command line of the benchmark', () => {
     expect(problem('churn', 'idle', '--out', 'a.json')).toContain('give a folder for several')
   })
 
-  test('[C9] more users than files are told how many processes they need', () => {
+  test('[C9] too many users for the file limit: the message names the processes needed', () => {
     expect(problem('churn', '--users', '51322')).toContain('--gateways 3 --redis')
     expect(problem('churn', '--gateways', '6')).toContain('--redis')
     expect(problem('churn', '--users', '51322', '--gateways', '6', '--redis', '--loads', '2')).toContain(

@@ -1,5 +1,5 @@
-// The command line of the benchmark: scenarios and flags, checked before anything is started. What is
-// wrong comes back as one sentence.
+// The command line of the benchmark: scenarios and flags, checked before anything is started. A
+// mistake comes back as one sentence.
 import { availableParallelism } from 'node:os'
 import { SCENARIO_NAMES, type ScenarioName } from './catalog.ts'
 import { GRAPHS, type GraphKind } from './load/graphs.ts'
@@ -12,7 +12,7 @@ export interface Options {
   graph: GraphKind
   seed: number
   seconds: number
-  /** Arrivals or changes a second; null is what the scenario finds fitting. */
+  /** Arrivals or changes a second; null is the default of the scenario. */
   rate: number | null
   ramp: boolean
   drain: boolean
@@ -42,7 +42,12 @@ export type ParsedOptions = { ok: true; options: Options } | { ok: false; proble
 export const FLAGS: readonly Flag[] = [
   { name: 'users', sign: '<n>', help: 'users, each with one connection', fallback: '15000' },
   { name: 'contacts', sign: '<n>', help: 'contacts each of them watches', fallback: '18' },
-  { name: 'graph', sign: '<kind>', help: 'who watches whom: ring, random or power-law', fallback: 'ring' },
+  {
+    name: 'graph',
+    sign: '<kind>',
+    help: 'of watchers and targets: ring, random or power-law',
+    fallback: 'ring',
+  },
   { name: 'seed', sign: '<n>', help: 'of the graph and of the order of changes', fallback: '1' },
   { name: 'seconds', sign: '<n>', help: 'length of what is measured', fallback: '10' },
   { name: 'rate', sign: '<n>', help: 'changes (churn, soak, query) or arrivals (connect) a second' },
@@ -53,7 +58,7 @@ export const FLAGS: readonly Flag[] = [
   { name: 'drain', sign: null, help: 'storm: gateways drain and restart one by one instead of being killed' },
   { name: 'minutes', sign: '<n>', help: 'length of a soak', fallback: '10' },
   { name: 'loads', sign: '<n>', help: 'load-generator processes [as many as the users need]' },
-  { name: 'exact', sign: '<n>', help: 'lines that are read to the last byte, about', fallback: '1000' },
+  { name: 'exact', sign: '<n>', help: 'connections that read every frame, about', fallback: '1000' },
   { name: 'gateways', sign: '<n>', help: 'gateway processes on one port; over 1 with Redis', fallback: '1' },
   { name: 'redis', sign: null, help: 'starts a redis-server for the run' },
   { name: 'redis-url', sign: '<url>', help: 'takes this Redis; it is written to' },

@@ -1,5 +1,5 @@
-// The command as its users meet it, without a process: flags in, lines and an exit code out. And the
-// document about it, whose example must be what the command prints today.
+// The command without a process: flags in, lines and an exit code out. And the document about it, whose
+// example must be what the command prints today.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ describe('[C9] greendot capacity', () => {
     const { workload, sections, constants } = JSON.parse(out)
     expect({ code, users: workload.users }).toEqual({ code: 0, users: 1000 })
     expect(sections[0].figures[0]).toEqual({
-      label: 'people online',
+      label: 'users online',
       value: 200,
       unit: '',
       uses: [],

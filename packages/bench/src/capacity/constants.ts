@@ -1,5 +1,5 @@
 // The constants of the capacity model, each with where it comes from: a command that measures it, the
-// machine and the day, or "assumption". Nothing else in the model is a number that somebody made up.
+// machine and the day, or "assumption". The model has no other numbers.
 import { z } from 'zod'
 import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
 import table from './constants.json' with { type: 'json' }
@@ -34,7 +34,7 @@ const rows = z.array(
   }),
 )
 
-/** The table that ships. A hole in it is a mistake of ours, so it stops the program. */
+/** The table that ships. A missing row is a bug, so it throws. */
 export function shippedConstants(): Constants {
   const constants = new Map(rows.parse(table).map((constant) => [constant.name, constant]))
   for (const name of CONSTANT_NAMES) if (!constants.has(name)) throw new Error(`${name} has no value`)

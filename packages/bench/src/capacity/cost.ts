@@ -38,7 +38,7 @@ export function costDrivers(workload: Workload, parts: Parts, sheet: Sheet): Fig
     usd('interest: memory of Redis', () => copies * memory(redis.memory.interest)),
     usd('interest: CPU', () => cpu(gateways.cpu.interest) + copies * cpu(redis.cpu.watches)),
     usd('connections: memory', () => memory(gateways.memory.connections)),
-    usd('people in Redis', () => copies * memory(redis.memory.people)),
+    usd('users in Redis', () => copies * memory(redis.memory.users)),
     usd('queries', () => cpu(gateways.cpu.queries)),
     usd('database: disk', () => copies * (postgres.bytes.value / GB) * constant('disk_month_usd')),
   ]

@@ -1,6 +1,6 @@
-// Gateways: CPU time by what it goes into, memory, and how many machines that makes. How many gateways
-// there are decides on how many of them somebody is watched, so this is given a number of machines and
-// answers how many it would take; the model looks for the number that answers itself.
+// Gateways: CPU time by what it goes into, memory, and how many machines that makes. The number of
+// gateways determines on how many of them a user is watched, so this is given a number of machines and
+// returns how many are needed; the model looks for the number that returns itself.
 import { expectedGateways } from './interest.ts'
 import type { Figure, Sheet } from './sheet.ts'
 import type { Traffic } from './traffic.ts'
@@ -43,18 +43,18 @@ export function gatewaysOf(workload: Workload, traffic: Traffic, sheet: Sheet, g
   const interested = figure('gateways that a change goes to', '', () =>
     expectedGateways(processes.value, { contacts, online: workload.online, devices }),
   )
-  // People who are offline are watched as well: somebody waits for them.
-  const pairs = figure('people watched, summed over gateways', '', () => users * interested.value)
+  // Offline users are watched as well.
+  const pairs = figure('targets, summed over gateways', '', () => users * interested.value)
   const messages = figure(
     'messages between gateways',
     'a second',
-    // To those who watch, and to the person's own devices.
+    // To the gateways with watchers, and to the user's own devices.
     () => changes.value * (interested.value + devices),
   )
   // A change, a session that begins and one that ends are one commit each, and a load before it.
   const commits = figure('commits', 'a second', () => changes.value + 2 * connects.value)
-  // As if nobody else on a gateway watched the same people: true of many gateways, too much for a few.
-  const registrations = figure('interest taken up and given up', 'a second', () => {
+  // As if no two connections of a gateway watched the same user: right for many gateways, too high for a few.
+  const registrations = figure('interest added and removed', 'a second', () => {
     return 2 * connects.value * contacts
   })
 
@@ -85,10 +85,10 @@ export function gatewaysOf(workload: Workload, traffic: Traffic, sheet: Sheet, g
     connections: figure('connections', 'bytes', () => {
       const further = contacts - constant('idle_contacts')
       const each = constant('connection_bytes') + further * constant('edge_bytes')
-      // Less than nothing is what a measurement of a handful of people may come to.
+      // Constants measured with very few users may give less than zero.
       return connections.value * Math.max(0, each)
     }),
-    watched: figure('people watched', 'bytes', () => pairs.value * constant('watched_bytes')),
+    watched: figure('targets', 'bytes', () => pairs.value * constant('watched_bytes')),
     processes: figure('empty processes', 'bytes', () => processes.value * constant('process_bytes')),
   }
   const memoryBytes = figure('memory', 'bytes', () => sum(Object.values(memory)))

@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { expectedGateways, framesPerSecond } from './interest.ts'
 
 const gateways = fc.integer({ min: 1, max: 5_000 })
-const crowd = fc.record({
+const watchers = fc.record({
   contacts: fc.integer({ min: 0, max: 2_000 }),
   online: fc.double({ min: 0.001, max: 1, noNaN: true }),
   devices: fc.double({ min: 1, max: 4, noNaN: true }),
 })
 
-/** The long way: every number of contacts who might be online, with how likely it is. */
+/** The sum over every number of contacts online, with its probability. */
 function byCases(bins: number, contacts: number, online: number): number {
   let expected = 0
   let ways = 1
@@ -22,7 +22,7 @@ function byCases(bins: number, contacts: number, online: number): number {
 }
 
 describe('[W4] gateways that a change goes to', () => {
-  test('agrees with going through every case', () => {
+  test('agrees with the sum over all cases', () => {
     for (const [bins, contacts, online] of [
       [1, 5, 0.3],
       [2, 1, 0.5],
@@ -34,22 +34,22 @@ describe('[W4] gateways that a change goes to', () => {
     }
   })
 
-  test('a second device is another ball, when its owner is there at all', () => {
+  test('a second device adds a connection only where the user is online', () => {
     const two = expectedGateways(10, { contacts: 20, online: 1, devices: 2 })
     expect(two).toBeCloseTo(expectedGateways(10, { contacts: 40, online: 1, devices: 1 }), 9)
     const apart = expectedGateways(10, { contacts: 40, online: 0.5, devices: 1 })
     expect(expectedGateways(10, { contacts: 20, online: 0.5, devices: 2 })).toBeLessThan(apart)
   })
 
-  test('nobody watches: none; everybody in one place: one', () => {
+  test('without watchers none, with a single gateway one', () => {
     expect(expectedGateways(50, { contacts: 0, online: 1, devices: 1 })).toBe(0)
     expect(expectedGateways(1, { contacts: 0, online: 1, devices: 1 })).toBe(0)
     expect(expectedGateways(1, { contacts: 5, online: 1, devices: 3 })).toBe(1)
   })
 
-  test('never more than there are gateways or connections that watch, and never fewer with more of them', () => {
+  test('is bounded by gateways and by connections, and grows with both', () => {
     fc.assert(
-      fc.property(gateways, crowd, (bins, one) => {
+      fc.property(gateways, watchers, (bins, one) => {
         const here = expectedGateways(bins, one)
         expect(here).toBeGreaterThanOrEqual(0)
         expect(here).toBeLessThanOrEqual(Math.min(bins, one.contacts * one.online * one.devices) * (1 + 1e-9))

@@ -1,11 +1,11 @@
 // Constants from the result of a benchmark, in the place of those that ship. A name that the model does
-// not know is refused, so that a slip of the pen does not leave the old value in place.
+// not know is refused, so that a misspelt name does not leave the old value in place.
 import { z } from 'zod'
 import { nearestName } from '../../../server/src/platform/config/nearest-name.ts'
 import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
 import type { Constant, Constants, Read } from './constants.ts'
 
-/** Whatever else is in a result is the benchmark's own business. */
+/** Other fields of a result are ignored. */
 const result = z.object({
   command: z.string().optional(),
   date: z.string().optional(),

@@ -38,7 +38,7 @@ function more(workload: Workload, key: (typeof RISING)[number], factor: number):
   return { ...workload, [key]: value }
 }
 
-/** What somebody would buy or be billed for. */
+/** What costs money. */
 function needs({ traffic, gateways, redis, postgres, textbook }: Plan): Record<string, number> {
   const figures: Record<string, Figure> = {
     ...traffic,
@@ -76,7 +76,7 @@ describe('[C9] the capacity model', () => {
     })
   }
 
-  test('doubles sanely: twice the people are twice the traffic, and a little more than twice the machines', () => {
+  test('doubles sanely: twice the users are twice the traffic, and a little more than twice the machines', () => {
     const once = { ...DEFAULT_WORKLOAD, users: 20_000_000, contacts: 100, online: 0.3 }
     const [one, two] = [planned(once), planned({ ...once, users: 2 * once.users })]
     for (const name of ['connections', 'beats', 'deliveries', 'frames', 'bytesOut'] as const) {
@@ -89,7 +89,7 @@ describe('[C9] the capacity model', () => {
     expect(two.redis.memoryBytes.value / one.redis.memoryBytes.value).toBeWithin(2, 2.4)
   })
 
-  test('what it plans is enough, also while the reserve is down', () => {
+  test('the plan is enough, also while the reserve is down', () => {
     fc.assert(
       fc.property(workloads, (workload) => {
         const { gateways, traffic } = planned(workload)
@@ -115,12 +115,12 @@ describe('[C9] the capacity model', () => {
     expect(fast.redis.cores.value).toBe(slow.redis.cores.value)
   })
 
-  test('says so when no number of machines is enough', () => {
+  test('fails when no number of machines is enough', () => {
     const tiny = { ...DEFAULT_WORKLOAD, cores: 64, memoryGb: 1 }
     expect(plan(tiny, constants)).toEqual({ ok: false, problem: expect.stringContaining('--memory-gb') })
   })
 
-  test('says so when people are spread over fewer parts than there are masters', () => {
+  test('warns when there are more masters than shards', () => {
     const few = planned(DEFAULT_WORKLOAD)
     const many = planned({ ...DEFAULT_WORKLOAD, users: 500_000_000, online: 0.5, contacts: 300 })
     expect(few.warnings).toEqual([])

@@ -32,7 +32,7 @@ export interface Plan {
   textbook: Textbook
   /** What costs most comes first. */
   drivers: Figure[]
-  /** What the plan does not hold by itself, as sentences. */
+  /** Limits of the plan, as sentences. */
   warnings: string[]
 }
 
@@ -43,7 +43,7 @@ export function plan(workload: Workload, constants: Constants): Read<Plan> {
   for (let tries = 0; tries < TRIES_MAX && machines.value <= MACHINES_MAX; tries++) {
     const found = gatewaysOf(workload, traffic, sheet, machines)
     if (found.machines.value <= machines.value) {
-      // Once more from the answer itself, so that every figure rests on what it rests on.
+      // Once more from the result, so that every figure names the constants it rests on.
       const gateways = gatewaysOf(workload, traffic, sheet, found.machines)
       const redis = redisOf(workload, traffic, gateways, sheet)
       const postgres = postgresOf(workload, traffic, sheet)
@@ -73,7 +73,7 @@ function warningsOf({ contacts }: Workload, redis: RedisPlan): string[] {
   const masters = redis.masters.value
   if (masters > REDIS_MASTERS_MAX) {
     warnings.push(
-      `${masters.toLocaleString('en')} Redis masters are more than the ${REDIS_MASTERS_MAX} parts that people are spread over: run several deployments, or place people who know each other on the same gateways`,
+      `${masters.toLocaleString('en')} Redis masters are more than the ${REDIS_MASTERS_MAX} shards that users are spread over: run several deployments, or place users who are contacts of each other on the same gateways`,
     )
   }
   if (contacts > 500) warnings.push('more than 500 contacts need a higher watch_limit than the default')

@@ -71,7 +71,7 @@ export function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Sec
         ]
       : []),
     {
-      title: 'The textbook design: a key for each heartbeat, a channel for each person',
+      title: 'The textbook design: a key for each heartbeat, a channel for each user',
       lines: [
         line(textbook.writes, `here ${shown(gateways.commits)}`),
         line(textbook.cores, `here ${shown(redis.cores)}`),
@@ -138,8 +138,8 @@ function summary({ workload }: Plan): string {
   const { users, online, contacts, devices, changes, connects, utilisation } = workload
   const share = `${+(online * 100).toFixed(2)} % online`
   const busy = `${changes} changes and ${connects} connects an hour`
-  const people = `${users.toLocaleString('en')} people, ${share}, ${contacts} contacts and ${devices} ${devices === 1 ? 'connection' : 'connections'} each`
-  return `${people}; ${busy}; machines ${+(utilisation * 100).toFixed(0)} % full`
+  const load = `${users.toLocaleString('en')} users, ${share}, ${contacts} contacts and ${devices} ${devices === 1 ? 'connection' : 'connections'} each`
+  return `${load}; ${busy}; machines ${+(utilisation * 100).toFixed(0)} % full`
 }
 
 export function describeConstants(
@@ -148,7 +148,7 @@ export function describeConstants(
 ): string[] {
   const listed = [...constants]
   const places = new Set(listed.filter((one) => !isAssumption(one)).map(placeOf))
-  // Said once where all were measured together.
+  // Printed once where all were measured together.
   const origin = (one: Constant) =>
     isAssumption(one) || places.size === 1 ? one.from : `${one.from}; ${placeOf(one)}`
   const rows = listed.map((one) => [
@@ -166,7 +166,7 @@ export function describeConstants(
 const placeOf = ({ machine, measuredAt }: Constant): string =>
   [machine ?? 'a machine that is not named', measuredAt].filter(Boolean).join('; ')
 
-/** Three digits that count, and sizes in the unit one would say them in. */
+/** Three digits that count, and sizes in a fitting unit. */
 function shown({ value, unit }: Figure): string {
   if (unit === 'bytes' || unit === 'bytes a second') {
     return `${size(value)}${unit === 'bytes' ? '' : ' a second'}`

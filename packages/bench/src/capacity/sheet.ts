@@ -1,5 +1,5 @@
 // A sheet of figures, as in a spreadsheet. Each figure remembers which constants it was computed from,
-// by itself and through other figures: nobody has to write that down, so it cannot be wrong.
+// by itself and through other figures, so the origin of a figure is never written by hand.
 import type { ConstantName } from './constant-names.ts'
 import type { Constants } from './constants.ts'
 

@@ -1,12 +1,12 @@
-// What stands behind the gateways: Redis for the hot state and for messages, PostgreSQL for what must
-// last, and Kafka for those who put one between gateways and trackers.
+// What stands behind the gateways: Redis for the hot state and for messages, PostgreSQL for durable
+// state, and optionally Kafka between gateways and trackers.
 import { type Gateways, GB, sum } from './gateways.ts'
 import type { Figure, Sheet } from './sheet.ts'
 import type { Traffic } from './traffic.ts'
 import type { Workload } from './workload.ts'
 
 const MICRO = 1e-6
-/** People are spread over this many parts of the hot state, so more masters would have nothing to do. */
+/** The hot state has this many shards, so more masters would be idle. */
 export const REDIS_MASTERS_MAX = 64
 /** One core does the work of a Redis; the others are for the kernel. */
 const REDIS_CORES = 1
@@ -14,7 +14,7 @@ const REDIS_CORES = 1
 export interface RedisPlan {
   cpu: { commits: Figure; messages: Figure; watches: Figure }
   cores: Figure
-  memory: { people: Figure; interest: Figure }
+  memory: { users: Figure; interest: Figure }
   memoryBytes: Figure
   masters: Figure
   servers: Figure
@@ -36,8 +36,8 @@ export function redisOf(workload: Workload, traffic: Traffic, gateways: Gateways
     }),
   }
   const memory = {
-    people: figure('people', 'bytes', () => {
-      return traffic.online.value * constant('redis_hot_share') * constant('redis_person_bytes')
+    users: figure('users', 'bytes', () => {
+      return traffic.online.value * constant('redis_hot_share') * constant('redis_user_bytes')
     }),
     interest: figure('interest', 'bytes', () => gateways.pairs.value * constant('redis_interest_bytes')),
   }
@@ -57,7 +57,7 @@ export function mastersFor(cores: number, memoryBytes: number, workload: Workloa
 }
 
 export interface PostgresPlan {
-  people: Figure
+  users: Figure
   contacts: Figure
   writes: Figure
   bytes: Figure
@@ -67,20 +67,20 @@ export interface PostgresPlan {
 export function postgresOf(workload: Workload, traffic: Traffic, sheet: Sheet): PostgresPlan {
   const { users, contacts, utilisation } = workload
   const { figure, constant } = sheet
-  const people = figure('rows of people', '', () => users)
+  const userRows = figure('rows of users', '', () => users)
   const contactRows = figure('rows of contacts, if kept here', '', () => users * contacts)
-  // Somebody who comes and somebody who goes; nothing in between.
+  // One when a user comes online and one when the user goes offline.
   const writes = figure('writes, in batches', 'a second', () => 2 * traffic.connects.value)
   const bytes = figure('disk', 'bytes', () => {
     return (
-      people.value * constant('postgres_person_bytes') +
+      userRows.value * constant('postgres_user_bytes') +
       contactRows.value * constant('postgres_contact_bytes')
     )
   })
   const servers = figure('primaries', '', () => {
     return Math.max(1, Math.ceil(writes.value / (constant('postgres_writes_max') * utilisation)))
   })
-  return { people, contacts: contactRows, writes, bytes, servers }
+  return { users: userRows, contacts: contactRows, writes, bytes, servers }
 }
 
 export interface KafkaPlan {
@@ -91,7 +91,7 @@ export interface KafkaPlan {
 
 export function kafkaOf(workload: Workload, gateways: Gateways, sheet: Sheet): KafkaPlan {
   const { figure, constant } = sheet
-  // What gateways would commit themselves goes through the log instead.
+  // Session events go through the log instead of commits by the gateways.
   const events = figure('session events', 'a second', () => gateways.commits.value)
   const bytes = figure('bandwidth', 'bytes a second', () => events.value * constant('kafka_event_bytes'))
   const partitions = figure('partitions', '', () => {

@@ -1,6 +1,6 @@
-// The design that is drawn on most whiteboards, for the same people and the same Redis: each heartbeat
-// writes a key with a time to live, and everybody has a channel that the gateways of their watchers follow.
-// Done well: keys are written many at a time, and a gateway follows a channel once for all its clients.
+// The textbook design for the same users and the same Redis: each heartbeat writes a key with a time to live,
+// and each user has a channel that the gateways of the watchers subscribe to. Done well: keys are written many
+// at a time, and a gateway subscribes to a channel once for all its clients.
 import { type Gateways, sum } from './gateways.ts'
 import type { Figure, Sheet } from './sheet.ts'
 import { mastersFor } from './stores.ts'
@@ -53,7 +53,7 @@ export function textbookOf(workload: Workload, traffic: Traffic, gateways: Gatew
     return writes.value * constant('textbook_beat_cpu_us') * MICRO
   })
   // A key outlives one missed write, or every lost packet would be a departure.
-  const silentSeconds = figure('seconds until somebody who went is missed', '', () => {
+  const silentSeconds = figure('seconds until a lost user is noticed', '', () => {
     return 2 * constant('textbook_beat_seconds')
   })
   return { writes, cpu, cores, coresOneByOne, memoryBytes, masters, gatewayCores, silentSeconds }

@@ -1,5 +1,5 @@
-// What happens a second at the busiest hour, whatever it is served by: the part of the model that needs
-// no constants but sizes. Contacts watch each other, so somebody is watched by as many as they watch.
+// What happens a second at the busiest hour, independent of the machines: the part of the model that needs
+// no constants but sizes. Contacts watch each other, so a user has as many watchers as contacts.
 import { framesPerSecond } from './interest.ts'
 import type { Figure, Sheet } from './sheet.ts'
 import type { Workload } from './workload.ts'
@@ -24,7 +24,7 @@ export interface Traffic {
 export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
   const { users, contacts, devices, heartbeatMs, flushMs } = workload
   const { figure, constant } = sheet
-  const online = figure('people online', '', () => users * workload.online)
+  const online = figure('users online', '', () => users * workload.online)
   const connections = figure('connections', '', () => online.value * devices)
   const beats = figure('heartbeats', 'a second', () => connections.value / (heartbeatMs / 1000))
   const changes = figure('changes', 'a second', () => (online.value * workload.changes) / HOUR_SECONDS)

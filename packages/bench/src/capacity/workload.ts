@@ -1,5 +1,5 @@
-// What is asked of the model: how many people, how busy, on which machines. One table says what each
-// flag means, what it may be and what it is without; rates are those of the busiest hour.
+// The input of the model: how many users, how busy, on which machines. One table has the meaning, range and
+// default of each flag; rates are those of the busiest hour.
 import type { Flag } from '../platform/flags.ts'
 import type { Read } from './constants.ts'
 
@@ -13,16 +13,16 @@ interface Ask {
 }
 
 const ASKS = {
-  users: { flag: 'users', fallback: 1_000_000, min: 1, max: 1e11, isWhole: true, help: 'people in all' },
+  users: { flag: 'users', fallback: 1_000_000, min: 1, max: 1e11, isWhole: true, help: 'users in all' },
   online: { flag: 'online', fallback: 0.2, min: 0.0001, max: 1, help: 'share of them online' },
   contacts: { flag: 'contacts', fallback: 50, min: 0, max: 100_000, isWhole: true, help: 'contacts of each' },
-  devices: { flag: 'devices', fallback: 1, min: 1, max: 32, help: 'connections of somebody online' },
+  devices: { flag: 'devices', fallback: 1, min: 1, max: 32, help: 'connections of a user online' },
   changes: {
     flag: 'changes',
     fallback: 6,
     min: 0,
     max: 3600,
-    help: 'visible changes an hour of somebody online',
+    help: 'visible changes an hour of a user online',
   },
   connects: { flag: 'connects', fallback: 2, min: 0, max: 3600, help: 'connects an hour of a connection' },
   queries: { flag: 'queries', fallback: 0, min: 0, max: 1e9, help: 'batch queries of 200 a second, in all' },

@@ -1,5 +1,5 @@
 // Ratios that only a whole scenario can give, for the regression guard: what deliveries cost beside a bare
-// loop of `send` with frames of the same sizes. Smaller than a benchmark, so the figures are not for print.
+// loop of `send` with frames of the same sizes. Smaller than a benchmark, so the figures are not for publication.
 
 import type { Micro, Reading } from '../micro/measure.ts'
 import { type Options, parseOptions } from '../options.ts'
@@ -63,7 +63,7 @@ export const churnRatio: Micro = {
 
 export const fanoutRatio: Micro = {
   name: 'fanout',
-  about: 'frames per CPU-second of one change to everybody, beside a bare loop of send',
+  about: 'frames per CPU-second of one change to all others, beside a bare loop of send',
   missing: () => null,
   run: async () => [
     await measure({

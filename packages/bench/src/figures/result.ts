@@ -1,4 +1,4 @@
-// What a scenario found, as data: the JSON file is exactly this, and the report is drawn from it.
+// The result of a scenario as data: the JSON file is exactly this, and the report is made from it.
 import { cpus, platform, release, totalmem } from 'node:os'
 import { VERSION } from '../../../server/src/platform/version.ts'
 import type { CurvePoint } from './histogram.ts'
@@ -6,7 +6,7 @@ import type { CurvePoint } from './histogram.ts'
 export interface Figure {
   /** Stable, for programs. */
   name: string
-  /** For people. */
+  /** Shown in reports. */
   label: string
   value: number
   unit: string
@@ -32,13 +32,13 @@ export interface Outcome {
   /** Seconds since the first sample, and as many values in each series. */
   timeS: number[]
   series: Series[]
-  /** What must not happen and did. An empty list is a good run. */
+  /** Faults found. An empty list is a good run. */
   problems: string[]
   /** How to read the figures. */
   notes: string[]
-  /** What the capacity model can take from it, by the names the model has for it. */
+  /** Constants for the capacity model, by their names in the model. */
   constants?: Record<string, { value: number; unit: string }>
-  /** In the place of the figures, for people: a table in Markdown. */
+  /** Shown instead of the figures: a table in Markdown. */
   table?: string
 }
 
@@ -78,7 +78,7 @@ export const machine = (): Machine => ({
 
 export const versions = (): Record<string, string> => ({ greendot: VERSION, bun: Bun.version })
 
-/** A figure as people read it: few digits where it is large. */
+/** A figure as text, with few digits where it is large. */
 export function words({ value, unit }: Pick<Figure, 'value' | 'unit'>): string {
   const digits = Number.isInteger(value) || Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 10 ? 1 : 2
   const number = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })

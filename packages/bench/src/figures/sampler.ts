@@ -1,5 +1,4 @@
-// Looks at server and load once a second and keeps what it saw, for the charts and for the progress
-// line. Its own cost falls on the load, never on the server.
+// Samples server and load once a second, for the charts and for the progress line. Its own cost falls on the load, never on the server.
 
 import type { Fleet, Totals } from '../load/fleet.ts'
 import { now } from '../platform/clock.ts'

@@ -1,6 +1,6 @@
-// Opens the connections of a load process. At a fixed rate every arrival has its instant, whether those
-// before it have been served or not, and is timed from that instant; in parallel, the next begins when
-// one is done, which is for getting everybody in and not for timing.
+// Opens the connections of a load process. At a fixed rate every connect is due at an instant and timed from
+// there, whether the ones before it are done or not. In parallel, the next connect begins when one is done;
+// that is for connecting all users, not for timing.
 
 import { createLatencies } from '../figures/histogram.ts'
 import { now } from '../platform/clock.ts'
@@ -62,7 +62,7 @@ export function arrive(loadUsers: LoadUsers, arrivals: Arrivals, limitMs: number
 
 const RETRY_MS = 200
 
-/** Opens a user's connection, and again until the server takes them. The waits differ, or all would come at once. */
+/** Opens a user's connection, and again until it is ready. Random waits keep the users from retrying together. */
 function reconnect(loadUsers: LoadUsers, user: number): void {
   loadUsers.open(
     user,
@@ -71,12 +71,12 @@ function reconnect(loadUsers: LoadUsers, user: number): void {
   )
 }
 
-/** Whoever loses the connection comes back at once. */
+/** A user that loses its connection reconnects at once. */
 export function keepReconnecting(loadUsers: LoadUsers): void {
   loadUsers.onLost((user) => reconnect(loadUsers, user))
 }
 
-/** Those who never change and only count hang up and come back, in turns. Returns how to stop it. */
+/** Users without changes and without exact connections disconnect and reconnect in turns. Returns how to stop it. */
 export function keepCycling(loadUsers: LoadUsers, perSecond: number): () => void {
   const cycled = loadUsers.users.filter(
     (user) => !loadUsers.isExact(user) && loadUsers.schedule.serialsOf(user) === 0,
@@ -85,7 +85,7 @@ export function keepCycling(loadUsers: LoadUsers, perSecond: number): () => void
   let next = 0
   const timer = setInterval(() => {
     const user = cycled[next++ % cycled.length]!
-    // Somebody who is still on the way is left alone.
+    // A user that is still reconnecting is left alone.
     if (loadUsers.disconnect(user)) reconnect(loadUsers, user)
   }, 1000 / perSecond)
   return () => clearInterval(timer)

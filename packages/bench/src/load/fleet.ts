@@ -1,5 +1,4 @@
-// The load as one: several processes with a source address each, told the same things at the same time
-// and added up. Whoever asks does not see how many they are.
+// All load processes as one: every order goes to each of them, and their answers are added up.
 
 import { type Latencies, mergeLatencies } from '../figures/histogram.ts'
 import { type Child, startWorker } from '../platform/child.ts'
@@ -17,7 +16,7 @@ export interface FleetSpec {
   schedule: ScheduleSpec
   loads: number
   exactEvery: number
-  /** Where the load processes stay; null leaves it to the system. */
+  /** The core of the load processes; null leaves it to the system. */
   core: number | null
 }
 
@@ -25,7 +24,7 @@ export interface Fleet {
   spec: FleetSpec
   pids(): number[]
   connect(arrivals: Arrivals, limitMs: number): Promise<Connected>
-  /** Waits until nothing more is heard; true if that came within the limit. */
+  /** Waits until no more frames come; true if that was within the limit. */
   quiet(limitMs: number): Promise<boolean>
   mark(): Promise<void>
   beat(everyMs: number): Promise<void>

@@ -12,7 +12,7 @@ const specs = fc
   .map((spec): GraphSpec => spec)
 
 describe('graphs', () => {
-  test('[C9] nobody watches themselves or anybody twice, and all contacts exist', () => {
+  test('[C9] no user watches itself or a target twice, and all targets exist', () => {
     fc.assert(
       fc.property(specs, (spec) => {
         const graph = makeGraph(spec)
@@ -26,7 +26,7 @@ describe('graphs', () => {
     )
   })
 
-  test('[C9] everybody has the contacts that were asked for, as far as there are people', () => {
+  test('[C9] each user has the number of contacts asked for, as far as there are users', () => {
     fc.assert(
       fc.property(specs, (spec) => {
         fc.pre(spec.kind !== 'star')
@@ -38,7 +38,7 @@ describe('graphs', () => {
     )
   })
 
-  test('[C9] the number of watchers is that of the lists that name somebody', () => {
+  test('[C9] the watchers of a user are the contact lists that contain the user', () => {
     fc.assert(
       fc.property(specs, (spec) => {
         const graph = makeGraph(spec)
@@ -69,14 +69,14 @@ describe('graphs', () => {
       for (const contact of graph.contactsOf(user)) expect([...graph.contactsOf(contact)]).toContain(user)
   })
 
-  test('[C9] a power law has few whom many watch; a random graph has none', () => {
+  test('[C9] a power law has a few users with very many watchers, a random graph has none', () => {
     const most = (kind: 'random' | 'power-law') =>
       Math.max(...makeGraph({ kind, users: 2_000, contacts: 18, seed: 1 }).watchers)
     expect(most('power-law')).toBeGreaterThan(18 * 20)
     expect(most('random')).toBeLessThan(18 * 3)
   })
 
-  test('[C9] in a star everybody watches the first', () => {
+  test('[C9] in a star all others watch user 0', () => {
     const graph = makeGraph({ kind: 'star', users: 5, contacts: 1, seed: 0 })
     expect([...graph.watchers]).toEqual([4, 0, 0, 0, 0])
   })

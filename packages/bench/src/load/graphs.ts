@@ -1,6 +1,6 @@
-// Who watches whom. A graph is a pure function of its description, so every load process makes it
-// for itself. Nobody watches themselves, nobody watches anybody twice, and everybody has the same
-// number of contacts; what differs is by how many they are watched.
+// The graph of watchers and targets. It is a pure function of its description, so every load process
+// computes it. No user watches itself or a target twice, and all have the same number of contacts; graphs
+// differ in how the watchers are distributed.
 import { createRandom, shuffled } from '../platform/random.ts'
 
 export const GRAPHS = ['ring', 'random', 'power-law', 'star'] as const
@@ -18,7 +18,7 @@ export interface Graph {
   /** Pairs of a watcher and a contact. */
   edges: number
   contactsOf(user: number): Int32Array
-  /** By how many each user is watched. */
+  /** The number of watchers of each user. */
   watchers: Int32Array
 }
 
@@ -47,7 +47,7 @@ export function makeGraph(spec: GraphSpec): Graph {
   }
 }
 
-/** Writes the contacts of a user and says how many they are. */
+/** Writes the contacts of a user and returns how many they are. */
 type Chooser = (user: number, into: Int32Array) => number
 
 function chooserOf({ kind, users, seed }: GraphSpec, contacts: number): Chooser {
@@ -55,7 +55,7 @@ function chooserOf({ kind, users, seed }: GraphSpec, contacts: number): Chooser 
   switch (kind) {
     case 'ring':
       return (user, into) => {
-        // Both ways round: with an even number of contacts everybody is watched by whom they watch.
+        // On both sides: with an even number of contacts, watching is mutual.
         for (let step = 0; step < contacts; step++) {
           const distance = (step >> 1) + 1
           into[step] = (user + (step % 2 === 0 ? distance : users - distance)) % users
@@ -84,7 +84,7 @@ function chooseDistinct(user: number, into: Int32Array, users: number, pick: () 
   for (let slot = 0; slot < into.length; slot++) {
     let chosen = pick()
     for (let tries = 0; taken.has(chosen) && tries < TRIES_MAX; tries++) chosen = pick()
-    // In a small loadUsers with many contacts chance finds the last ones late: take the next one free.
+    // With few users and many contacts random picks rarely hit the last ones: take the next free one.
     while (taken.has(chosen)) chosen = (chosen + 1) % users
     taken.add(chosen)
     into[slot] = chosen

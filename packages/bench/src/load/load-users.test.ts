@@ -49,8 +49,8 @@ function connectedUsers() {
   return { ...quiet, loadUsers }
 }
 
-describe('a loadUsers', () => {
-  test('[C9] a change that a newer one replaced waits until the newer one came', () => {
+describe('the users of a load process', () => {
+  test('[C9] the latency of a replaced change ends when the newer one is received', () => {
     const { loadUsers, events } = connectedUsers()
     loadUsers.schedule.add({ startAt: now() - 1000, perSecond: 6, changes: 6 })
     events(0).onDelivery(1, 2)
@@ -63,7 +63,7 @@ describe('a loadUsers', () => {
     expect(due).toBe(3 * 2 * 2)
   })
 
-  test('[C9] whoever has not the newest is behind; an older one after a newer one is noticed', () => {
+  test('[C9] a watcher without the newest change is behind; an older change after a newer one is counted', () => {
     const { loadUsers, events } = connectedUsers()
     loadUsers.schedule.add({ startAt: now(), perSecond: 3, changes: 3 })
     expect(loadUsers.inspect()).toMatchObject({ pairs: 6, behind: 6 })
@@ -75,7 +75,7 @@ describe('a loadUsers', () => {
     expect(loadUsers.counts).toMatchObject({ backwards: 1, unmade: 1 })
   })
 
-  test('[C9] somebody shown as gone counts after the mark only', () => {
+  test('[C9] a contact shown as offline is counted only after the mark', () => {
     const quiet = quietWire()
     const loadUsers = createLoadUsers(job, quiet.wire)
     loadUsers.open(
@@ -90,7 +90,7 @@ describe('a loadUsers', () => {
     expect(loadUsers.counts.gone).toBe(1)
   })
 
-  test('[C9] nothing is sent on a connection that is not ready, and a lost one is told', () => {
+  test('[C9] nothing is sent on a connection that is not ready, and a lost connection is reported', () => {
     const { loadUsers, events, changes } = connectedUsers()
     loadUsers.schedule.add({ startAt: now(), perSecond: 100, changes: 3 })
     const lost: number[] = []

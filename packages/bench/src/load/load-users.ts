@@ -1,6 +1,6 @@
-// The users of one load process: a connection each, what they heard, and how late it was. Counting is all
-// that most connections cost; every so often one is exact, and from those come latencies and the proof that
-// nothing was left out.
+// The users of one load process: a connection each, the changes received, and their latency. Most connections
+// are only counted, which is cheap. A share of them is exact: these give the latencies, and they prove that no
+// change was lost.
 
 import { createLatencies, type Latencies } from '../figures/histogram.ts'
 import { now } from '../platform/clock.ts'
@@ -14,13 +14,13 @@ import { createSchedule, type Schedule } from './schedule.ts'
 const SAMPLES_MAX = 5
 const SCATTER = 0x9e3779b1
 
-/** A connection and what is known of it. */
+/** A connection and its counters. */
 interface Member {
   connection: Connection | null
   isReady: boolean
   frames: number
-  /** By position of the contact, the newest serial heard; null for connections that only count. */
-  heard: Int32Array | null
+  /** By position of the contact, the newest serial received; null for connections that are only counted. */
+  received: Int32Array | null
 }
 
 export interface LoadUsers {
@@ -37,7 +37,7 @@ export interface LoadUsers {
   /** Makes a change of a user and notes how late it is. */
   make(change: number): void
   mark(): void
-  /** Called with whoever loses their connection from now on. */
+  /** Called from now on with each user that loses its connection. */
   onLost(lost: (user: number) => void): void
   /** Keeps so many payload sizes of pushed frames. */
   record(frames: number): void
@@ -92,14 +92,14 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
   // scattered, so that the exact ones are not all in one of them.
   const isExact = (user: number): boolean => (Math.imul(user, SCATTER) >>> 8) % job.exactEvery === 0
 
-  function complain(what: string): void {
+  function countError(what: string): void {
     counts.errors++
     if (samples.length < SAMPLES_MAX) samples.push(what)
   }
 
-  function hear(member: Member, contacts: readonly number[], user: number, serial: number): void {
+  function receive(member: Member, contacts: readonly number[], user: number, serial: number): void {
     const position = contacts.indexOf(user)
-    const last = member.heard![position]!
+    const last = member.received![position]!
     counts.exactUpdates++
     if (serial <= last) {
       // A repeat of the mark is harmless; a step back is not.
@@ -107,7 +107,7 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
       return
     }
     const at = now()
-    // Whoever hears of a newer change has waited for the older ones just as long.
+    // A newer change ends the wait for the older ones that it replaced.
     for (let one = last + 1; one <= serial; one++) {
       const change = schedule.changeOf(user, one)
       const phase = schedule.phaseOf(change)
@@ -121,7 +121,7 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
       recent.record(waitedMs)
     }
     counts.superseded += serial - last - 1
-    member.heard![position] = serial
+    member.received![position] = serial
   }
 
   function open(user: number, onReady: () => void, onFailed: () => void): void {
@@ -132,7 +132,7 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
       connection: null,
       isReady: false,
       frames: before?.frames ?? 0,
-      heard: exact ? (before?.heard ?? new Int32Array(contacts.length)) : null,
+      received: exact ? (before?.received ?? new Int32Array(contacts.length)) : null,
     }
     members.set(user, member)
     const events: ConnectionEvents = {
@@ -142,7 +142,7 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
         counts.arrivals++
         onReady()
       },
-      onDelivery: (whom, serial) => hear(member, contacts, whom, serial),
+      onDelivery: (target, serial) => receive(member, contacts, target, serial),
       onFrame(payloadBytes, updates) {
         counts.frames++
         counts.updates += updates
@@ -167,7 +167,7 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
           if (disconnect(user)) lost?.(user)
         }, afterMs)
       },
-      onError: complain,
+      onError: countError,
       onClose() {
         counts.closed++
         member.connection = null
@@ -202,15 +202,15 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
     let due = 0
     let exactConnections = 0
     let framesMax = 0
-    for (const [user, { heard, frames }] of members) {
+    for (const [user, { received, frames }] of members) {
       framesMax = Math.max(framesMax, frames)
-      if (heard === null) continue
+      if (received === null) continue
       exactConnections++
       for (const [position, contact] of graph.contactsOf(user).entries()) {
         const made = schedule.serialsOf(contact)
         pairs++
         due += made
-        if (heard[position] !== made) behind++
+        if (received[position] !== made) behind++
       }
     }
     const none = createLatencies()
@@ -250,7 +250,7 @@ export function createLoadUsers(job: Job, wire: Wire): LoadUsers {
       for (const member of members.values()) {
         member.connection?.mark()
         member.frames = 0
-        member.heard?.fill(0)
+        member.received?.fill(0)
       }
     },
     onLost(listener) {

@@ -1,4 +1,4 @@
-// A load-generator process: does what the benchmark orders, for the users it was given.
+// A load-generator process: carries out the orders of the benchmark for its share of the users.
 import { now } from '../platform/clock.ts'
 import { bareWire } from '../wires/bare-wire.ts'
 import { greendotWire } from '../wires/greendot-wire.ts'

@@ -1,4 +1,4 @@
-// What a load process can be told, and what it answers. Plain data: it crosses processes.
+// The orders to a load process and its answers. Plain data: it crosses processes.
 
 import type { TargetSpec } from '../subject/subject.ts'
 import type { GraphSpec } from './graphs.ts'
@@ -27,9 +27,9 @@ export type Order =
   | { do: 'beat'; everyMs: number }
   /** Adds a phase to the schedule; its changes are made when they are due. */
   | { do: 'phase'; phase: Phase }
-  /** Whoever loses the connection opens it again, at once. */
+  /** From now on a user that loses its connection reconnects at once. */
   | { do: 'return' }
-  /** So many of those who never change and are not exact reconnect a second; 0 stops it. */
+  /** So many reconnects a second, of users without changes and without exact connections; 0 stops it. */
   | { do: 'cycle'; perSecond: number }
   | { do: 'pauseReading'; but: number }
   /** Keeps the payloads of the next pushed frames. */
@@ -55,17 +55,17 @@ export interface Counts {
   bytesOut: number
   frames: number
   updates: number
-  /** Frames that told users of themselves. */
+  /** Frames with a user's own view. */
   ownFrames: number
   /** Of the exact connections only. */
   exactUpdates: number
-  /** Changes an exact connection never saw by themselves, because a newer one was sent in their place. */
+  /** Changes that an exact connection did not receive because a newer one replaced them. */
   superseded: number
-  /** A newer one was seen before an older one, or one twice. */
+  /** Received after a newer change of the same user. */
   backwards: number
-  /** Changes that were heard of and nobody made. */
+  /** Changes received that were never made. */
   unmade: number
-  /** Times somebody who is here was shown as gone, after the mark. */
+  /** Times a connected user was shown as offline, after the mark. */
   gone: number
   changesMade: number
 }
@@ -85,16 +85,16 @@ export interface ConnectReport {
   lastReadyAt: number
 }
 
-/** What became of the phases. */
+/** The result of the phases. */
 export interface Inspection {
-  /** Encoded histograms by phase: from due to heard, exact connections. */
+  /** Encoded histograms by phase: from due to received, exact connections. */
   phases: string[]
   /** By phase: from due to made, by this process. */
   lateness: string[]
   /** Pairs of an exact connection and a contact, and how many of them have not the newest change. */
   pairs: number
   behind: number
-  /** What exact connections should have heard in all: changes of their contacts. */
+  /** The number of changes that exact connections must receive in all. */
   due: number
   exactConnections: number
   /** The most frames any connection got since the mark. */

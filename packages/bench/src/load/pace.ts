@@ -1,11 +1,11 @@
-// Acts that are due at known instants: the changes of a schedule, and beats. One timer for all; a late
-// turn does everything that became due meanwhile, so the rate holds and lateness shows in the figures.
+// Changes and heartbeats at the instants when they are due. One timer for all; a late tick does everything
+// that became due meanwhile, so the rate holds and the lateness shows in the figures.
 import { now } from '../platform/clock.ts'
 import type { LoadUsers } from './load-users.ts'
 
 const TICK_MS = 1
 
-/** Makes the changes of the loadUsers's users when they are due, also those of phases added later. */
+/** Makes the changes of this process when they are due, also those of phases added later. */
 export function keepChanging(loadUsers: LoadUsers): void {
   const { schedule } = loadUsers
   const own = new Set(loadUsers.users)
@@ -19,7 +19,7 @@ export function keepChanging(loadUsers: LoadUsers): void {
   }, TICK_MS)
 }
 
-/** Everybody beats once per interval, spread evenly. Returns how to stop it. */
+/** Each user sends a heartbeat once per interval, spread evenly. Returns how to stop it. */
 export function keepBeating(loadUsers: LoadUsers, everyMs: number): () => void {
   const { users } = loadUsers
   const startedAt = now()

@@ -1,7 +1,7 @@
-// Who changes when. Changes are numbered from 0; the number says whose change it is, which of theirs,
-// and when it is due. All processes hold the same schedule, so whoever hears of a change knows since
-// when it was due, also when its sender was late: that is what keeps slow moments in the figures
-// (coordinated omission).
+// Which user changes when. Changes are numbered from 0; the number determines the user, the serial among
+// that user's changes, and the instant when it is due. All processes hold the same schedule, so a receiver
+// knows when a change was due even if its sender was late: slow moments stay in the figures (no coordinated
+// omission).
 import { createRandom, shuffled } from '../platform/random.ts'
 
 export interface ScheduleSpec {
@@ -29,7 +29,7 @@ export interface Schedule {
   userOf(change: number): number
   /** 1 for the first change of a user. */
   serialOf(change: number): number
-  /** How many changes of a user are in all phases so far; 0 for those who never change. */
+  /** How many changes of a user are in all phases so far; 0 for a user without changes. */
   serialsOf(user: number): number
   /** The number of a change; -1 if that user has no such change. */
   changeOf(user: number, serial: number): number

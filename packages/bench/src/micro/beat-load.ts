@@ -4,7 +4,7 @@ import { HEARTBEAT_ACTIVE } from '@greendot/protocol'
 import { textFrame } from '../wires/frames.ts'
 
 export interface BeatLoad {
-  /** Everybody beats for so long; resolves when the last segment is with the kernel. */
+  /** All clients send heartbeats for so long; resolves when the last segment is with the kernel. */
   beat(ms: number): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export async function openBeatLoad(port: number, options: BeatLoadOptions): Prom
       const startedAt = performance.now()
       for (let turn = 1; performance.now() - startedAt < ms; turn++) {
         for (const connection of connections) connection.writeSegment()
-        // Sockets that could not take all say so between the turns.
+        // Drain events of full sockets come between the turns.
         await new Promise<void>((resolve) => setImmediate(resolve))
         const aheadMs = startedAt + turn * segmentEveryMs - performance.now()
         if (segmentEveryMs > 0 && aheadMs > 0) await Bun.sleep(aheadMs)

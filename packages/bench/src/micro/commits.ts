@@ -8,7 +8,7 @@ import { type Micro, type Reading, type Scale, type Side, sideBySide } from './m
 import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
 import { arrived, userName } from './users.ts'
 
-const PEOPLE = 20_000
+const USERS = 20_000
 /** Users a tracker commits together when it is busy; like the tracker, one batch at a time. */
 const BATCH = 500
 const REVISION_FIELD = 1
@@ -27,7 +27,7 @@ async function measure(redis: OwnRedis, { rounds, roundMs }: Scale): Promise<Rea
   return [await sideBySide(reading, ours, bare)]
 }
 
-/** Something that goes on in batches and counts what it has done. */
+/** Work in batches that counts what it has done. */
 interface Going {
   done: number
   batch(): Promise<void>
@@ -42,11 +42,11 @@ const perSecond =
     return ((going.done - before) / (performance.now() - startedAt)) * 1000
   }
 
-/** Everybody is there already, so that each side does nothing but change people. */
+/** All users exist already, so both sides only change records. */
 function committing({ store }: OwnRedis): Going {
-  const batches = Array.from({ length: PEOPLE / BATCH }, (_, batch) =>
+  const batches = Array.from({ length: USERS / BATCH }, (_, batch) =>
     Array.from({ length: BATCH }, (_, step) => {
-      const user = PEOPLE + batch * BATCH + step
+      const user = USERS + batch * BATCH + step
       const [active, idle] = [arrived(user, 'active'), arrived(user, 'idle')]
       const unset = { dueAt: null, retainUntil: null }
       return {
@@ -65,7 +65,7 @@ function committing({ store }: OwnRedis): Going {
       for (const { commit, active, idle } of batch) commit.record = isIdle ? idle : active
       const results = await store.commit(batch.map(({ commit }) => commit))
       for (const [index, result] of results.entries()) {
-        if (result.outcome === 'conflict') throw new Error('nobody else commits here, and yet it conflicts')
+        if (result.outcome === 'conflict') throw new Error('a commit conflicts although there is one writer')
         batch[index]!.commit.expectedRevision = result.revision
       }
       going.done += BATCH
@@ -76,8 +76,8 @@ function committing({ store }: OwnRedis): Going {
 
 async function scripting({ store, bare }: OwnRedis): Promise<Going> {
   await bare.script('LOAD', COMMIT.lua)
-  const batches = Array.from({ length: PEOPLE / BATCH }, (_, batch) => {
-    const users = Array.from({ length: BATCH }, (_, step) => 2 * PEOPLE + batch * BATCH + step)
+  const batches = Array.from({ length: USERS / BATCH }, (_, batch) => {
+    const users = Array.from({ length: BATCH }, (_, step) => 2 * USERS + batch * BATCH + step)
     return groupByShard(users, userName, store.shardCount, BATCH).map(({ shard, items }) => ({
       key: `{s${shard}}:`,
       active: items.flatMap((user) => argumentsOf(user, 'active')),

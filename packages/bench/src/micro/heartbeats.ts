@@ -9,10 +9,10 @@ import { createTally } from '../../../server/src/platform/tally.ts'
 import { type BeatLoadOptions, openBeatLoad } from './beat-load.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
 import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'
-import { createPeople, policy, userName } from './users.ts'
+import { createUsers, policy, userName } from './users.ts'
 
 /** Several beats in a segment: what the code costs. One each, with time between: what a network makes of it. */
-const CROWDED = { clients: 256, beatsPerSegment: 16, segmentEveryMs: 0 }
+const DENSE = { clients: 256, beatsPerSegment: 16, segmentEveryMs: 0 }
 const SPARSE = { clients: 1_000, beatsPerSegment: 1, segmentEveryMs: 25 }
 const SESSIONS = 10_000
 
@@ -22,21 +22,21 @@ export const heartbeats: Micro = {
   missing: () => null,
   async run(scale) {
     return [
-      await overTheWire('heartbeats, 16 a segment', CROWDED, scale),
+      await overTheWire('heartbeats, 16 a segment', DENSE, scale),
       await overTheWire('heartbeats, 1 a segment', SPARSE, scale),
       await inTheHandler(scale),
     ]
   },
 }
 
-type Crowd = Omit<BeatLoadOptions, 'path'>
+type BeatPattern = Omit<BeatLoadOptions, 'path'>
 
-async function overTheWire(name: string, crowd: Crowd, { rounds, roundMs }: Scale): Promise<Reading> {
+async function overTheWire(name: string, pattern: BeatPattern, { rounds, roundMs }: Scale): Promise<Reading> {
   const greendot = await startMeasured()
   const bare = await startBare()
   async function beating(server: MeasuredServer) {
     const path = (client: number) => `/api/v1/ws?token=${server.tokenOf(client)}`
-    const load = await openBeatLoad(server.port, { ...crowd, path })
+    const load = await openBeatLoad(server.port, { ...pattern, path })
     return perServerCpuSecond(server, async () => {
       const before = await server.metric('greendot_heartbeats_total')
       await load.beat(roundMs)
@@ -56,8 +56,8 @@ async function overTheWire(name: string, crowd: Crowd, { rounds, roundMs }: Scal
 }
 
 async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
-  const people = await createPeople()
-  const { clock, logger, tracker } = people
+  const users = await createUsers()
+  const { clock, logger, tracker } = users
   const gatewayId = () => 'g-1'
   const table = createSessionTable(gatewayId, () => 0)
   const tally = createTally()
@@ -111,7 +111,7 @@ async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
 
   const reading = { name: 'heartbeat handler', unit: 'beats per CPU-second', rounds }
   const compared = await sideBySide(reading, perCpuSecond(roundMs, beatAll), perCpuSecond(roundMs, touchAll))
-  await people.close()
+  await users.close()
   return compared
 }
 

@@ -1,5 +1,5 @@
 // How a small measurement is taken: ours and the yardstick in turns, several rounds, and the median of
-// the rounds. A ratio is made within a round, so that whatever else the machine does meets both sides.
+// the rounds. A ratio is made within a round, so that other work of the machine slows both sides.
 import type { ConstantName } from '../capacity/constant-names.ts'
 
 /** Something done again and again: how many operations a second, by CPU time or by the wall. */
@@ -30,7 +30,7 @@ export interface Micro {
   run(scale: Scale): Promise<Reading[]>
 }
 
-/** How long to look: fewer and shorter rounds say the same with less certainty. */
+/** How long to measure: fewer and shorter rounds are less certain. */
 export interface Scale {
   rounds: number
   roundMs: number
@@ -43,7 +43,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Both sides in turns, after a round each that nobody counts: code is compiled and memory is there. */
+/** Both sides in turns, after an uncounted round each, in which code is compiled and memory allocated. */
 export async function sideBySide(
   { name, unit, rounds }: { name: string; unit: string; rounds: number },
   ours: Side,
@@ -53,7 +53,7 @@ export async function sideBySide(
   await bare()
   const taken: { ours: number; bare: number }[] = []
   for (let round = 0; round < rounds; round++) {
-    // Whoever goes second finds the caches of the first: let each be second as often.
+    // The second side finds the caches of the first, so the order alternates.
     if (round % 2 === 0) taken.push({ ours: await ours(), bare: await bare() })
     else {
       const bareRate = await bare()

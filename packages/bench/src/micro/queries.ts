@@ -1,11 +1,11 @@
-// A batch query of 200 people in the embedded store: from the parsed question to the text of the answer
-// inside the process, beside JSON.stringify of objects that are ready; and over HTTP on connections that stay open, beside
-// the same runtime that answers a ready text of the same size.
+// A batch query of 200 ids in the embedded store: from the parsed request to the text of the response inside
+// the process, beside JSON.stringify of ready objects; and over HTTP on open connections, beside the same
+// runtime that answers a ready text of the same size.
 import type { BunRequest } from 'bun'
 import { presenceRoutes } from '../../../server/src/http/routes/presence.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
 import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'
-import { createPeople, userName } from './users.ts'
+import { createUsers, userName } from './users.ts'
 
 const IDS = 200
 const CONNECTED = 2_000
@@ -13,9 +13,9 @@ const CONNECTED_OVER_HTTP = 400
 const QUERIES_PER_SLICE = 20
 const AT_A_TIME = 16
 const VIEWER = userName(0)
-/** What the n-th query asks for: everybody is asked for as often, in no order. */
-const idsOf = (query: number, people: number): string[] =>
-  Array.from({ length: IDS }, (_, step) => userName((query * 37 + step * 7) % people))
+/** The ids of the n-th query: each user is queried as often as the others, in no order. */
+const idsOf = (query: number, users: number): string[] =>
+  Array.from({ length: IDS }, (_, step) => userName((query * 37 + step * 7) % users))
 
 export const queries: Micro = {
   name: 'queries',
@@ -25,10 +25,10 @@ export const queries: Micro = {
 }
 
 async function inside({ rounds, roundMs }: Scale): Promise<Reading> {
-  const people = await createPeople()
-  await people.connect(CONNECTED)
+  const users = await createUsers()
+  await users.connect(CONNECTED)
   const asked = Array.from({ length: QUERIES_PER_SLICE }, (_, query) => idsOf(query, CONNECTED))
-  const route = presenceRoutes({ seenBy: people.seenBy })['/api/v1/presence/query']!.POST!
+  const route = presenceRoutes({ seenBy: users.seenBy })['/api/v1/presence/query']!.POST!
   const caller = { kind: 'user', userId: VIEWER, expiresAt: null } as const
   // As the guard calls it, when everything has been read and checked.
   const request = new Request('http://localhost/') as BunRequest
@@ -51,7 +51,7 @@ async function inside({ rounds, roundMs }: Scale): Promise<Reading> {
     perCpuSecond(roundMs, answer),
     perCpuSecond(roundMs, stringify),
   )
-  await people.close()
+  await users.close()
   return compared
 }
 

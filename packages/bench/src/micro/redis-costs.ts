@@ -1,7 +1,7 @@
-// What Redis spends, by its own account, and what a gateway spends on the same: a person, a gateway's
-// interest in one, a load, a commit, a change passed on. Beside it the same for the textbook design: keys
-// with a time to live and a channel for each person. A gateway of many is seldom busy, so loads and
-// commits go one at a time here, which is the worst case; keys are written 50 at a time.
+// What Redis spends, by its own counters, and what a gateway spends on the same: a user, the interest of a
+// gateway in a user, a load, a commit, a message. Beside it the same for the textbook design: keys with a
+// time to live and a channel for each user. One gateway of many is seldom busy, so loads and commits go one
+// at a time here, which is the worst case; keys are written 50 at a time.
 import type { Activity } from '@greendot/protocol'
 import type { Bus } from '../../../server/src/bus/port.ts'
 import { createRedisBus } from '../../../server/src/bus/redis.ts'
@@ -11,10 +11,10 @@ import { constantReading, type Micro, type Reading } from './measure.ts'
 import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
 import { arrived, userName } from './users.ts'
 
-const PEOPLE = 20_000
+const USERS = 20_000
 const BATCH = 500
 const GATEWAYS = 5
-/** As long as the names that gateways give themselves. */
+/** As long as the ids of gateways. */
 const gatewayName = (gateway: number): string => `g-${String(gateway).padStart(16, '0')}`
 /** A client's contacts, which are spread over the shards. */
 const CONTACTS = 100
@@ -30,7 +30,7 @@ const CHANGE_JSON =
 
 export const redisCosts: Micro = {
   name: 'redis',
-  about: 'memory and CPU time that people, interest and changes take in Redis',
+  about: 'memory and CPU time that users, interest and changes take in Redis',
   missing: missingRedis,
   run: () => withRedis(measure),
 }
@@ -46,12 +46,12 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
       return { userId: userName(user), expectedRevision, record, dueAt: null, retainUntil: null }
     })
     for (const [index, result] of (await store.commit(commits)).entries()) {
-      if (result.outcome === 'conflict') throw new Error('nobody else commits here, and yet it conflicts')
+      if (result.outcome === 'conflict') throw new Error('a commit conflicts although there is one writer')
       revisions[users[index]!] = result.revision
     }
   }
 
-  const arriving = await cost(redis, PEOPLE, async () => {
+  const arriving = await cost(redis, USERS, async () => {
     for (const users of slices(BATCH)) await commit(users, 'active')
   })
   const loadOnes = async () => {
@@ -67,10 +67,10 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
   await flipOnes()
   const loading = await cost(redis, TIMES, loadOnes)
   const changing = await cost(redis, TIMES, flipOnes)
-  const reading = await cost(redis, PEOPLE, async () => {
+  const reading = await cost(redis, USERS, async () => {
     for (const users of slices(CONTACTS)) await store.load(users.map(userName))
   })
-  const watching = await cost(redis, PEOPLE * GATEWAYS, async () => {
+  const watching = await cost(redis, USERS * GATEWAYS, async () => {
     for (let gateway = 0; gateway < GATEWAYS; gateway++) {
       for (const users of slices(CONTACTS)) {
         await store.addInterest(gatewayName(gateway), users.map(userName))
@@ -83,7 +83,7 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
   const passing = await cost(redis, CHANGES * INTERESTED, passOn)
   await bus.close()
   return [
-    constantReading('person in Redis', 'bytes', arriving.redisBytes, 'redis_person_bytes'),
+    constantReading('user in Redis', 'bytes', arriving.redisBytes, 'redis_user_bytes'),
     constantReading('interest in Redis', 'bytes', watching.redisBytes, 'redis_interest_bytes'),
     constantReading('load, CPU of Redis', 'µs', loading.redisUs, 'redis_load_us'),
     constantReading('load, CPU of a gateway', 'µs', loading.hereUs, 'load_cpu_us'),
@@ -100,7 +100,7 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
 }
 
 function* slices(size: number): Generator<number[]> {
-  for (let from = 0; from < PEOPLE; from += size) yield Array.from({ length: size }, (_, step) => from + step)
+  for (let from = 0; from < USERS; from += size) yield Array.from({ length: size }, (_, step) => from + step)
 }
 
 /** What `work`, which does something so many times, takes each time. */
@@ -149,11 +149,11 @@ async function textbook(redis: OwnRedis): Promise<Reading[]> {
       await pipeline.exec()
     }
   }
-  const first = await cost(redis, PEOPLE, beatAll)
-  const again = await cost(redis, PEOPLE, beatAll)
+  const first = await cost(redis, USERS, beatAll)
+  const again = await cost(redis, USERS, beatAll)
   const follower = bare.duplicate()
   try {
-    const following = await cost(redis, PEOPLE, async () => {
+    const following = await cost(redis, USERS, async () => {
       for (const users of slices(CONTACTS)) {
         await follower.subscribe(...users.map((user) => `presence:${userName(user)}`))
       }

@@ -26,7 +26,7 @@ export interface MeasuredServer {
   stop(): Promise<void>
 }
 
-/** Nobody is lost or limited: whoever is measured beats when it is their turn, as often as they can. */
+/** No client times out or is rate-limited, however seldom or often it beats. */
 const SETTINGS = ['--frames-per-second=100000', '--heartbeat-ttl-ms=600000']
 
 export async function startMeasured(): Promise<MeasuredServer> {

@@ -1,10 +1,10 @@
-// The pure machine: events a second through `step`, for people who flip between active and idle, beside
+// The pure machine: events a second through `step`, for users that flip between active and idle, beside
 // the least that any step without mutation could do: copy the record, its session and what is shown.
 import { step } from '../../../server/src/presence/core/machine.ts'
 import { type Micro, perCpuSecond, sideBySide } from './measure.ts'
 import { arrived, policy, sessionOf } from './users.ts'
 
-const PEOPLE = 1_000
+const USERS = 1_000
 const STARTED_AT = 1_700_000_000_000
 
 export const steps: Micro = {
@@ -12,7 +12,7 @@ export const steps: Micro = {
   about: 'events through the pure machine, beside copying the record by hand',
   missing: () => null,
   async run({ rounds, roundMs }) {
-    const records = Array.from({ length: PEOPLE }, (_, user) => arrived(user, 'active'))
+    const records = Array.from({ length: USERS }, (_, user) => arrived(user, 'active'))
     let now = STARTED_AT
     let isIdle = false
 
@@ -24,7 +24,7 @@ export const steps: Micro = {
         const event = { type, activity: type, at: now, ...sessionOf(user, STARTED_AT) } as const
         records[user] = step(record, [event], now, policy).record
       }
-      return PEOPLE
+      return USERS
     }
 
     const copies = records.slice()
@@ -35,7 +35,7 @@ export const steps: Micro = {
         const shown = { ...record.shown, since: now }
         copies[user] = { ...record, sessions, shown, version: record.version + 1, settledAt: now }
       }
-      return PEOPLE
+      return USERS
     }
 
     return [

@@ -1,5 +1,5 @@
 // The pipeline without a network, for measurements inside one process: a real store in memory, archive,
-// tracker, reader and evaluator, put together as compose.ts does, with people who are connected.
+// tracker, reader and evaluator, put together as compose.ts does, with connected users.
 import type { Activity } from '@greendot/protocol'
 import { createSqliteArchive } from '../../../server/src/archive/sqlite.ts'
 import { createMemoryBus } from '../../../server/src/bus/memory.ts'
@@ -37,13 +37,13 @@ export function sessionOf(user: number, at: number): SessionFacts {
 
 const ARRIVED_AT = 1_700_000_000_000
 
-/** The record of somebody who is here. */
+/** The record of a connected user. */
 export function arrived(user: number, activity: Activity): UserRecord {
   const event = { type: activity, activity, at: ARRIVED_AT, ...sessionOf(user, ARRIVED_AT) } as const
   return step(emptyRecord(), [event], ARRIVED_AT, policy).record
 }
 
-export async function createPeople() {
+export async function createUsers() {
   const logger = createLogger({ level: 'error' })
   const archive = await createSqliteArchive({ path: ':memory:' })
   await archive.migrate()
@@ -70,7 +70,7 @@ export async function createPeople() {
     logger,
     tracker,
     seenBy: createSeenBy({ reader, relations, rules, clock }),
-    /** People 0 to `count` are connected, each with one device. */
+    /** Users 0 to `count` are connected, each with one device. */
     async connect(count: number): Promise<void> {
       const at = clock.now()
       const arrived = Array.from({ length: count }, (_, user) =>

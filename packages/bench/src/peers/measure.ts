@@ -1,6 +1,6 @@
-// All figures of one server, in one go: how much it holds empty, everybody arrives, it settles, users
-// change at the rate common to all, then ever faster until it gives way, then at half of that; at last they
-// all go and come back. The same steps in the same order for every server; only the wire differs.
+// All figures of one server in one run: memory when empty, all users connect, memory settles, users change
+// at the rate common to all servers, then at growing rates until one is not sustained, then at half of that;
+// at last all users disconnect and reconnect. The same steps in the same order for every server; only the wire differs.
 
 import { type Fleet, startFleet } from '../load/fleet.ts'
 import { now, sleep } from '../platform/clock.ts'
@@ -15,15 +15,15 @@ import type { Figures } from './table.ts'
 
 /** Changes a second at which all are compared; the weakest must be able to do it. */
 export const COMMON_RATE = 1_000
-/** Servers tidy up some seconds after a crowd has come; memory is read after that. */
+/** Servers free memory some seconds after many connects; memory is read after that. */
 const SETTLE_MS = 20_000
 const EMPTY_MS = 1_000
 const PARALLEL = 200
 const ARRIVE_MS_MAX = 600_000
 const QUIET_MS_MAX = 60_000
-/** This share of the users comes first and is not timed: fresh processes compile while they work. */
+/** This share of the users connects first and is not timed: fresh processes compile while they work. */
 const WARM_SHARE = 1 / 3
-/** Longer than anybody here is taken to be on their way back. */
+/** Longer than the grace of every server measured here. */
 const GONE_MS = 15_000
 
 export interface Measured {
@@ -42,18 +42,19 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
   const firstVisit = createScope()
   scope.add(firstVisit.close)
   const fleet = await startFleet(subject, fleetSpec(options), firstVisit)
-  // The first to come must not be taken for dead while the last are still coming.
+  // The first users must not time out while the last are still connecting.
   await fleet.beat(BEAT_EVERY_MS)
-  say(`${users} users arrive`)
+  say(`${users} users connect`)
   const arrivals = await allConnect(subject, fleet, users, WARM_SHARE)
   await sleep(SETTLE_MS)
-  if (!(await fleet.quiet(QUIET_MS_MAX))) throw new BenchProblem('it does not become quiet after all arrived')
+  if (!(await fleet.quiet(QUIET_MS_MAX)))
+    throw new BenchProblem('frames keep coming after all users have connected')
   const memoryBytesPerUser = (usageOf(subject.pids()).residentBytes - empty.residentBytes) / users
   await fleet.mark()
 
   say(`${rate} changes a second`)
   const common = figuresOf((await churnAt(subject, fleet, rate, seconds)).figures)
-  say('ever more changes a second')
+  say('growing rates of changes')
   const limit = figuresOf(await findSustained(fleet, bench, rate))
   const half = Math.round(limit('sustained_changes_per_second') / 2)
   say(`${half} changes a second, half of what it sustains`)
@@ -63,7 +64,7 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
   const { counts } = await fleet.report()
   const found = await faults(fleet)
   await firstVisit.close()
-  say('everybody goes, and comes back')
+  say('all users disconnect and reconnect')
   await sleep(GONE_MS)
   const returning = await startFleet(subject, fleetSpec(options), scope)
   await returning.beat(BEAT_EVERY_MS)

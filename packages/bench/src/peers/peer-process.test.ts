@@ -14,7 +14,7 @@ function start(script: string) {
   return startProcess({ name: 'it', command: ['sh', '-c', script], core: null, cwd: tmpdir() }, scope)
 }
 
-test('[X7] a server that ends before it is ready is an error with its last words', async () => {
+test('[X7] a server that ends before it is ready is an error with its last output', async () => {
   const server = start('echo the port is taken >&2; exit 3')
   await expect(untilFound(server, () => null, 5_000)).rejects.toThrow(
     /^it ended with code 3 before it was ready; it printed: the port is taken$/,

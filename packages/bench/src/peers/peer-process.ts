@@ -1,6 +1,6 @@
 // Runs a process of a peer: pinned to a core, waited for until it can be used, and gone when `stop`
-// returns, with all its children. Every wait has an end, after which it is an error that carries the last
-// words of the process.
+// returns, with all its children. Every wait has a limit, after which it is an error that carries the last
+// output of the process.
 import { pinned } from '../platform/child.ts'
 import { now, sleep } from '../platform/clock.ts'
 import { BenchProblem } from '../platform/problem.ts'
@@ -42,7 +42,7 @@ export function startProcess(options: ProcessOptions, scope: Scope): PeerProcess
   })
   let said = ''
   const heardAll = Promise.all([child.stdout, child.stderr].map(listen))
-  // Read to the end in any case: a process must never wait because nobody reads what it prints.
+  // Read to the end in any case: a process must never block on a full pipe.
   async function listen(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
@@ -54,7 +54,7 @@ export function startProcess(options: ProcessOptions, scope: Scope): PeerProcess
     // The number of a process that has ended may belong to another one by now.
     if (!hasEnded()) await endAll([child.pid, ...descendants(child.pid)], STOP_PATIENCE_MS)
     await child.exited
-    // Its last words may be on their way; somebody who still holds its output must not keep us.
+    // The last output may still be in the pipe; a descendant that holds the pipe open must not delay the stop.
     await Promise.race([heardAll, sleep(LAST_WORDS_MS_MAX)])
   }
   let stopping: Promise<void> | null = null

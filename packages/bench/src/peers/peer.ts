@@ -6,7 +6,7 @@ import type { PeerProcess } from './peer-process.ts'
 import { descendants } from './process-tree.ts'
 
 export interface PeerOptions {
-  /** `contacts[user]` are those whom that user watches. */
+  /** `contacts[user]` are the users that user watches. */
   contacts: readonly ArrayLike<number>[]
   /** The core the server runs on, or null to let it roam. */
   core: number | null
@@ -17,11 +17,11 @@ export interface PeerOptions {
 export interface Peer {
   /** Also the name of its wire. */
   name: string
-  /** How it is called in tables. */
+  /** The name in tables. */
   title: string
-  /** Why it cannot be measured here, in words for whoever asked; null when it can. */
+  /** Why it cannot be measured here, as a sentence; null when it can. */
   findReason(): string | null
-  /** Of what is measured, when it can be. */
+  /** The version that is measured. */
   version(): string
   /** Whatever it starts is in the scope from then on, so that nothing outlives an interrupted start. */
   start(options: PeerOptions, scope: Scope): Promise<Subject>

@@ -1,5 +1,5 @@
 // Every peer that is installed, started as the benchmark starts it: twenty users on a ring, a few changes
-// each, and everybody who watches hears of all of them.
+// each, and every watcher receives all of them.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { makeGraph } from '../load/graphs.ts'
 import { now, within } from '../platform/clock.ts'
@@ -58,7 +58,7 @@ for (const peer of peers) {
   const title = `[X7] ${peer.title}${reason === null ? '' : ` (${reason})`}`
   describe.skipIf(reason !== null)(title, () => {
     test(
-      '[X7] tells everybody who watches of every change, lets nobody in without a token, and leaves nothing behind',
+      '[X7] pushes every change to every watcher, refuses connections without a token, and leaves nothing running',
       async () => {
         expect(peer.version()).toMatch(/\d+\.\d+/)
         const scope = createScope()
@@ -67,26 +67,26 @@ for (const peer of peers) {
         const wire = peerWires[peer.name]!
         const target = targetOf(server)
 
-        const crowd = contacts.map((_, user) => open(wire, target, user))
+        const users = contacts.map((_, user) => open(wire, target, user))
         await Promise.all(
-          crowd.map(({ record, until }) => until('arriving', () => record.happened.includes('ready'))),
+          users.map(({ record, until }) => until('arriving', () => record.happened.includes('ready'))),
         )
 
         for (let serial = 1; serial <= CHANGES; serial++)
-          for (const { connection } of crowd) connection.change(serial)
+          for (const { connection } of users) connection.change(serial)
         const wanted = CONTACTS * CHANGES
         await Promise.all(
-          crowd.map(({ record, until }) =>
+          users.map(({ record, until }) =>
             until('hearing of all changes', () => starting('delivery', record.happened).length >= wanted),
           ),
         )
-        for (const { connection } of crowd) connection.beat()
+        for (const { connection } of users) connection.beat()
 
         const stranger = open(wire, targetOf(server, 'another secret'), 0)
         await stranger.until('being refused', () => starting('error', stranger.record.happened).length > 0)
         expect(stranger.record.happened).not.toContain('ready')
 
-        for (const [user, { record }] of crowd.entries()) {
+        for (const [user, { record }] of users.entries()) {
           const heard = starting('delivery', record.happened).sort()
           const changes = contacts[user]!.flatMap((contact) =>
             Array.from({ length: CHANGES }, (_, change) => `delivery ${contact} ${change + 1}`),
@@ -98,7 +98,7 @@ for (const peer of peers) {
 
         const pids = server.pids()
         expect(pids.every(isRunning)).toBe(true)
-        for (const { connection } of crowd) connection.close()
+        for (const { connection } of users) connection.close()
         await scope.close()
         expect(pids.filter(isRunning)).toEqual([])
       },

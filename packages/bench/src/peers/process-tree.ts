@@ -55,10 +55,10 @@ async function haveEnded(pids: readonly number[], msMax: number): Promise<boolea
   return false
 }
 
-/** Not if it has ended and only waits to be noticed. */
+/** False for a zombie, which has ended. */
 export const isRunning = (pid: number): boolean => parentOf(pid) !== null
 
-/** Null if there is no such process, or it has ended and only waits to be noticed. */
+/** Null if there is no such process, or it is a zombie. */
 function parentOf(pid: number): number | null {
   try {
     // The name in parentheses may hold anything, so reading starts after the last of them.

@@ -1,4 +1,4 @@
-// A connection that writes down what it is told, for tests of the dialogues and of the wires.
+// A connection that records its events, for tests of the dialogues and of the wires.
 import type { ConnectionEvents, ConnectionOptions } from '../wires/wire.ts'
 
 export interface RecordedConnection extends ConnectionOptions {
@@ -19,10 +19,10 @@ export function recordedConnection(
   }
   const events: ConnectionEvents = {
     onReady: () => record('ready'),
-    onDelivery: (whom, serial) => record(`delivery ${whom} ${serial}`),
+    onDelivery: (target, serial) => record(`delivery ${target} ${serial}`),
     onFrame: (_, updates) => record(`frame ${updates}`),
     onOwnFrame: () => {},
-    onGone: (whom) => record(`gone ${whom}`),
+    onGone: (target) => record(`gone ${target}`),
     onBytes: () => {},
     onSent: () => {},
     onError: (what) => record(`error ${what}`),

@@ -25,7 +25,7 @@ async function run(greendot: Subject, bench: Bench): Promise<Outcome> {
   const problems: string[] = []
   const rows: Row[] = [await row(GREENDOT, async () => greendot, bench, problems)]
   for (const peer of peers) {
-    // Whoever asked to stop gets no further server started while the last one is being stopped.
+    // After an interrupt no further server is started.
     if (isInterrupted) break
     const why = peer.findReason()
     if (why === null) rows.push(await row(peer, () => start(peer, bench), bench, problems))
@@ -58,7 +58,7 @@ async function row(
     problems.push(...faults.map((fault) => `${server.title}: ${fault}`))
     return { ...named(server), state: 'measured', figures }
   } catch (error) {
-    // What went wrong with one server is no reason to know nothing of the others.
+    // A server that fails does not end the comparison of the others.
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     if (!(error instanceof BenchProblem)) bench.progress.say(stack ?? message)
     problems.push(`${server.title}: ${message}`)

@@ -1,5 +1,5 @@
-// A connection over a WebSocket: carries what a dialogue says and hears, and tells the crowd how it ended. For
-// servers that ask for signs of life themselves, so that a beat has nothing to do.
+// A connection over a WebSocket: carries the messages of a dialogue and reports the end. For servers that
+// ping their clients, so a heartbeat of the load does nothing.
 import { textFrame } from '../wires/frames.ts'
 import { BenchSocket } from '../wires/web-socket.ts'
 import type { Connection, ConnectionOptions, Target } from '../wires/wire.ts'

@@ -1,4 +1,4 @@
-// A port nobody uses right now.
+// A free port of the loopback.
 
 export function freePort(): number {
   const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })

@@ -1,4 +1,4 @@
-// What the kernel knows of processes: CPU time, memory, system calls. Linux only; elsewhere the
+// What the kernel counts for processes: CPU time, memory, system calls. Linux only; elsewhere the
 // figures are left out.
 import { readFileSync } from 'node:fs'
 
@@ -39,7 +39,7 @@ function read(path: string): string {
   }
 }
 
-/** How many files this process and its children may open; Infinity where nobody says. */
+/** How many files this process and its children may open; Infinity where the kernel does not tell. */
 export function filesMax(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(read('/proc/self/limits'))?.[1] ?? Number.POSITIVE_INFINITY)
 }
@@ -48,7 +48,7 @@ export type SystemCalls = { state: 'counted'; calls: number } | { state: 'unknow
 
 /**
  * Counts the system calls of processes for a while with `perf stat`. Counters of /proc do not see send
- * and recv, and strace would slow down what it watches.
+ * and recv, and strace would slow the processes down.
  */
 export async function countSystemCalls(pids: readonly number[], seconds: number): Promise<SystemCalls> {
   if (Bun.which('perf') === null) return { state: 'unknown', why: 'perf is not installed' }

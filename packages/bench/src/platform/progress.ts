@@ -1,13 +1,13 @@
-// Live progress on stderr: one line that updates on a terminal, plain lines elsewhere. Stdout stays
-// for what was found.
+// Live progress on stderr: one line that updates on a terminal, plain lines elsewhere. Stdout is
+// for results.
 import { now } from './clock.ts'
 
 const PLAIN_EVERY_MS = 2_000
 
 export interface Progress {
-  /** What happens now; replaces what was said before. */
+  /** The present step; replaces the one before. */
   show(text: string): void
-  /** A line that stays. */
+  /** A line of its own. */
   say(text: string): void
   end(): void
 }

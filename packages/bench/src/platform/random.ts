@@ -1,5 +1,5 @@
-// Seeded chance: the same seed gives the same graph and the same order in every process, on every
-// machine, so that nothing of it needs to be sent around.
+// Seeded random numbers: the same seed gives the same graph and the same order in every process, on every
+// machine, so that neither is sent between processes.
 
 /** Numbers from 0 up to 1 (mulberry32). */
 export function createRandom(seed: number): () => number {

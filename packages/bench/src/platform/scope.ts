@@ -1,5 +1,5 @@
-// Everything that was started is stopped, in reverse order, whatever happens in between: the end of a
-// scenario, an error, or somebody who presses Ctrl-C.
+// Everything that was started is stopped, in reverse order, at the end of a scenario, after an error and
+// after Ctrl-C.
 
 export interface Scope {
   /** Remembers how to stop something that now runs. */

@@ -33,7 +33,7 @@ test('[C9] a report has the figures, the faults and a place for each chart that 
   expect(page.match(/data-chart="\w+"/g)).toEqual(['data-chart="curve"', 'data-chart="cpu"'])
 })
 
-test('[C9] nothing in the data breaks out of the page, and the page needs nothing else', () => {
+test('[C9] data is escaped, and the page loads nothing else', () => {
   const page = renderReport([result])
   expect(page).toContain('note=&#60;b&#62;')
   expect(page.match(/<\/script>/g)).toHaveLength(3)
@@ -42,7 +42,7 @@ test('[C9] nothing in the data breaks out of the page, and the page needs nothin
   expect(JSON.parse(data)).toEqual([JSON.parse(JSON.stringify(result))])
 })
 
-test('[C9] the summary has a line per figure and says what went wrong', () => {
+test('[C9] the summary has a line for each figure and each fault', () => {
   expect(summary(result).split('\n')).toEqual([
     'churn (Greendot)',
     '  deliveries     12,346 a second',

@@ -1,6 +1,6 @@
-// The report: one HTML file with everything in it, readable without a network and without this program.
-// The figures are in the markup; a script draws the charts from the results, which lie in the page too.
-// It wears the colours and letters of the dashboard.
+// The report: one HTML file with everything in it, readable without a network.
+// The figures are in the markup; a script draws the charts from the results, which are embedded as JSON.
+// Colours and fonts are those of the dashboard.
 
 import uplotScript from 'uplot/dist/uPlot.iife.min.js' with { type: 'text' }
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' }
@@ -24,7 +24,7 @@ export function renderReport(results: readonly Result[]): string {
   const { cpu, cores, memoryBytes, system } = first!.machine
   const gib = (memoryBytes / 2 ** 30).toFixed(0)
   const versions = Object.entries(first!.versions).map(([name, version]) => `${name} ${version}`)
-  // A "<" in the data must not end the script it lies in.
+  // A "<" in the data must not end the script element.
   const data = JSON.stringify(results).replaceAll('<', '\\u003c')
   return `<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-// Files that become part of the program as they are written, imported with { type: 'text' }.
+// Files imported as text, with { type: 'text' }.
 declare module '*.min.css' {
   const text: string
   export default text

@@ -1,5 +1,5 @@
-// Users change at a fixed total rate and all who watch them must hear of it: deliveries a second, how
-// late they are, what they cost, and whether everybody ends with the newest. With --ramp it looks for
+// Users change at a fixed total rate and all their watchers must receive it: deliveries a second, latency,
+// cost, and whether every watcher ends with the newest state. With --ramp it looks for
 // the highest rate that is sustained; without, a bare loop of `send` then carries the same frames.
 
 import { curveOf, type Latencies } from '../figures/histogram.ts'
@@ -39,7 +39,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { timeS, series } = await sampler.stop()
   const problems = await faults(fleet)
   if (steady.behind > 0)
-    problems.push(`${steady.behind} of ${steady.pairs} watched contacts were left behind`)
+    problems.push(`${steady.behind} of ${steady.pairs} watched contacts do not have the newest state`)
   const sizes = await fleet.recorded()
   const bare = await bareReplay(subject, bench, { sizes, framesPerSecond: steady.framesPerSecond })
   const figures = [...steady.figures, ...ramp]
@@ -119,7 +119,7 @@ export async function churnAt(
     after.counts[name] - before.counts[name]
   const deliveriesPerSecond = delta('updates') / wall
   const latencies = inspected.phases[first + 1]!
-  // Whoever changes is told of it too: the bare loop carries those frames as well.
+  // A change is also pushed to the user's own connection: the bare loop carries those frames as well.
   const written = delta('frames') + delta('ownFrames')
   const figures = [
     figure('changes_per_second', 'changes a second', delta('changesMade') / wall, 'a second'),

@@ -1,6 +1,6 @@
-// Arrivals at a fixed rate, timed from the instant each was due until the welcome and the states of all
-// contacts are there. Some come before, uncounted: a fresh process compiles while it works. Then either
-// the rest comes as fast as it is let in, or with --ramp ever faster until the rate is not sustained.
+// Connects at a fixed rate, timed from the instant each was due until the welcome and the states of all
+// contacts are there. Some users connect before, uncounted: a fresh process compiles while it works. Then
+// the rest connects as fast as possible, or with --ramp at growing rates until one is not sustained.
 
 import { curveOf } from '../figures/histogram.ts'
 import type { Figure, Outcome } from '../figures/result.ts'
@@ -105,7 +105,7 @@ async function everybodyElse(subject: Subject, fleet: Fleet, from: number, to: n
   ]
 }
 
-/** Steps of growing rates, each with new users, until p99 is over the bound or nobody is left. */
+/** Steps of growing rates, each with new users, until p99 is over the bound or no users are left. */
 async function climb(fleet: Fleet, firstRate: number, first: number, bench: Bench): Promise<Figure[]> {
   const { users, boundMs } = bench.options
   let from = first

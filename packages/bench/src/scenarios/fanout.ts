@@ -1,4 +1,4 @@
-// One user's changes go to everybody, again and again, beside a bare loop of `send` with frames of the
+// The changes of one user go to all others, beside a bare loop of `send` with frames of the
 // same size in the same run. The clients stop reading for the measurement, so that reading does not
 // cost more than sending; what was sent is what the server counted.
 
@@ -15,7 +15,7 @@ const CHANGES_PER_SECOND = 60
 const WARM_MS = 1_000
 const BARE_WARM_MS = 2_000
 const SIZES_WANTED = 100
-/** Readers that are deaf fill up: a long measurement would measure that. */
+/** Paused readers fill their buffers; a long measurement would measure that. */
 const SECONDS_MAX = 8
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
@@ -36,10 +36,10 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     perSecond: CHANGES_PER_SECOND,
     changes: CHANGES_PER_SECOND * (seconds + 3),
   })
-  progress.show('fanout: everybody hears of one')
+  progress.show('fanout: the changes of one user go to all others')
   await sleep(WARM_MS)
   const sizes = await fleet.recorded()
-  if (sizes.length === 0) throw new BenchProblem('nobody heard of the one who changes')
+  if (sizes.length === 0) throw new BenchProblem('no watcher received a change')
   await fleet.pauseReading(0)
   const before = await look(subject)
   await sleep(seconds * 1000)
@@ -64,7 +64,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const loopPerCpu = loop.sent / (loop.cpuMs / 1000)
   return {
     figures: [
-      figure('watchers', 'watchers of the one who changes', users - 1),
+      figure('watchers', 'watchers of one user', users - 1),
       figure('bare_frames_per_second', 'bare loop of send', loopRate, 'frames a second'),
       figure('fanout_frames_per_second', 'server', frames / wall, 'frames a second'),
       figure('bare_frames_per_cpu_second', 'bare loop of send, per CPU-second', loopPerCpu, 'frames'),

@@ -1,4 +1,4 @@
-// Everybody is there, beats and does nothing else: what a connected user costs in memory, CPU and bytes.
+// All users are connected and send heartbeats only: what a user costs in memory, CPU and bytes.
 
 import type { Outcome } from '../figures/result.ts'
 import { startSampler } from '../figures/sampler.ts'
@@ -17,7 +17,7 @@ import {
   type Scenario,
 } from './scenario.ts'
 
-/** The server tidies up some seconds after a crowd has come; memory is read after that. */
+/** The server frees memory some seconds after many connects; memory is read after that. */
 const SETTLE_MS = 20_000
 const EMPTY_MS = 1_000
 

@@ -1,5 +1,5 @@
 // Batch queries of a backend at a fixed rate, each timed from the instant it was due until the answer is
-// parsed, so that a slow answer delays nobody else's clock.
+// parsed, so that a slow answer does not delay the clock of the others.
 
 import { createLatencies, type Latencies } from '../figures/histogram.ts'
 import { now, sleep } from '../platform/clock.ts'

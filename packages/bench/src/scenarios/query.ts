@@ -1,5 +1,5 @@
-// Batch queries while everybody is connected and many change: how long a backend waits for 200 and for
-// 1,000 people through the eyes of one of them, a tenth of whom show themselves to contacts only.
+// Batch queries of a backend while all users are connected and many change: the latency of 200 and of 1,000
+// ids as seen by one viewer. A tenth of the users are visible to contacts only.
 
 import { curveOf, type Latencies } from '../figures/histogram.ts'
 import type { Outcome } from '../figures/result.ts'
@@ -15,7 +15,7 @@ const CHANGES_PER_SECOND = 500
 const ASKED_PER_SECOND = 20
 const SIZES = [200, 1_000] as const
 const WARM_SECONDS = 10
-/** Every so many users one shows themselves to contacts only. */
+/** One user in so many is visible to contacts only. */
 const PRIVATE_EVERY = 10
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
@@ -56,7 +56,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     problems: (await faults(fleet)).filter((fault) => !fault.includes('gone')),
     notes: [
       `${ASKED_PER_SECOND} queries a second, from the instant each was due to the parsed answer, by an ` +
-        'asker that shares the machine. One user in ten shows themselves to contacts only.',
+        'asker that shares the machine. One user in ten is visible to contacts only.',
     ],
   }
 }

@@ -1,5 +1,5 @@
-// Looks for the highest rate of changes that is sustained: p99 within the bound, and nothing left
-// behind once the changes stop. Grows until a rate fails twice, then halves the gap a few times.
+// Looks for the highest rate of changes that is sustained: p99 within the bound, and every watcher
+// has the newest state once the changes stop. Grows until a rate fails twice, then halves the gap a few times.
 
 import type { Figure } from '../figures/result.ts'
 import type { Fleet } from '../load/fleet.ts'
@@ -47,7 +47,11 @@ export async function findSustained(fleet: Fleet, bench: Bench, firstRate: numbe
     const lateMs = lateness[first + 1]!.at(99)
     const p99 = phases[first + 1]!.at(99)
     const isSustained = isQuiet && behind === 0 && p99 <= boundMs
-    const verdict = isSustained ? 'sustained' : behind > 0 || !isQuiet ? 'left behind' : 'too late'
+    const verdict = isSustained
+      ? 'sustained'
+      : behind > 0 || !isQuiet
+        ? 'watchers without the newest state'
+        : 'too late'
     const late = lateMs > LATE_MS_MAX ? `, the load itself is late by ${lateMs.toFixed(0)} ms` : ''
     progress.say(
       `  ${rate} changes, ${deliveriesPerSecond.toFixed(0)} deliveries a second: p99 ${p99.toFixed(1)} ms, ${verdict}${late}`,

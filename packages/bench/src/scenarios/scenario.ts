@@ -1,4 +1,4 @@
-// What a scenario is, and the beginning most of them share: everybody connects and it becomes quiet.
+// What a scenario is, and the start that most of them share: all users connect, then no more frames come.
 
 import type { Figure, Outcome } from '../figures/result.ts'
 import { type Fleet, type FleetSpec, startFleet } from '../load/fleet.ts'
@@ -12,7 +12,7 @@ import type { Subject } from '../subject/subject.ts'
 
 export interface Bench {
   options: Options
-  /** Whatever the scenario starts is stopped with it. */
+  /** Stops everything that the scenario starts. */
   scope: Scope
   progress: Progress
 }
@@ -45,19 +45,20 @@ export interface ConnectedLoad {
   seconds: number
 }
 
-/** Everybody connects, as fast as they are let in; when it is quiet, counting begins. */
+/** All users connect as fast as the server allows; when no more frames come, counting begins. */
 export async function connectAll(subject: Subject, bench: Bench, spec: FleetSpec): Promise<ConnectedLoad> {
   const { progress, scope } = bench
   const { users } = spec.graph
   progress.show(`preparing ${users} users, load processes: ${spec.loads}`)
   const fleet = await startFleet(subject, spec, scope)
-  // From the beginning: the first ones may wait long for the last.
+  // From the start: the first users may wait long for the last.
   await fleet.beat(BEAT_EVERY_MS)
   const startedAt = now()
   const watch = setInterval(() => {
     void fleet.report().then(
       ({ counts }) => progress.show(`connecting: ${counts.ready} of ${users}`),
-      () => 'the end of the load is told elsewhere',
+      // The end of a load process fails the orders that follow.
+      () => {},
     )
   }, 500)
   const parallel = Math.max(1, Math.floor(PARALLEL / spec.loads))
@@ -66,7 +67,7 @@ export async function connectAll(subject: Subject, bench: Bench, spec: FleetSpec
     .finally(() => clearInterval(watch))
   if (failed > 0) throw new BenchProblem(`${failed} of ${users} could not connect: ${await why(fleet)}`)
   if (!(await fleet.quiet(QUIET_MS_MAX)))
-    throw new BenchProblem('it does not become quiet after everybody has connected')
+    throw new BenchProblem('frames keep coming after all users have connected')
   await fleet.mark()
   return { fleet, seconds: (lastReadyAt - startedAt) / 1000 }
 }
@@ -83,7 +84,7 @@ export const figure = (name: string, label: string, value: number, unit = ''): F
   unit,
 })
 
-/** What the helpers of a server have used so far, to be compared with a later look. */
+/** What the helpers of a server have used so far, to be compared with a later sample. */
 export function lookAtHelpers({ helpers = [] }: Subject) {
   return helpers.map(({ name, title, pids }) => ({ name, title, usage: usageOf(pids) }))
 }
@@ -102,15 +103,15 @@ export function helperFigures(
   })
 }
 
-/** What nobody should see in any scenario. */
+/** Faults that count in every scenario. */
 export async function faults(fleet: Fleet): Promise<string[]> {
   const { counts, samples } = await fleet.report()
   const said = samples[0] === undefined ? '' : `, such as: ${samples[0]}`
   return [
     ...(counts.errors > 0 ? [`${counts.errors} errors${said}`] : []),
     ...(counts.closed > 0 ? [`${counts.closed} connections were lost`] : []),
-    ...(counts.gone > 0 ? [`${counts.gone} times somebody who was here was shown as gone`] : []),
+    ...(counts.gone > 0 ? [`${counts.gone} times a connected user was shown as offline`] : []),
     ...(counts.backwards > 0 ? [`${counts.backwards} times an older change came after a newer one`] : []),
-    ...(counts.unmade > 0 ? [`${counts.unmade} changes were heard of that nobody made`] : []),
+    ...(counts.unmade > 0 ? [`${counts.unmade} changes were received that were never made`] : []),
   ]
 }

@@ -1,5 +1,5 @@
-// A long ordinary day in short: users change, some come and go, a backend asks. What matters is what does
-// not happen: memory that grows, errors, somebody left behind.
+// A long steady load: users change, some reconnect, a backend queries. Memory must not grow, no error may
+// happen, and every watcher must end with the newest state.
 
 import { curveOf } from '../figures/histogram.ts'
 import type { Outcome } from '../figures/result.ts'
@@ -15,9 +15,9 @@ const RECONNECTS_PER_SECOND = 20
 const ASKED_PER_SECOND = 5
 const ASKED_SIZE = 200
 const LAST_MS_MAX = 10_000
-/** Memory at the beginning is that of a process that warms up. */
 /** One a second; garbage is collected several times in so many. */
 const FLOOR_SAMPLES = 60
+/** Memory at the beginning is that of a process that warms up. */
 const WARM_SHARE = 0.2
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
@@ -25,7 +25,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { users, minutes } = options
   const rate = options.rate ?? RATE
   const seconds = minutes * 60
-  // Half of the users change, some of the others come and go: whoever does both would lose changes.
+  // Half of the users change, some of the others reconnect: a user that does both would lose changes.
   const changers = Math.min(options.changers ?? users, Math.ceil(users / 2))
   const spec = fleetSpec(options)
   const { fleet } = await connectAll(subject, bench, { ...spec, schedule: { ...spec.schedule, changers } })
@@ -47,7 +47,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
 
   const problems = await faults(fleet)
   if (inspected.behind > 0)
-    problems.push(`${inspected.behind} of ${inspected.pairs} watched contacts were left behind`)
+    problems.push(`${inspected.behind} of ${inspected.pairs} watched contacts do not have the newest state`)
   return {
     figures: [
       figure('minutes', 'length', minutes, 'minutes'),

@@ -1,7 +1,7 @@
-// The server is killed and started again, and everybody comes back at once; or with --drain its processes
-// are replaced one after the other. How long until the last one has all states again, and whether any
-// watcher saw anybody go. Those who return within the grace were
-// never gone for anybody, so it goes on watching until the grace is over.
+// The server is killed and restarted, and all users reconnect at once; or with --drain its processes are
+// replaced one after the other. Measures the time until the last user has all states again, and whether any
+// watcher saw a change. A user that returns within the grace must never be shown as offline, so watching
+// goes on until the grace is over.
 
 import type { Outcome } from '../figures/result.ts'
 import { startSampler } from '../figures/sampler.ts'
@@ -12,13 +12,13 @@ import { type Bench, connectAll, figure, fleetSpec, type Scenario } from './scen
 
 const BACK_MS_MAX = 120_000
 const LOOK_EVERY_MS = 50
-/** The lease of a gateway and the delay before somebody is shown offline, by default, and some more. */
+/** The lease of a gateway and the delay before a user is shown as offline, by default, and a margin. */
 const GRACE_MS = 17_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
   const { users } = options
-  if (subject.restart === null) throw new BenchProblem('storm: this server cannot be started again here')
+  if (subject.restart === null) throw new BenchProblem('storm: this server cannot be restarted here')
   const { fleet } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, progress, 'storm')
   const before = (await fleet.report()).counts
@@ -41,7 +41,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { timeS, series } = await sampler.stop()
   const seen = after.updates - before.updates
   const gone = after.gone - before.gone
-  // Whoever was moved to a gateway that drained later came twice, as they should.
+  // With a drain, a user may move to a gateway that drains later, and reconnects twice.
   const again = options.drain ? 0 : after.arrivals - before.arrivals - users + missing
 
   const ended = options.drain ? 'asked to drain' : 'killed'
@@ -52,8 +52,8 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   ]
   const problems: string[] = []
   if (missing > 0) problems.push(`${missing} of ${users} users did not come back`)
-  if (seen > 0) problems.push(`watchers were told of ${seen} changes, and nobody had changed`)
-  if (gone > 0) problems.push(`${gone} times somebody was shown as gone`)
+  if (seen > 0) problems.push(`watchers received ${seen} changes, and no user had changed`)
+  if (gone > 0) problems.push(`${gone} times a user was shown as offline`)
   if (again > 0) problems.push(`${again} connections were lost again after they were back`)
   return {
     figures: [
@@ -68,7 +68,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     series,
     problems,
     notes: [
-      'Whoever is refused tries again after 100 to 300 ms; a good client waits longer each time.',
+      'A refused client tries again after 100 to 300 ms; a good client waits longer each time.',
       `Watched for ${GRACE_MS / 1000} s after the last one was back, which is longer than the grace.`,
     ],
   }

@@ -1,5 +1,5 @@
 // The yardstick: the same runtime, the same sockets, frames of the same sizes, and nothing but a loop of
-// `send`. `blast` sends as fast as it can, `pace` at a given rate; both say what it cost.
+// `send`. `blast` sends as fast as it can, `pace` at a given rate; both return the CPU time.
 import type { ServerWebSocket } from 'bun'
 import type { Handle } from '../load/worker.ts'
 import { now } from '../platform/clock.ts'

@@ -1,5 +1,4 @@
-// Greendot as the server under test: real processes of this very program, with tokens to check and a
-// database to write, in a temporary folder. Several gateways share one port and one Redis.
+// Greendot as the server under test: real processes with token checks and a database, in a temporary folder. Several gateways share one port and one Redis.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,8 +30,8 @@ const DRAIN_MS_MAX = 30_000
 const METRICS_MS_MAX = 10_000
 
 /**
- * As in deploy/: the last and dearest stage of the compiler waits until code has run two hundred times as often. In the first
- * minutes it takes a fifth of a core from those who connect.
+ * As in deploy/: the last and most expensive stage of the compiler starts two hundred times later. Otherwise it takes
+ * a fifth of a core from new connections in the first minutes.
  */
 export const RUNTIME = {
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '20000000',
@@ -70,7 +69,7 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
     `--database-url=sqlite://${join(folder, 'greendot.db')}`,
     '--log-level=error',
     '--drain-ms=0',
-    // Nobody becomes idle by themselves during a run: changes are those of the schedule.
+    // No user becomes away by inactivity during a run: all changes are those of the schedule.
     '--away-after-ms=86400000',
     ...(redisUrl === null ? [] : [`--redis-url=${redisUrl}`]),
     ...(spec.gateways > 1 ? ['--reuse-port=on'] : []),
@@ -134,7 +133,7 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   }
 }
 
-/** Settings of somebody's own server are none of the benchmark's. */
+/** Without the settings of a server that the caller runs. */
 function cleanEnv(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GREENDOT_')))
 }
@@ -151,7 +150,7 @@ async function ready(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise<v
   throw new BenchProblem(`the server did not start: ${why}`)
 }
 
-/** Passes on what the server says about itself, and keeps the beginning of it. */
+/** Passes on the stderr of the server and keeps the beginning of it. */
 async function collect(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

@@ -35,7 +35,7 @@ async function ready(stdout: ReadableStream<Uint8Array>): Promise<void> {
     if (done) throw new BenchProblem(`redis-server did not start: ${said.trim().split('\n').at(-1)}`)
     said += decoder.decode(value, { stream: true })
   }
-  // What it says later is of no interest, but must not fill the pipe.
+  // Later output is discarded, so that the pipe never fills.
   void (async () => {
     while (!(await reader.read()).done);
   })()

@@ -1,5 +1,5 @@
-// What is measured: a server that runs already, whoever made it. Scenarios get one and never start a
-// server themselves, so that the same work runs against Greendot and its peers.
+// The server under test, already running. Scenarios are given one and never start a server themselves, so
+// the same scenario runs against Greendot and its peers.
 
 /** Plain data: it travels to the load processes. */
 export interface TargetSpec {
@@ -15,16 +15,16 @@ export interface TargetSpec {
 }
 
 export interface Subject {
-  /** For people. */
+  /** Shown in reports. */
   title: string
   target: TargetSpec
   /** All processes that do its work, asked again for every sample. */
   pids(): number[]
-  /** What works beside it and is counted by itself, such as Redis. */
+  /** Processes that are counted apart from it, such as Redis. */
   helpers?: readonly { name: string; title: string; pids: readonly number[] }[]
   /** The largest of a metric over its processes since the last call; null where there is none. */
   metric(name: string): Promise<number | null>
-  /** What backends ask; null for servers that have no such thing. */
+  /** The HTTP interface for backends; null for servers without one. */
   backend: { url: string; key: string } | null
   /**
    * Starts it again at the same address: all its processes at once after killing them, or one after the

@@ -1,4 +1,4 @@
-// Speaks to the bare server: connects and counts frames. Nobody is told anything, so nothing is exact.
+// Speaks to the bare server: connects and counts frames. Its frames hold no changes, so no connection is exact.
 import { BenchSocket } from './web-socket.ts'
 import type { Connection, Wire } from './wire.ts'
 

@@ -2,7 +2,7 @@
 // all contacts after the welcome, and heartbeats that say active or idle. A change is the step between
 // those two. The serial of a change is its distance from the version at the mark, because a version
 // grows by one with every visible change. Two steps at once would be none for the server, so a change
-// waits until the one before it came back as the own view; it is late then, and counts as late.
+// waits until the own view confirms the one before it; it is late then, and counts as late.
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
 import { textFrame } from './frames.ts'
 import { BenchSocket, type WebSocketEar } from './web-socket.ts'
@@ -42,7 +42,7 @@ class GreendotConnection implements Connection, WebSocketEar {
   readonly #socket: BenchSocket
   readonly #events: ConnectionEvents
   readonly #contacts: readonly number[]
-  /** By position of the contact: the newest version heard of, and the one that counts as change 0. */
+  /** By position of the contact: the newest version received, and the one that counts as change 0. */
   readonly #versions: Float64Array | null
   #base: Float64Array | null = null
   #statesMissing: number

@@ -2,11 +2,11 @@
 // connection costs an object and no closures: the load must be cheaper than what it measures.
 import type { Socket } from 'bun'
 
-/** Whoever listens to a socket. */
+/** The receiver of a socket's events. */
 export interface Ear {
   onOpen(): void
   onData(bytes: Buffer): void
-  /** Ended, failed, or never came about. Not called after `end`. */
+  /** Ended, failed, or was never established. Not called after `end`. */
   onEnd(): void
 }
 

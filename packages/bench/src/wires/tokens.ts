@@ -1,5 +1,5 @@
-// Tokens like those of any application: JWTs signed with HS256. Made before the clock starts, so the
-// time they take is nobody's.
+// Tokens like those of any application: JWTs signed with HS256. Made before the clock starts, so
+// signing them is not measured.
 import { createHmac } from 'node:crypto'
 import type { TargetSpec } from '../subject/subject.ts'
 import { userName } from './wire.ts'

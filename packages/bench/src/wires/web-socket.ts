@@ -1,5 +1,5 @@
-// The client side of a WebSocket over a raw socket: shakes hands, hands over whole messages as ranges
-// of bytes, answers pings. It checks no keys and no masks: it talks to servers of this benchmark only.
+// The client side of a WebSocket over a raw socket: the handshake, whole messages as ranges of bytes,
+// and answers to pings. It checks no keys and no masks: it connects to servers of this benchmark only.
 import { clientFrame, FrameScanner, OPCODE } from './frames.ts'
 import { type Address, type Ear, RawSocket } from './raw-socket.ts'
 

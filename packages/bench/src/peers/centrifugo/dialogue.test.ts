@@ -17,9 +17,9 @@ describe('[X7] a dialogue with Centrifugo, as its documents describe it', () => 
     receive('{"id":1,"connect":{"client":"x","version":"6.0.0","ping":25,"pong":true}}')
     expect(sent[0]).toBe('{"id":1,"connect":{"token":"a.b.c"}}')
     expect(sent[1]?.split('\n')).toEqual([
-      '{"id":2,"publish":{"channel":"people:user-2","data":{"serial":0}}}',
-      '{"id":3,"subscribe":{"channel":"people:user-1","recover":true}}',
-      '{"id":4,"subscribe":{"channel":"people:user-3","recover":true}}',
+      '{"id":2,"publish":{"channel":"users:user-2","data":{"serial":0}}}',
+      '{"id":3,"subscribe":{"channel":"users:user-1","recover":true}}',
+      '{"id":4,"subscribe":{"channel":"users:user-3","recover":true}}',
     ])
     receive('{"id":2,"publish":{}}', '{"id":3,"subscribe":{"recovered":true}}')
     expect(happened).toEqual([])
@@ -27,9 +27,9 @@ describe('[X7] a dialogue with Centrifugo, as its documents describe it', () => 
     expect(happened).toEqual(['ready'])
   })
 
-  test('[X7] reports publications, answers pings, tells of errors', () => {
+  test('[X7] reports publications and errors, answers pings', () => {
     const { receive, sent, happened } = begin()
-    receive('{"push":{"channel":"people:user-1","pub":{"data":{"serial":5}}}}', '{}')
+    receive('{"push":{"channel":"users:user-1","pub":{"data":{"serial":5}}}}', '{}')
     receive('{"id":3,"error":{"code":103,"message":"permission denied"}}')
     expect(sent).toEqual(['{}'])
     expect(happened).toEqual([

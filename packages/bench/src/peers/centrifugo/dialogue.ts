@@ -1,10 +1,10 @@
 // One user's dialogue with Centrifugo, written from its documented protocol (JSON, version 2) and never run
-// against the server: it could not be had where this was written. A person is a channel that keeps its
+// against the server: it could not be had where this was written. A user is a channel that keeps its
 // latest publication; watching is subscribing to it, and the answer brings that publication.
 import { type ConnectionOptions, userName } from '../../wires/wire.ts'
 import type { Dialogue, Send } from '../dialogue.ts'
 
-export const NAMESPACE = 'people'
+export const NAMESPACE = 'users'
 const CONNECT_ID = 1
 const PUBLISH_ID = 2
 const SUBSCRIBE_ID_MIN = 3
@@ -39,8 +39,8 @@ export function createDialogue(
       return
     }
     events.onFrame(chars, 1)
-    const whom = Number(/user-(\d+)$/.exec(push.channel)?.[1])
-    if (isExact && push.pub.data.serial > 0) events.onDelivery(whom, push.pub.data.serial)
+    const target = Number(/user-(\d+)$/.exec(push.channel)?.[1])
+    if (isExact && push.pub.data.serial > 0) events.onDelivery(target, push.pub.data.serial)
   }
 
   return {

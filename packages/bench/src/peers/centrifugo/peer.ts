@@ -53,7 +53,7 @@ function configuration(port: number, secret: string): object {
           name: NAMESPACE,
           allow_subscribe_for_client: true,
           allow_publish_for_client: true,
-          // The latest publication is the state of a person, and is told to whoever subscribes.
+          // The latest publication is the state of a user, and is sent to each new subscriber.
           history_size: 1,
           history_ttl: '1h',
           force_recovery: true,

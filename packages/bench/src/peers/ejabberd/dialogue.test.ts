@@ -43,13 +43,13 @@ describe('[X7] a dialogue with ejabberd', () => {
     expect(happened).toEqual(['frame 1', 'frame 1'])
   })
 
-  test('[X7] tells of refusals', () => {
+  test('[X7] reports refusals', () => {
     const { dialogue, happened } = begin()
     dialogue.receive('<failure><not-authorized/></failure></stream:stream>')
     expect(happened).toEqual(['error <failure><not-authorized/></failure>'])
   })
 
-  test('[X7] says changes and, once it is ready, signs of life', () => {
+  test('[X7] sends changes and, once it is ready, signs of life', () => {
     const { dialogue, sent } = begin()
     dialogue.beat()
     dialogue.receive("<iq type='result' id='ready'/>")

@@ -1,5 +1,5 @@
-// One user's dialogue with ejabberd, apart from the socket that carries it: sign in with the token as the
-// password (SASL PLAIN), bind a resource, become available, and hear of contacts. XMPP has no snapshot
+// One user's dialogue with ejabberd, without the socket: sign in with the token as the
+// password (SASL PLAIN), bind a resource, become available, and receive the presence of contacts. XMPP has no snapshot
 // with an end to it: ready is when the server answers a ping sent after the first presence, by which time
 // it has asked for the states of all contacts. They may still be on their way; that is in its favour.
 import { type ConnectionOptions, userName } from '../../wires/wire.ts'
@@ -11,7 +11,7 @@ export interface XmppDialogue extends Dialogue<string> {
 }
 
 const RESOURCE = 'bench'
-// The opening of the stream, and its end, of which the socket tells.
+// The opening of the stream, and its end, which the socket reports.
 const IGNORED = /^<(\?xml|\/?stream:stream)/
 
 export function createDialogue(
@@ -45,7 +45,7 @@ export function createDialogue(
       events.onError(stanza)
       return
     }
-    // Everybody hears themselves as well, which is no delivery.
+    // A user receives its own presence as well, which is no delivery.
     if (presence.user === user || presence.isSnapshot) return
     events.onFrame(stanza.length, 1)
     if (!isExact) return

@@ -1,4 +1,4 @@
-// Fills the rosters before ejabberd starts: whom each user has subscribed to, and who to them. Entering
+// Fills the rosters before ejabberd starts: the subscriptions of each user in both directions. Entering
 // them one by one through its API takes minutes for 15,000 users; a few lines of Erlang write the same
 // rows into the same table, in memory first, in seconds. ejabberd adds its index when it starts.
 import { writeFileSync } from 'node:fs'

@@ -48,27 +48,27 @@ describe('[X7] a presence of ejabberd', () => {
   const read = (rest: string) => readPresence(`<presence to='user-2@localhost/b'${rest}`)
   const here = { user: 41, kind: 'here', serial: null, isSnapshot: false } as const
 
-  test('[X7] tells who came', () => {
+  test('[X7] names the user that connected', () => {
     expect(read(" from='user-41@localhost/b'/>")).toEqual(here)
   })
 
-  test('[X7] tells which change it is', () => {
+  test('[X7] names the change', () => {
     const stanza = " from='user-41@localhost/b'><status>1207</status></presence>"
     expect(read(stanza)).toEqual({ ...here, serial: 1207 })
   })
 
-  test('[X7] is a snapshot when it tells of the past', () => {
+  test('[X7] is a snapshot when it carries a delay', () => {
     const delay = "<delay from='user-41@localhost/b' stamp='2026-11-15T15:04:40Z' xmlns='urn:xmpp:delay'/>"
     const stanza = ` from='user-41@localhost/b'><status>3</status>${delay}</presence>`
     expect(read(stanza)).toEqual({ ...here, serial: 3, isSnapshot: true })
   })
 
-  test('[X7] tells who went, and what was refused', () => {
+  test('[X7] names the user that disconnected, and what was refused', () => {
     expect(read(" from='user-41@localhost/b' type='unavailable'/>")).toEqual({ ...here, kind: 'gone' })
     expect(read(" from='user-41@localhost' type='error'><error/></presence>")?.kind).toBe('refused')
   })
 
-  test('[X7] of somebody else is not read', () => {
+  test('[X7] of another sender is not read', () => {
     expect(read(" from='localhost'/>")).toBeNull()
     expect(read(" from='user-@localhost'/>")).toBeNull()
   })

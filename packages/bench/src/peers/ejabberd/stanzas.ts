@@ -51,12 +51,12 @@ function endOfElement(text: string, start: number): number {
 }
 
 export interface PresenceStanza {
-  /** Who it is about. */
+  /** The user it is about. */
   user: number
   kind: 'here' | 'gone' | 'refused'
-  /** The change it tells of; null where somebody only came. */
+  /** The serial of the change; null where the user only connected. */
   serial: number | null
-  /** An answer to the question how somebody is, asked on arrival; not news. */
+  /** The answer to the probe that is sent on connect; not a change. */
   isSnapshot: boolean
 }
 

@@ -28,7 +28,7 @@ describe('[X7] a dialogue with Socket.IO', () => {
     expect(happened).toEqual(['ready'])
   })
 
-  test('[X7] a snapshot that lacks somebody is an error', () => {
+  test('[X7] a snapshot that lacks a contact is an error', () => {
     const { receive, happened } = begin()
     receive('430[[]]')
     expect(happened).toEqual(['error asked for 2 states, got 0'])
@@ -40,7 +40,7 @@ describe('[X7] a dialogue with Socket.IO', () => {
     expect(sent).toEqual(['3'])
   })
 
-  test('[X7] reports changes, comings and goings of contacts', () => {
+  test('[X7] reports changes, connects and disconnects of contacts', () => {
     const { receive, happened } = begin()
     receive(push(1, 'online', 0), push(1, 'away', 1), push(3, 'offline', 0))
     expect(happened).toEqual(['frame 1', 'frame 1', 'delivery 1 1', 'frame 1', 'gone 3'])
@@ -52,7 +52,7 @@ describe('[X7] a dialogue with Socket.IO', () => {
     expect(happened).toEqual(['frame 1', 'frame 1'])
   })
 
-  test('[X7] tells of refusals and of what it does not know', () => {
+  test('[X7] reports refusals and unknown messages', () => {
     const { receive, happened } = begin()
     receive('44{"message":"bad_token"}', '42["other",{"user_id":"user-1"}]', '7')
     expect(happened).toEqual([

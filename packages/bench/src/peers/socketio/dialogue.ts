@@ -1,4 +1,4 @@
-// One user's dialogue with the Socket.IO server, apart from the WebSocket that carries it: Engine.IO packets
+// One user's dialogue with the Socket.IO server, without the WebSocket: Engine.IO packets
 // (0 open, 2 ping, 3 pong, 4 message) that hold Socket.IO packets (0 connect, 2 event, 3 answer, 4 refusal).
 // Pushed states of contacts are only counted by their first two characters on connections that are not exact.
 import { type ConnectionOptions, userName } from '../../wires/wire.ts'
@@ -21,11 +21,11 @@ export function createDialogue(
     events.onFrame(message.length, 1)
     if (!isExact) return
     const [name, state] = JSON.parse(message.toString('utf8', 2)) as [string, WatchedState]
-    const whom = Number(/^user-(\d+)$/.exec(state.user_id)?.[1] ?? Number.NaN)
-    if (name !== 'presence' || Number.isNaN(whom)) events.onError(message.toString())
-    else if (state.status === 'offline') events.onGone(whom)
-    // Serial 0 is somebody who came.
-    else if (state.serial > 0) events.onDelivery(whom, state.serial)
+    const target = Number(/^user-(\d+)$/.exec(state.user_id)?.[1] ?? Number.NaN)
+    if (name !== 'presence' || Number.isNaN(target)) events.onError(message.toString())
+    else if (state.status === 'offline') events.onGone(target)
+    // Serial 0 is a contact that connected.
+    else if (state.serial > 0) events.onDelivery(target, state.serial)
   }
 
   function onMessage(message: Buffer): void {
@@ -50,7 +50,7 @@ export function createDialogue(
       else if (message[0] === OPEN) send(`40${JSON.stringify({ token })}`)
       else events.onError(message.toString())
     },
-    // The status goes back and forth as with people who come and go from their desks.
+    // Each change differs from the one before, so the server pushes every one.
     change(serial) {
       const status = serial % 2 === 1 ? 'away' : 'online'
       events.onSent(send(`42${JSON.stringify(['status', status, serial])}`))

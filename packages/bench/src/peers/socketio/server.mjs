@@ -1,7 +1,7 @@
 // A presence server on Socket.IO, as a developer who knows it would write it for one process: tokens are
-// checked once in a middleware, watching somebody is joining a room, a change is one broadcast to that
-// room, and somebody is offline when their last socket has been gone for a while. It runs on Node and is
-// told its secret by the environment; it prints `ready <port>`. See docs/peers.md for why it is this way.
+// checked once in a middleware, watching a user is joining a room, a change is one broadcast to that
+// room, and a user is offline when the last socket has been gone for a while. It runs on Node and reads
+// its secret from the environment; it prints `ready <port>`. See docs/peers.md for why it is this way.
 import { createSecretKey } from 'node:crypto'
 import { createServer } from 'node:http'
 import { jwtVerify } from 'jose'
@@ -13,8 +13,8 @@ const WATCHED_MAX = 1_000
 const OFFLINE_DELAY_MS = 10_000
 const STATUSES = new Set(['online', 'away', 'busy'])
 
-/** What is known of somebody: `serial` counts their changes. */
-const people = new Map()
+/** The state by user; `serial` counts the changes. */
+const users = new Map()
 const OFFLINE = { status: 'offline', serial: 0 }
 
 const http = createServer()
@@ -64,35 +64,35 @@ function watchersOf(userId) {
 }
 
 function view(userId) {
-  const { status, serial } = people.get(userId) ?? OFFLINE
+  const { status, serial } = users.get(userId) ?? OFFLINE
   return { user_id: userId, status, serial }
 }
 
 function arrive(userId) {
-  const person = people.get(userId)
-  if (person === undefined) {
-    people.set(userId, { status: 'online', serial: 0, sockets: 1, departure: null })
+  const user = users.get(userId)
+  if (user === undefined) {
+    users.set(userId, { status: 'online', serial: 0, sockets: 1, departure: null })
     announce(userId)
     return
   }
-  person.sockets++
-  clearTimeout(person.departure)
-  person.departure = null
+  user.sockets++
+  clearTimeout(user.departure)
+  user.departure = null
 }
 
 function change(userId, { status, serial }) {
-  const person = people.get(userId)
-  if (person === undefined || (person.status === status && person.serial === serial)) return
-  person.status = status
-  person.serial = serial
+  const user = users.get(userId)
+  if (user === undefined || (user.status === status && user.serial === serial)) return
+  user.status = status
+  user.serial = serial
   announce(userId)
 }
 
 function leave(userId) {
-  const person = people.get(userId)
-  if (person === undefined || --person.sockets > 0) return
-  person.departure = setTimeout(() => {
-    people.delete(userId)
+  const user = users.get(userId)
+  if (user === undefined || --user.sockets > 0) return
+  user.departure = setTimeout(() => {
+    users.delete(userId)
     announce(userId)
   }, OFFLINE_DELAY_MS)
 }
