@@ -124,7 +124,7 @@ describe('[C9] the capacity model', () => {
     const few = planned(DEFAULT_WORKLOAD)
     const many = planned({ ...DEFAULT_WORKLOAD, users: 500_000_000, online: 0.5, contacts: 300 })
     expect(few.warnings).toEqual([])
-    expect(many.warnings).toEqual([expect.stringContaining('64 parts')])
+    expect(many.warnings).toEqual([expect.stringContaining('64 shards')])
   })
 
   test('ranks what costs most first', () => {
