@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FIGURES } from './compare/measure.ts'
 import type { Result } from './figures/result.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-test-'))
@@ -10,8 +11,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const CLI = join(import.meta.dir, 'cli.ts')
 
-async function bench(...argv: string[]) {
-  const child = Bun.spawn([process.execPath, CLI, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+const bench = (...argv: string[]) => run(CLI, ...argv)
+
+async function run(script: string, ...argv: string[]) {
+  const child = Bun.spawn([process.execPath, script, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { out, err, code: await child.exited }
 }
@@ -39,4 +42,16 @@ test('[C9] a port that is in use is reported in one line', async () => {
   expect(code).toBe(1)
   expect(err).toContain(`the server did not start`)
   expect(err).toContain(String(taken.port))
+})
+
+test('[X7] a checkout compared with itself has both columns and a ratio for each figure', async () => {
+  const script = join(import.meta.dir, 'compare/run.ts')
+  const base = join(import.meta.dir, '../../..')
+  const flags = ['--rounds', '1', '--users', '20', '--seconds', '1']
+  const { out, code } = await run(script, '--base', base, ...flags)
+  expect(code).toBe(0)
+  const rows = out.split('\n').filter((row) => /[\d.,]+ +[\d.,]+ +\d+\.\d\d$/.test(row))
+  expect(rows.map((row) => row.split(/ {2,}/)[0])).toEqual(Object.values(FIGURES))
+  const { err, code: refused } = await run(script, '--base', folder)
+  expect([refused, err]).toEqual([2, expect.stringContaining('there is no packages/server/src/cli.ts')])
 })

@@ -5,7 +5,7 @@
 // waits until the own view confirms the one before it; it is late then, and counts as late.
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
 import { textFrame } from './frames.ts'
-import { BenchSocket, type WebSocketEar } from './web-socket.ts'
+import { BenchSocket, type WebSocketListener } from './web-socket.ts'
 import {
   type Connection,
   type ConnectionEvents,
@@ -38,7 +38,7 @@ export function greendotPath(token: string, user: number): string {
   return `/api/v1/ws?token=${token}&device_id=device-${user}&platform=web`
 }
 
-class GreendotConnection implements Connection, WebSocketEar {
+class GreendotConnection implements Connection, WebSocketListener {
   readonly #socket: BenchSocket
   readonly #events: ConnectionEvents
   readonly #contacts: readonly number[]
@@ -135,7 +135,7 @@ class GreendotConnection implements Connection, WebSocketEar {
     this.#statesMissing -= countUpdates(bytes, from, to)
     if (this.#versions !== null) {
       const { states } = JSON.parse(bytes.toString('utf8', from, to)) as { states: Shown[] }
-      for (const shown of states) this.#hear(shown)
+      for (const shown of states) this.#receive(shown)
     }
     if (this.#statesMissing <= 0) this.#events.onReady()
   }
@@ -147,14 +147,14 @@ class GreendotConnection implements Connection, WebSocketEar {
     }
     const { changes } = JSON.parse(bytes.toString('utf8', from, to)) as { changes: Shown[] }
     this.#events.onFrame(to - from, changes.length)
-    for (const shown of changes) this.#hear(shown)
+    for (const shown of changes) this.#receive(shown)
   }
 
-  #hear({ user_id, status, version }: Shown): void {
+  #receive({ user_id, status, version }: Shown): void {
     const user = Number(user_id.slice(user_id.lastIndexOf('-') + 1))
     const position = this.#contacts.indexOf(user)
     if (position < 0) {
-      this.#events.onError(`heard of ${user_id}, who is not watched`)
+      this.#events.onError(`received ${user_id}, which is not watched`)
       return
     }
     this.#versions![position] = version

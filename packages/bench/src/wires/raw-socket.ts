@@ -3,7 +3,7 @@
 import type { Socket } from 'bun'
 
 /** The receiver of a socket's events. */
-export interface Ear {
+export interface SocketListener {
   onOpen(): void
   onData(bytes: Buffer): void
   /** Ended, failed, or was never established. Not called after `end`. */
@@ -20,12 +20,12 @@ export class RawSocket {
   #socket: Socket<RawSocket> | null = null
   #unsent: Uint8Array | null = null
   #isEnded = false
-  readonly #ear: Ear
+  readonly #listener: SocketListener
 
   static readonly #handlers = {
     open: (socket: Socket<RawSocket>) => socket.data.#opened(socket),
     data: (socket: Socket<RawSocket>, bytes: Buffer) => {
-      if (!socket.data.#isEnded) socket.data.#ear.onData(bytes)
+      if (!socket.data.#isEnded) socket.data.#listener.onData(bytes)
     },
     drain: (socket: Socket<RawSocket>) => socket.data.#drained(),
     close: (socket: Socket<RawSocket>) => socket.data.#ended(),
@@ -33,8 +33,8 @@ export class RawSocket {
     connectError: (socket: Socket<RawSocket>) => socket.data.#ended(),
   }
 
-  constructor(address: Address, ear: Ear) {
-    this.#ear = ear
+  constructor(address: Address, listener: SocketListener) {
+    this.#listener = listener
     // The runtime knows localAddress, its type definitions do not.
     const where = { hostname: address.host, port: address.port, localAddress: address.nextAddress() }
     Bun.connect<RawSocket>({ ...where, data: this, socket: RawSocket.#handlers }).catch(() => this.#ended())
@@ -69,7 +69,7 @@ export class RawSocket {
       socket.end()
       return
     }
-    this.#ear.onOpen()
+    this.#listener.onOpen()
     this.#drained()
   }
 
@@ -80,6 +80,6 @@ export class RawSocket {
   #ended(): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#ear.onEnd()
+    this.#listener.onEnd()
   }
 }

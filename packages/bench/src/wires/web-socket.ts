@@ -1,9 +1,9 @@
 // The client side of a WebSocket over a raw socket: the handshake, whole messages as ranges of bytes,
 // and answers to pings. It checks no keys and no masks: it connects to servers of this benchmark only.
 import { clientFrame, FrameScanner, OPCODE } from './frames.ts'
-import { type Address, type Ear, RawSocket } from './raw-socket.ts'
+import { type Address, RawSocket, type SocketListener } from './raw-socket.ts'
 
-export interface WebSocketEar {
+export interface WebSocketListener {
   onOpen(): void
   /** The range is only good until it returns. */
   onMessage(bytes: Buffer, from: number, to: number): void
@@ -15,20 +15,20 @@ export interface WebSocketEar {
 
 const HEAD_END = '\r\n\r\n'
 const HEAD_BYTES_MAX = 16_384
-/** Any 16 bytes will do. */
+/** Any 16 bytes. */
 const KEY = 'Z3JlZW5kb3QtYmVuY2gtMQ=='
 
-export class BenchSocket implements Ear {
+export class BenchSocket implements SocketListener {
   readonly #raw: RawSocket
-  readonly #ear: WebSocketEar
+  readonly #listener: WebSocketListener
   readonly #request: string
   readonly #scanner = new FrameScanner()
-  /** What came of the answer to the handshake; null when it is over. */
+  /** The response to the handshake so far; null when it is complete. */
   #head: Buffer | null = Buffer.alloc(0)
   #why = 'the connection ended'
 
-  constructor(address: Address, path: string, ear: WebSocketEar) {
-    this.#ear = ear
+  constructor(address: Address, path: string, listener: WebSocketListener) {
+    this.#listener = listener
     this.#request =
       `GET ${path} HTTP/1.1\r\nHost: ${address.host}:${address.port}\r\nUpgrade: websocket\r\n` +
       `Connection: Upgrade\r\nSec-WebSocket-Key: ${KEY}\r\nSec-WebSocket-Version: 13\r\n\r\n`
@@ -53,16 +53,16 @@ export class BenchSocket implements Ear {
   }
 
   onData(bytes: Buffer): void {
-    this.#ear.onBytes(bytes.length)
+    this.#listener.onBytes(bytes.length)
     if (this.#head === null) this.#scanner.push(bytes, this.#onFrame)
-    else this.#shakeHands(Buffer.concat([this.#head, bytes]))
+    else this.#readHandshake(Buffer.concat([this.#head, bytes]))
   }
 
   onEnd(): void {
-    this.#ear.onEnd(this.#why)
+    this.#listener.onEnd(this.#why)
   }
 
-  #shakeHands(head: Buffer): void {
+  #readHandshake(head: Buffer): void {
     const end = head.indexOf(HEAD_END)
     if (end < 0 && head.length < HEAD_BYTES_MAX) {
       this.#head = head
@@ -71,17 +71,17 @@ export class BenchSocket implements Ear {
     const status = head.toString('latin1', 0, Math.max(0, head.indexOf('\r\n')))
     if (!/^HTTP\/1\.1 101\b/.test(status)) {
       this.#raw.end()
-      this.#ear.onEnd(`the server answered the handshake with "${status}"`)
+      this.#listener.onEnd(`the server answered the handshake with "${status}"`)
       return
     }
     this.#head = null
-    this.#ear.onOpen()
+    this.#listener.onOpen()
     const rest = head.subarray(end + HEAD_END.length)
     if (rest.length > 0) this.#scanner.push(rest, this.#onFrame)
   }
 
   readonly #onFrame = (bytes: Buffer, from: number, to: number, opcode: number): void => {
-    if (opcode === OPCODE.text || opcode === OPCODE.binary) this.#ear.onMessage(bytes, from, to)
+    if (opcode === OPCODE.text || opcode === OPCODE.binary) this.#listener.onMessage(bytes, from, to)
     else if (opcode === OPCODE.ping) this.#raw.write(clientFrame(OPCODE.pong, bytes.subarray(from, to)))
     else if (opcode === OPCODE.close && to - from >= 2) {
       const reason = bytes.toString('utf8', from + 2, to)
