@@ -3,7 +3,7 @@
 const results = JSON.parse(document.getElementById('results').textContent)
 const COLORS = ['blue', 'online', 'away', 'violet', 'busy']
 const HEIGHT = 230
-// A canvas does not understand light-dark(), so an element that does is asked what it came to.
+// A canvas does not support light-dark(), so the colour is read from an element.
 const probe = document.body.appendChild(document.createElement('i'))
 function color(name) {
   probe.style.color = `var(--${name})`
@@ -24,7 +24,7 @@ function axis(more) {
 }
 
 function draw(place, data, lines, axes, scales) {
-  // Where nobody points, the legend shows the last values.
+  // Without a cursor, the legend shows the last values.
   const showLast = (plot) => {
     if (plot.cursor.idx == null) plot.setLegend({ idx: data[0].length - 1 })
   }

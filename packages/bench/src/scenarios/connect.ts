@@ -20,7 +20,7 @@ const RAMP_STEP_SECONDS = 1
 const PARALLEL = 200
 const LEAD_MS = 300
 const SLACK_MS = 10_000
-const EVERYBODY_MS_MAX = 600_000
+const CONNECT_MS_MAX = 600_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress, scope } = bench
@@ -40,7 +40,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const steady = await measured(subject, () => arriveAt(fleet, rate, warm, warm + timed))
   const more = options.ramp
     ? await climb(fleet, rate, warm + timed, bench)
-    : await everybodyElse(subject, fleet, warm + timed, users)
+    : await connectRest(subject, fleet, warm + timed, users)
   const { timeS, series } = await sampler.stop()
   const { latencies, failed } = steady.result
   const problems = await faults(fleet)
@@ -88,13 +88,13 @@ function arriveAt(fleet: Fleet, perSecond: number, from: number, to: number): Pr
 
 function arriveInParallel(fleet: Fleet, from: number, to: number): Promise<Connected> {
   const parallel = Math.max(1, Math.floor(PARALLEL / fleet.spec.loads))
-  return fleet.connect({ how: 'parallel', parallel, from, to }, EVERYBODY_MS_MAX)
+  return fleet.connect({ how: 'parallel', parallel, from, to }, CONNECT_MS_MAX)
 }
 
-async function everybodyElse(subject: Subject, fleet: Fleet, from: number, to: number): Promise<Figure[]> {
+async function connectRest(subject: Subject, fleet: Fleet, from: number, to: number): Promise<Figure[]> {
   const { result, startedAt, cpuSeconds } = await measured(subject, () => arriveInParallel(fleet, from, to))
   const arrived = to - from - result.failed
-  const label = `as fast as they are let in, ${PARALLEL} at a time`
+  const label = `as fast as possible, ${PARALLEL} at a time`
   return [
     figure('connects_per_second', label, arrived / ((result.lastReadyAt - startedAt) / 1000), 'a second'),
     figure(
