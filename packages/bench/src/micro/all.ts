@@ -16,7 +16,7 @@ export interface Ran {
   skipped: { name: string; why: string }[]
 }
 
-/** `onStart` is told what is measured next. */
+/** `onStart` gets each measurement before it runs. */
 export async function runMicros(
   micros: readonly Micro[],
   scale: Scale,

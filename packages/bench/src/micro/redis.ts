@@ -1,4 +1,4 @@
-// A Redis of its own for a measurement, which says what it spends itself, so that a rate can be told
+// A Redis of its own for a measurement, with its own counters, so that a rate can be told
 // apart from the CPU time and the memory it takes; and the store on it, as a gateway has it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -79,10 +79,10 @@ export async function startBare(text = ''): Promise<MeasuredServer> {
 
 async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
-  let said = ''
+  let printed = ''
   for await (const chunk of stdout) {
-    said += decoder.decode(chunk, { stream: true })
-    const found = /ready (\S+)\n/.exec(said)?.[1]
+    printed += decoder.decode(chunk, { stream: true })
+    const found = /ready (\S+)\n/.exec(printed)?.[1]
     if (found !== undefined) return found
   }
   throw new Error('the bare server ended before it was ready')

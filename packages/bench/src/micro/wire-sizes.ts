@@ -60,11 +60,11 @@ const bytes = (name: string, constant: ConstantName, value: number): Reading =>
 
 async function connect({ port, tokenOf }: MeasuredServer, user: number) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/v1/ws?token=${tokenOf(user)}&device_id=laptop`)
-  const heard: string[] = []
-  let onHeard = () => {}
+  const received: string[] = []
+  let onReceived = () => {}
   socket.onmessage = ({ data }) => {
-    heard.push(String(data))
-    onHeard()
+    received.push(String(data))
+    onReceived()
   }
   await new Promise((resolve, reject) => {
     socket.onopen = resolve
@@ -75,10 +75,10 @@ async function connect({ port, tokenOf }: MeasuredServer, user: number) {
     close: () => socket.close(),
     async next(type: string): Promise<string> {
       for (;;) {
-        const found = heard.find((frame) => frame.startsWith(`{"type":"${type}"`))
+        const found = received.find((frame) => frame.startsWith(`{"type":"${type}"`))
         if (found !== undefined) return found
         await new Promise<void>((resolve) => {
-          onHeard = resolve
+          onReceived = resolve
         })
       }
     },

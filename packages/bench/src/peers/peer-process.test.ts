@@ -29,7 +29,7 @@ test('[X7] a server that is not ready in time is stopped', async () => {
 
 test('[X7] closing the scope ends a server and the children of its children', async () => {
   const server = start('sh -c "sleep 60 & echo ready; wait" & wait')
-  await untilFound(server, () => /ready/.exec(server.lastWords()), 5_000)
+  await untilFound(server, () => /ready/.exec(server.lastOutput()), 5_000)
   const family = [server.pid, ...descendants(server.pid)]
   expect(family.length).toBe(3)
   expect(family.every(isRunning)).toBe(true)

@@ -7,9 +7,9 @@ import { BenchProblem } from '../platform/problem.ts'
 import type { Scope } from '../platform/scope.ts'
 import { descendants, endAll } from './process-tree.ts'
 
-const SAID_CHARS_MAX = 2_000
+const PRINTED_CHARS_MAX = 2_000
 const STOP_PATIENCE_MS = 10_000
-const LAST_WORDS_MS_MAX = 500
+const LAST_OUTPUT_MS_MAX = 500
 const POLL_MS = 20
 
 export interface ProcessOptions {
@@ -26,7 +26,7 @@ export interface PeerProcess {
   exited: Promise<number>
   hasEnded(): boolean
   /** The last it printed. */
-  lastWords(): string
+  lastOutput(): string
   /** May be called again; the second time has nothing to do. */
   stop(): Promise<void>
 }
@@ -40,13 +40,13 @@ export function startProcess(options: ProcessOptions, scope: Scope): PeerProcess
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  let said = ''
-  const heardAll = Promise.all([child.stdout, child.stderr].map(listen))
+  let printed = ''
+  const readAll = Promise.all([child.stdout, child.stderr].map(listen))
   // Read to the end in any case: a process must never block on a full pipe.
   async function listen(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
-      said = (said + decoder.decode(chunk, { stream: true })).slice(-SAID_CHARS_MAX)
+      printed = (printed + decoder.decode(chunk, { stream: true })).slice(-PRINTED_CHARS_MAX)
     }
   }
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
@@ -55,7 +55,7 @@ export function startProcess(options: ProcessOptions, scope: Scope): PeerProcess
     if (!hasEnded()) await endAll([child.pid, ...descendants(child.pid)], STOP_PATIENCE_MS)
     await child.exited
     // The last output may still be in the pipe; a descendant that holds the pipe open must not delay the stop.
-    await Promise.race([heardAll, sleep(LAST_WORDS_MS_MAX)])
+    await Promise.race([readAll, sleep(LAST_OUTPUT_MS_MAX)])
   }
   let stopping: Promise<void> | null = null
   const stopOnce = () => {
@@ -68,7 +68,7 @@ export function startProcess(options: ProcessOptions, scope: Scope): PeerProcess
     pid: child.pid,
     exited: child.exited,
     hasEnded,
-    lastWords: () => said.trim(),
+    lastOutput: () => printed.trim(),
     stop: stopOnce,
   }
 }
@@ -91,7 +91,7 @@ export async function untilFound<T>(
     await sleep(POLL_MS)
   }
   await server.stop()
-  throw new BenchProblem(`${server.name} ${why}; it printed: ${server.lastWords() || 'nothing'}`)
+  throw new BenchProblem(`${server.name} ${why}; it printed: ${server.lastOutput() || 'nothing'}`)
 }
 
 export async function untilListening(server: PeerProcess, port: number, msMax: number): Promise<void> {

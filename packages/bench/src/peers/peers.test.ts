@@ -87,11 +87,11 @@ for (const peer of peers) {
         expect(stranger.record.happened).not.toContain('ready')
 
         for (const [user, { record }] of users.entries()) {
-          const heard = starting('delivery', record.happened).sort()
+          const received = starting('delivery', record.happened).sort()
           const changes = contacts[user]!.flatMap((contact) =>
             Array.from({ length: CHANGES }, (_, change) => `delivery ${contact} ${change + 1}`),
           )
-          expect(heard).toEqual(changes.sort())
+          expect(received).toEqual(changes.sort())
           expect(starting('error', record.happened)).toEqual([])
           expect(record.happened).not.toContain('close')
         }

@@ -57,8 +57,8 @@ export async function countSystemCalls(pids: readonly number[], seconds: number)
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: (seconds + 10) * 1000,
   })
-  const said = await new Response(child.stderr).text()
-  const calls = Number(/^(\d+),.*raw_syscalls:sys_enter/m.exec(said)?.[1])
+  const printed = await new Response(child.stderr).text()
+  const calls = Number(/^(\d+),.*raw_syscalls:sys_enter/m.exec(printed)?.[1])
   if (Number.isNaN(calls)) return { state: 'unknown', why: 'perf may not count system calls here' }
   return { state: 'counted', calls }
 }

@@ -106,9 +106,9 @@ export function helperFigures(
 /** Faults that count in every scenario. */
 export async function faults(fleet: Fleet, { isOfflineFine = false } = {}): Promise<string[]> {
   const { counts, samples } = await fleet.report()
-  const said = samples[0] === undefined ? '' : `, such as: ${samples[0]}`
+  const example = samples[0] === undefined ? '' : `, such as: ${samples[0]}`
   return [
-    ...(counts.errors > 0 ? [`${counts.errors} errors${said}`] : []),
+    ...(counts.errors > 0 ? [`${counts.errors} errors${example}`] : []),
     ...(counts.closed > 0 ? [`${counts.closed} connections were lost`] : []),
     ...(counts.gone > 0 && !isOfflineFine
       ? [`${counts.gone} times a connected user was shown as offline`]

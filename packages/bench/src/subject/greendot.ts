@@ -141,10 +141,10 @@ function cleanEnv(): Record<string, string | undefined> {
 async function ready(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise<void> {
   const complaints = collect(child.stderr)
   const decoder = new TextDecoder()
-  let said = ''
+  let printed = ''
   for await (const chunk of child.stdout) {
-    said += decoder.decode(chunk, { stream: true })
-    if (/^greendot ready \S+\n/m.test(said)) return
+    printed += decoder.decode(chunk, { stream: true })
+    if (/^greendot ready \S+\n/m.test(printed)) return
   }
   const why = (await complaints).trim().split('\n').at(-1) || `exit code ${await child.exited}`
   throw new BenchProblem(`the server did not start: ${why}`)
@@ -155,9 +155,9 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of stream) {
-    const said = decoder.decode(chunk, { stream: true })
-    process.stderr.write(said)
-    if (text.length < 4096) text += said
+    const printed = decoder.decode(chunk, { stream: true })
+    process.stderr.write(printed)
+    if (text.length < 4096) text += printed
   }
   return text
 }

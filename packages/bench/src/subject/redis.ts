@@ -29,11 +29,11 @@ export async function startRedis(folder: string, scope: Scope): Promise<RedisUnd
 async function ready(stdout: ReadableStream<Uint8Array>): Promise<void> {
   const reader = stdout.getReader()
   const decoder = new TextDecoder()
-  let said = ''
-  while (!said.includes('Ready to accept connections')) {
+  let printed = ''
+  while (!printed.includes('Ready to accept connections')) {
     const { value, done } = await reader.read()
-    if (done) throw new BenchProblem(`redis-server did not start: ${said.trim().split('\n').at(-1)}`)
-    said += decoder.decode(value, { stream: true })
+    if (done) throw new BenchProblem(`redis-server did not start: ${printed.trim().split('\n').at(-1)}`)
+    printed += decoder.decode(value, { stream: true })
   }
   // Later output is discarded, so that the pipe never fills.
   void (async () => {

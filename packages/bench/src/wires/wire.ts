@@ -10,7 +10,7 @@ export interface Target {
   nextAddress(): string
   /** A signed token (HS256) of that user, ready made. */
   token(user: number): string
-  /** What else one kind of server needs to be told, such as a domain. */
+  /** Further settings of one kind of server, such as a domain. */
   extra: Readonly<Record<string, string>>
 }
 

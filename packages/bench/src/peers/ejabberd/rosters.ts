@@ -92,5 +92,5 @@ async function run(command: string[], folder: string, scope: Scope): Promise<voi
   const code = await child.exited
   clearTimeout(tooLong)
   await child.stop()
-  if (code !== 0) throw new BenchProblem(`${name} ended with code ${code}: ${child.lastWords()}`)
+  if (code !== 0) throw new BenchProblem(`${name} ended with code ${code}: ${child.lastOutput()}`)
 }

@@ -38,7 +38,7 @@ export const socketio: Peer = {
       { name: 'the Socket.IO server', command, core, cwd: import.meta.dir, env },
       scope,
     )
-    const [, port] = await untilFound(server, () => /ready (\d+)/.exec(server.lastWords()), READY_MS_MAX)
+    const [, port] = await untilFound(server, () => /ready (\d+)/.exec(server.lastOutput()), READY_MS_MAX)
     return runningPeer(socketio, server, { port: Number(port), secret })
   },
 }
