@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
-const TEST_FOLDERS = ['packages', 'testing', 'bench']
+const TEST_FOLDERS = ['packages', 'testing']
 
 const HELP = `npm test -- [filter …]
 

@@ -122,16 +122,29 @@ describe('the tidy rules', () => {
     ])
   })
 
-  test('what ships does not import tests or benchmarks, and the client only the protocol', () => {
+  test('what ships does not import tests, and the client imports only the protocol', () => {
     const shipped = server('gateway/a.ts', "import { x } from '../../../../testing/records.ts'")
     const fine = ["import type { Frame } from '@greendot/protocol'", "import { useState } from 'react'"]
     const client = file('packages/client/src/a.ts', ...fine, "import { z } from 'zod'", "import 'reactive'")
     expect(importDirection([shipped, client]).map(({ line }) => line)).toEqual([1, 3, 4])
-    const toBench = "import { x } from '../../../../bench/a.ts'"
-    const door = server('cli/bench.ts', toBench, "import { y } from '../../../../testing/a.ts'")
-    expect(places(importDirection([door, server('cli/a.ts', toBench)]))).toEqual([
-      'packages/server/src/cli/bench.ts:2',
+  })
+
+  test('no package imports the benchmark, and the benchmark may import adapters but no tests', () => {
+    const outsider = server(
+      'cli/a.ts',
+      "import { x } from '../../../bench/src/a.ts'",
+      "import { y } from '@greendot/bench'",
+    )
+    const bench = file(
+      'packages/bench/src/micro/a.ts',
+      "import { createMemoryStore } from '../../../server/src/store/memory.ts'",
+      "import { z } from '../b.ts'",
+      "import { t } from '../../../../testing/a.ts'",
+    )
+    expect(places(importDirection([server('store/port.ts'), outsider, bench]))).toEqual([
       'packages/server/src/cli/a.ts:1',
+      'packages/server/src/cli/a.ts:2',
+      'packages/bench/src/micro/a.ts:3',
     ])
   })
 

@@ -32,6 +32,7 @@ async function main([name = 'help', ...argv]: string[]): Promise<ExitCode> {
   }
   const command = COMMANDS.find((candidate) => candidate.name === asked)
   if (command === undefined) return unknownCommand(asked)
+  if (command.hasOwnHelp) return command.run(wantsHelp ? ['--help'] : argv, world)
   if (wantsHelp || argv.includes('--help') || argv.includes('-h')) {
     world.print(commandHelp(command))
     return EXIT.ok
