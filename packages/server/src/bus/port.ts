@@ -22,6 +22,7 @@ export interface SelfMessage {
   userId: string
   /** Own views carry the record's revision, because they change more often than the version. */
   revision: number
+  isInvisible: boolean
   json: string
 }
 

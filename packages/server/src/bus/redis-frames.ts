@@ -11,7 +11,7 @@ export const GAP_PAYLOAD = 'gap'
 
 /** The first line of a message, and how many lines follow it. */
 const CHANGE = { mark: 'c', lines: 5 } as const
-const SELF = { mark: 's', lines: 3 } as const
+const SELF = { mark: 's', lines: 4 } as const
 const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
 const LINES = new Map<string, number>(
@@ -36,7 +36,7 @@ function encode(message: BusMessage): string {
       return `${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
     }
     case 'self':
-      return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.json}`
+      return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.isInvisible ? 1 : 0}\n${message.json}`
     case 'settings':
       return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
     case 'erased':
@@ -69,7 +69,13 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
       return { kind: 'change', userId, version, at, json: lines[from + 3]!, inputs }
     }
     case SELF.mark:
-      return { kind: 'self', userId, revision: Number(lines[from + 1]), json: lines[from + 2]! }
+      return {
+        kind: 'self',
+        userId,
+        revision: Number(lines[from + 1]),
+        isInvisible: lines[from + 2] === '1',
+        json: lines[from + 3]!,
+      }
     case SETTINGS.mark:
       return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
     default:

@@ -22,6 +22,9 @@ export const FOLLOWED = 1 << 5
 /** Why an edge exists; both may hold. */
 export type WatchReason = typeof NAMED | typeof FOLLOWED
 const REASONS = NAMED | FOLLOWED
+/** The viewer hides from others, so the edge must not count where a size of the audience shows. */
+const UNCOUNTED = 1 << 6
+const KEPT = REASONS | UNCOUNTED
 
 /** A place in a target's list of watchers. When its edge leaves the list, it moves on to the next one. */
 export interface Cursor {
@@ -47,6 +50,8 @@ export function createWatchEdges() {
   let used = 0
   let live = 0
   const cursors = new Map<number, Set<Cursor>>()
+  /** By target, how many of its watchers do not count. */
+  const uncounted = new Map<number, number>()
   /** By target, the number of the wave that is under way. */
   const waves = new Map<number, number>()
 
@@ -71,6 +76,7 @@ export function createWatchEdges() {
 
   const waveOf = (ofTarget: number) => (waves.size === 0 ? 0 : (waves.get(ofTarget) ?? 0))
   const isMarked = (edge: number) => mark[edge]! > UNMARKED
+  const watchers = (ofTarget: number) => (ofTarget < sizeOfTarget.length ? sizeOfTarget[ofTarget]! : 0)
   const firstTarget = (ofConnection: number) =>
     ofConnection < headOfConnection.length ? headOfConnection[ofConnection]! : NIL
 
@@ -115,9 +121,18 @@ export function createWatchEdges() {
     mark[before] = mark[edge]!
   }
 
+  function setCounted(edge: number, isCounted: boolean): void {
+    if (((flags[edge]! & UNCOUNTED) === 0) === isCounted) return
+    flags[edge]! ^= UNCOUNTED
+    const left = (uncounted.get(target[edge]!) ?? 0) + (isCounted ? -1 : 1)
+    if (left === 0) uncounted.delete(target[edge]!)
+    else uncounted.set(target[edge]!, left)
+  }
+
   /** Takes an edge off its target's list and returns it to the pool. */
   function retire(edge: number): void {
     if (isMarked(edge)) unlinkMark(edge)
+    setCounted(edge, true)
     unlinkFromTarget(edge)
     // A freed edge has no target: whoever kept its number can tell.
     target[edge] = NIL
@@ -188,7 +203,10 @@ export function createWatchEdges() {
     find,
     degree: (ofConnection: number) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
     count: () => live,
-    watchers: (ofTarget: number) => (ofTarget < sizeOfTarget.length ? sizeOfTarget[ofTarget]! : 0),
+    watchers,
+    /** Watchers that may be known to watch. */
+    countedWatchers: (ofTarget: number) => watchers(ofTarget) - (uncounted.get(ofTarget) ?? 0),
+    setCounted,
     firstWatcher: (ofTarget: number) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),
     nextWatcher: (edge: number) => nextOfTarget[edge]!,
     firstTarget,
@@ -213,7 +231,7 @@ export function createWatchEdges() {
     /** Ends a hold and sets what the viewer may see; true when something is owed from the hold. */
     reveal(edge: number, level: ViewLevel): boolean {
       const wasOwed = (flags[edge]! & OWED) !== 0
-      flags[edge] = (flags[edge]! & REASONS) | VIEW_LEVELS.indexOf(level)
+      flags[edge] = (flags[edge]! & KEPT) | VIEW_LEVELS.indexOf(level)
       return wasOwed
     },
     reasons: (edge: number) => flags[edge]! & REASONS,

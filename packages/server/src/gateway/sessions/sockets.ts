@@ -101,7 +101,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       self: toOwnPresence(opening.userId, tracked.record, now, policy),
     }
     say(socket, welcome)
-    ownViews.welcomed(row, tracked.revision)
+    ownViews.welcomed(row, tracked.revision, welcome.self.availability === 'invisible')
   }
 
   async function answer(row: number, frame: RawFrame, socket: Socket): Promise<void> {

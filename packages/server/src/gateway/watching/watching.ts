@@ -24,6 +24,7 @@ import { createTargetReading } from './target-reading.ts'
 import { createViewers } from './viewers.ts'
 import { createInputTable } from './visibility-inputs.ts'
 import { createWatchedTargets } from './watched-targets.ts'
+import { createWatcherExposure } from './watcher-exposure.ts'
 import { createWatches, type Watches } from './watches.ts'
 
 export { stateFrames } from './state-frames.ts'
@@ -37,6 +38,8 @@ export interface Watching
   followContacts(connection: number, isOpen: () => boolean): Promise<Failure | null>
   /** Who may see this user, by the user's own record. */
   learn(userId: string, inputs: VisibilityInputs): void
+  /** Whether the user has a session here and is not invisible. */
+  setVisible(userId: string, isVisible: boolean): void
   /** A user without a session watches: keeps what decides about the user up to date until `release`. */
   retain(userId: string): Promise<number>
   release(user: number): void
@@ -75,7 +78,8 @@ export function createWatching(parts: WatchingParts): Watching {
   interner.onFree(inputs.forget)
   const viewers = createViewers(interner)
   const decisions = createLevelDecisions({ ...parts, inputs })
-  const reviews = createLevelReviews({ ...parts, inputs, viewers, decisions })
+  const exposure = createWatcherExposure({ ...parts, inputs, viewers })
+  const reviews = createLevelReviews({ ...parts, inputs, viewers, exposure, decisions })
   const watched = createWatchedTargets(parts)
   const reading = createTargetReading({ ...parts, inputs, reviews, watched })
   const watches = createWatches({ ...parts, inputs, viewers, decisions, reviews, watched, reading })
@@ -102,6 +106,10 @@ export function createWatching(parts: WatchingParts): Watching {
     learn(userId, heard) {
       const user = interner.find(userId)
       if (user !== NIL) learn(user, heard)
+    },
+    setVisible(userId, isVisible) {
+      const user = interner.find(userId)
+      if (user !== NIL) exposure.setVisible(user, isVisible)
     },
     async retain(userId) {
       const user = watched.retain(userId)
