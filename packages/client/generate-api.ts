@@ -1,4 +1,4 @@
-// From the OpenAPI document of a server to the types of the backend kit, src/server-api.ts. A keyword of
+// From the OpenAPI document of a server to the types of the backend kit, src/server/api.ts. A keyword of
 // JSON Schema that it does not know stops it, so that no type says less than the document. With the
 // server running (`npm start`):
 //
@@ -76,7 +76,7 @@ const HEADER = `// Generated from /openapi.json by generate-api.ts, which says h
 // a server, what it sends and what it gets, by method and path.
 `
 
-/** The text of src/server-api.ts, before the formatter. */
+/** The text of src/server/api.ts, before the formatter. */
 export function apiTypes({ paths, components }: ApiDocument): string {
   const used = new Set<string>(['Problem'])
   const nameOfShape = new Map(
@@ -234,5 +234,5 @@ if (import.meta.main) {
   const response = await fetch(`${address}/openapi.json`)
   if (!response.ok) throw new Error(`${response.url} answered ${response.status}`)
   const text = apiTypes((await response.json()) as ApiDocument)
-  await Bun.write(`${import.meta.dir}/src/server-api.ts`, await formatted(text))
+  await Bun.write(`${import.meta.dir}/src/server/api.ts`, await formatted(text))
 }

@@ -1,5 +1,5 @@
 // The client against a real server: what an app asks for and what it gets, before there is a connection and
-// while there is one. What happens when it is gone is in interruptions.test.ts.
+// while there is one. What happens when it is gone is in connect-interruptions.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
 import { arrive, endScenesAfterEach, open, serve } from '../../../testing/client-scene.ts'

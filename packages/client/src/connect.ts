@@ -1,13 +1,13 @@
 // Puts the parts together for where we are. Here is what is the same everywhere; what only pages have is in
-// in-page.ts.
-import { FOREVER } from './attention.ts'
-import { dialsOf } from './dial.ts'
-import { createDot } from './dot.ts'
-import { createHub } from './hub.ts'
+// tabs/in-page.ts.
+import { FOREVER } from './activity/device-activity.ts'
+import { dialsOf } from './connection/dial.ts'
+import { createHub } from './connection/hub.ts'
+import { soloUplink } from './connection/solo-uplink.ts'
+import type { Address } from './connection/transport.ts'
+import { createDot } from './dot/dot.ts'
 import { ambientRuntime, type Runtime, type Timer } from './platform.ts'
-import type { Address } from './transport.ts'
 import type { ConnectOptions, Dot } from './types.ts'
-import { soloUplink } from './uplinks.ts'
 
 /** Begins at once and keeps at it; see `Dot` for what can be done meanwhile. */
 export const connect = (options: ConnectOptions): Dot => connectWith(ambientRuntime(), options)
@@ -32,7 +32,7 @@ export function connectWith(ambient: Runtime, options: ConnectOptions): Dot {
   if (window) {
     const parts = { runtime, window, options, address, dot, token, newHub, soloUplink }
     // Without it we are here all the same, only not as clever.
-    import('./in-page.ts').then(({ inhabit }) => inhabit(parts)).catch(goAlone)
+    import('./tabs/in-page.ts').then(({ inhabit }) => inhabit(parts)).catch(goAlone)
   } else goAlone()
   return dot
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describeInEnglish } from './element-look.ts'
+import { describeInEnglish } from './element/look.ts'
 
 const NODE = Bun.which('node')
 

@@ -1,9 +1,10 @@
 // <green-dot user="bob">: somebody's presence on any page, without a framework. A dot watches while it is in
-// the document, through the connection it finds (element-connection.ts), and shows what is known
-// (element-look.ts). Importing this defines both elements where there are elements, and elsewhere nothing.
-import { connectPage, ElementBase, findDot, GreendotConnection, onConnections } from './element-connection.ts'
-import { createLook, type Describe, type DotView, describeInEnglish, type Look } from './element-look.ts'
-import { follow, personOf } from './following.ts'
+// the document, through the connection it finds (element/connection.ts), and shows what is known
+// (element/look.ts). Importing this defines both elements where there are elements, and elsewhere nothing.
+
+import { follow, personOf } from './dot/follow.ts'
+import { connectPage, ElementBase, findDot, GreendotConnection, onConnections } from './element/connection.ts'
+import { createLook, type Describe, type DotView, describeInEnglish, type Look } from './element/look.ts'
 import type { ConnectOptions, Dot, Person } from './types.ts'
 
 export { type Describe, type DotView, GreendotConnection }

@@ -17,8 +17,8 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
+import { follow, personOf } from './dot/follow.ts'
 import type { GreenDot, GreendotConnection } from './element.ts'
-import { follow, personOf } from './following.ts'
 import { connect } from './index.ts'
 import type { ConnectOptions, Dot, DotState, OwnPresence, Person } from './types.ts'
 
@@ -162,7 +162,7 @@ function createContactView(dot: Dot | null) {
       })
       return () => {
         stopListening()
-        // As in following.ts: what is put back at once costs nothing.
+        // As in dot/follow.ts: what is put back at once costs nothing.
         queueMicrotask(stopWatching)
       }
     },

@@ -2,9 +2,9 @@
 // with, keeps their contacts, and asks and says whatever a server key may. Never for a browser: whoever
 // has the server key sees everybody.
 import { ambientRuntime } from './platform.ts'
-import { type Backend, createBackend } from './server-backend.ts'
-import { createCall } from './server-call.ts'
-import { createMint, type Mint, mintForDev } from './server-token.ts'
+import { type Backend, createBackend } from './server/backend.ts'
+import { createCall } from './server/call.ts'
+import { createMint, type Mint, mintForDev } from './server/token.ts'
 
 export type {
   Audience,
@@ -18,10 +18,10 @@ export type {
   Settings,
   Stats,
   Status,
-} from './server-api.ts'
-export type { Backend, Eyes, People, SettingsChange, StatsHistory } from './server-backend.ts'
-export { type BackendErrorCode, GreendotError } from './server-error.ts'
-export type { TokenOptions } from './server-token.ts'
+} from './server/api.ts'
+export type { Backend, Eyes, People, SettingsChange, StatsHistory } from './server/backend.ts'
+export { type BackendErrorCode, GreendotError } from './server/error.ts'
+export type { TokenOptions } from './server/token.ts'
 export type { AvailabilityChoice, CustomStatusInput, Expiring, InstantInput } from './types.ts'
 
 export interface BackendOptions {

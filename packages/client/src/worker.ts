@@ -1,12 +1,12 @@
 // The SharedWorker that has the connection for all tabs of a browser: their hubs, by user and server. It is
 // never hidden, so its timers are honest. It ends with the last tab. Tabs that are gone without a word are
 // noticed by their locks, and so is the worker by them.
-import { dialsOf } from './dial.ts'
-import { createHub, type Hub, type Seat } from './hub.ts'
+import { dialsOf } from './connection/dial.ts'
+import { createHub, type Hub, type Seat } from './connection/hub.ts'
 import { ambientRuntime } from './platform.ts'
-import { holdLock } from './tab-lock.ts'
-import { askingTabs } from './token-desk.ts'
-import type { FromWorker, ToWorker } from './worker-uplink.ts'
+import { holdLock } from './tabs/tab-lock.ts'
+import { askingTabs } from './tabs/tab-tokens.ts'
+import type { FromWorker, ToWorker } from './tabs/worker-uplink.ts'
 
 const runtime = ambientRuntime()
 const locks = runtime.locks!

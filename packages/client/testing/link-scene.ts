@@ -1,8 +1,8 @@
 // A link between a test and itself: the clock is the test's, and so is the server at the other end.
 import type { Activity } from '@greendot/protocol'
-import { createLink } from '../src/link.ts'
+import { createLink } from '../src/connection/link.ts'
+import type { Incoming } from '../src/connection/transport.ts'
 import type { Runtime, Timer } from '../src/platform.ts'
-import type { Incoming } from '../src/transport.ts'
 import type { DotFailure } from '../src/types.ts'
 import { runtimeOf, scriptedDial } from './runtime.ts'
 

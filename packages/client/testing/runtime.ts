@@ -1,7 +1,7 @@
 // A runtime whose time and chance belong to a test, and connections that the test plays the server of.
 import type { ClientFrame } from '@greendot/protocol'
+import type { Dial, Ending, Incoming, Ticket, Welcome } from '../src/connection/transport.ts'
 import type { Runtime } from '../src/platform.ts'
-import type { Dial, Ending, Incoming, Ticket, Welcome } from '../src/transport.ts'
 
 type Clock = Pick<Runtime, 'now' | 'after' | 'every'>
 

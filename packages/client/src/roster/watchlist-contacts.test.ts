@@ -1,0 +1,135 @@
+// Wishes for people and for the contact list, against a server that follows it as the protocol says, edits
+// and answers when it likes. In the end it tells of nobody but who is wanted or on a list that is.
+import { expect, test } from 'bun:test'
+import type { ClientFrame } from '@greendot/protocol'
+import fc from 'fast-check'
+import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { runtimeOf } from '../../testing/runtime.ts'
+import { CONTACTS } from '../connection/messages.ts'
+import type { Answer } from '../types.ts'
+import { createWatchlist } from './watchlist.ts'
+
+function createScene() {
+  const clock = createFakeClock(1_000_000)
+  const lane: { frame: ClientFrame; onAnswer(answer: Answer): void }[] = []
+  const named = new Set<string>()
+  const followed = new Set<string>()
+  let list: string[] = []
+  let isFollowing = false
+  const watchlist = createWatchlist({
+    runtime: runtimeOf(clock),
+    versionOf: () => undefined,
+    ask: (frame, onAnswer) => void lane.push({ frame, onAnswer }),
+    onConfirmed() {},
+    onDropped() {},
+    onTrouble(failure) {
+      throw new Error(failure.message)
+    },
+  })
+
+  function tell(watched: Set<string>, id: string): void {
+    watched.add(id)
+    watchlist.tellsOf(id)
+  }
+
+  function catchUp(): void {
+    for (const id of [...followed]) if (!list.includes(id)) followed.delete(id)
+    for (const id of list) if (!followed.has(id)) tell(followed, id)
+  }
+
+  function handle(frame: ClientFrame): void {
+    if (frame.type === 'watch') for (const id of frame.user_ids) tell(named, id)
+    if (frame.type === 'unwatch')
+      for (const watched of [named, followed]) for (const id of frame.user_ids) watched.delete(id)
+    if (frame.type !== 'watch_contacts') return
+    isFollowing = true
+    catchUp()
+  }
+
+  return {
+    clock,
+    watchlist,
+    list: () => list,
+    told: () => new Set([...named, ...followed]),
+    answerOne() {
+      const next = lane.shift()
+      if (!next) return false
+      handle(next.frame)
+      next.onAnswer({ ok: true })
+      return true
+    },
+    edit(ids: string[]) {
+      list = ids
+      if (isFollowing) catchUp()
+    },
+    reconnect() {
+      lane.length = 0
+      named.clear()
+      followed.clear()
+      isFollowing = false
+      watchlist.reset(false)
+      watchlist.reset(true)
+    },
+  }
+}
+
+const ids = ['a', 'b', 'c', 'd']
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constantFrom('want' as const, 'unwant' as const),
+      id: fc.constantFrom(...ids, CONTACTS, CONTACTS),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer' as const, 'wait' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('edit' as const), list: fc.subarray(ids) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reconnect' as const) }) },
+)
+
+test('[W1] whoever is given up while the list is on its way is told of by the list again', async () => {
+  const { clock, watchlist, told, edit, answerOne } = createScene()
+  watchlist.reset(true)
+  watchlist.want('b')
+  watchlist.want(CONTACTS)
+  edit(['b'])
+  await clock.advance(60)
+  watchlist.unwant('b')
+  do await clock.advance(60)
+  while (answerOne())
+  expect([...told()]).toEqual(['b'])
+  expect([...watchlist.listed()]).toEqual(['b'])
+})
+
+test('[W1] after any wishes, edits, answers and reconnects nobody is missing and nobody too many', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const scene = createScene()
+      const { clock, watchlist } = scene
+      const wanted = new Set<string>()
+      watchlist.reset(true)
+      for (const one of steps) {
+        if (one.do === 'want') {
+          wanted.add(one.id)
+          watchlist.want(one.id)
+        } else if (one.do === 'unwant') {
+          wanted.delete(one.id)
+          watchlist.unwant(one.id)
+        } else if (one.do === 'answer') scene.answerOne()
+        else if (one.do === 'edit') scene.edit(one.list)
+        else if (one.do === 'reconnect') scene.reconnect()
+        else await clock.advance(60)
+      }
+      do await clock.advance(60)
+      while (scene.answerOne())
+      const isListWanted = wanted.delete(CONTACTS)
+      const told = scene.told()
+      const listed = new Set(watchlist.listed())
+      expect([...wanted].filter((id) => !told.has(id))).toEqual([])
+      if (isListWanted) expect(scene.list().filter((id) => !told.has(id) || !listed.has(id))).toEqual([])
+      const isMeant = (id: string) => wanted.has(id) || (isListWanted && listed.has(id))
+      expect([...told].filter((id) => !isMeant(id))).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
