@@ -27,7 +27,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     sockets,
     http,
     frames: [] as Incoming[],
-    troubles: [] as DotFailure[],
+    errors: [] as DotFailure[],
     /** Everything that was told of the link, in order. */
     told: [] as ('welcome' | 'down' | 'left')[],
     tokens: 0,
@@ -46,7 +46,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     onFrame: (frame) => scene.frames.push(frame),
     onDown: () => scene.told.push('down'),
     onLeft: () => scene.told.push('left'),
-    onTrouble: (failure) => scene.troubles.push(failure),
+    onError: (failure) => scene.errors.push(failure),
   })
   return Object.assign(scene, {
     link,

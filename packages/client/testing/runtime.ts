@@ -1,6 +1,6 @@
 // A runtime whose time and chance belong to a test, and connections that the test plays the server of.
 import type { ClientFrame } from '@greendot/protocol'
-import type { Dial, Ending, Incoming, Ticket, Welcome } from '../src/connection/transport.ts'
+import type { CloseReason, Dial, Incoming, Ticket, Welcome } from '../src/connection/transport.ts'
 import type { Runtime } from '../src/platform.ts'
 
 type Clock = Pick<Runtime, 'now' | 'after' | 'every'>
@@ -29,7 +29,7 @@ export interface Dialled {
   isAgreeing: boolean
   say(frame: Incoming): void
   welcome(about?: Partial<Welcome>): void
-  end(why: Ending): void
+  end(why: CloseReason): void
 }
 
 export interface ScriptedDial {

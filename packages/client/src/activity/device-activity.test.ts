@@ -4,17 +4,17 @@ import type { Activity } from '@greendot/protocol'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { runtimeOf } from '../../testing/runtime.ts'
-import { createAttention } from './device-activity.ts'
+import { createDeviceActivity } from './device-activity.ts'
 
 const AWAY_MS = 300_000
 
 function createScene(awayAfterMs = AWAY_MS) {
   const clock = createFakeClock(1_000_000)
   const said: { at: number; activity: Activity }[] = []
-  const attention = createAttention({
+  const attention = createDeviceActivity({
     runtime: runtimeOf(clock),
     awayAfterMs: () => awayAfterMs,
-    onChange: () => said.push({ at: clock.now(), activity: attention.say() }),
+    onChange: () => said.push({ at: clock.now(), activity: attention.report() }),
   })
   return { clock, said, attention }
 }
@@ -70,11 +70,11 @@ describe('attention', () => {
     const [first, second] = [{}, {}]
     attention.note(first, clock.now())
     attention.leave(first)
-    expect(attention.say()).toBe('active')
+    expect(attention.report()).toBe('active')
     attention.note(second, Number.POSITIVE_INFINITY)
     await clock.advance(10 * AWAY_MS)
     attention.leave(second)
-    expect(attention.say()).toBe('active')
+    expect(attention.report()).toBe('active')
     await clock.advance(AWAY_MS)
     expect(said.at(-1)).toEqual({ at: clock.now(), activity: 'idle' })
   })

@@ -1,41 +1,45 @@
-// Whether the person is here with their mind, from what all tabs say. Any active tab makes them active, and
-// what a tab said outlives it: whoever closes one was active a moment ago. Idle follows by itself after the
-// away time, and at once when it is known, for example because the screen is locked.
+// Activity of the whole device, merged from all tabs. Any active tab makes the device active. The last report
+// of a closed tab still counts, because the user was active a moment ago. The device is idle after the away
+// time, or at once when a tab reports idle (for example because the screen is locked).
 import type { Activity } from '@greendot/protocol'
 import type { Runtime, Timer } from '../platform.ts'
 
-/** Until the server has said what it is. */
+/** Used until the server has sent the user's away time. */
 export const AWAY_AFTER_MS = 300_000
-/** Active for as long as it is here. */
+/** Activity of a tab that never becomes idle. */
 export const FOREVER = Number.POSITIVE_INFINITY
 
-export interface Attention {
-  /** Somebody was active in this tab at this instant; forever, where nobody can tell. */
+export interface DeviceActivity {
+  /** The user was active in this tab at this instant. `FOREVER` for programs without input. */
   note(tab: object, at: number): void
-  /** Known of the person, not of the tab that noticed. */
+  /** The user is idle, whatever other tabs reported before. */
   noteIdle(tab: object): void
   leave(tab: object): void
-  /** The latest instant that is not forever. */
+  /** The latest instant, without `FOREVER`. */
   latest(): number
-  /** What to say now. */
-  say(): Activity
-  /** Speaks up when that is not what was said last, or was said too long ago; now, or when that is so. */
+  /** The activity now; remembers it as reported. */
+  report(): Activity
+  /** Calls `onChange` if the last report is wrong or older than half the away time; otherwise sets a timer. */
   review(): void
   stop(): void
 }
 
-export interface AttentionParts {
+export interface DeviceActivityParts {
   runtime: Runtime
   awayAfterMs(): number
   onChange(): void
 }
 
-export function createAttention({ runtime, awayAfterMs, onChange }: AttentionParts): Attention {
-  /** Tabs that are active for as long as they are here. */
+export function createDeviceActivity({
+  runtime,
+  awayAfterMs,
+  onChange,
+}: DeviceActivityParts): DeviceActivity {
+  /** Tabs that never become idle. */
   const always = new Set<object>()
   let activeAt = 0
-  let said: Activity | null = null
-  let saidAt = 0
+  let reported: Activity | null = null
+  let reportedAt = 0
   let timer: Timer | null = null
 
   const remainingMs = () => (always.size > 0 ? FOREVER : activeAt + awayAfterMs() - runtime.now())
@@ -43,11 +47,11 @@ export function createAttention({ runtime, awayAfterMs, onChange }: AttentionPar
 
   function review(): void {
     timer?.stop()
-    // Where the away time is shorter than the pause between heartbeats, those alone would not do.
+    // If the away time is shorter than the heartbeat interval, heartbeats alone report too rarely.
     const againMs = awayAfterMs() / 2
     const isActive = activity() === 'active'
     if (isActive) timer = runtime.after(Math.min(remainingMs(), againMs), review)
-    if (activity() !== said || (isActive && runtime.now() - saidAt >= againMs)) onChange()
+    if (activity() !== reported || (isActive && runtime.now() - reportedAt >= againMs)) onChange()
   }
 
   return {
@@ -70,10 +74,10 @@ export function createAttention({ runtime, awayAfterMs, onChange }: AttentionPar
       review()
     },
     latest: () => activeAt,
-    say() {
-      saidAt = runtime.now()
-      said = activity()
-      return said
+    report() {
+      reportedAt = runtime.now()
+      reported = activity()
+      return reported
     },
     review,
     stop: () => timer?.stop(),

@@ -5,14 +5,14 @@ import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { runtimeOf } from '../../testing/runtime.ts'
 import type { Page } from '../platform.ts'
-import { startActivity } from './page-activity.ts'
+import { startPageActivity } from './page-activity.ts'
 
 function createScene({ awayAfterMs = 300_000, ...browser }: { awayAfterMs?: number } & object = {}) {
   const clock = createFakeClock(1_000_000)
   const document = Object.assign(new EventTarget(), { hidden: false })
   const window = Object.assign(new EventTarget(), { document, AbortController, ...browser })
   const reports: { at: number; activeAt: number }[] = []
-  const activity = startActivity({
+  const activity = startPageActivity({
     runtime: runtimeOf(clock),
     window: window as unknown as Page,
     idleDetection: undefined,

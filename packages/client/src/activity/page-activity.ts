@@ -1,26 +1,26 @@
-// Input of a page becomes "somebody was active here, then": throttled, but never losing the last one.
-// When that means idle is decided by the hub, which hears all tabs and outlives a page that falls asleep.
-// Where the Idle Detection API is allowed, activity anywhere on the device counts, and a locked screen is
+// Turns input events of a page into reports of the last active instant: throttled, and the last input is never
+// lost. The hub decides when that means idle, because it sees all tabs and keeps running while a page sleeps.
+// If the Idle Detection API is permitted, activity anywhere on the device counts, and a locked screen is
 // idle at once.
 import type { Page, Runtime, Timer } from '../platform.ts'
 
 const REPORT_EVERY_MS = 5_000
-/** Short away times, of tests above all, need reports that are closer together. */
+/** Short away times, mostly in tests, need more frequent reports. */
 const REPORTS_PER_AWAY_TIME = 10
-/** The least that the Idle Detection API takes. */
+/** The minimum that the Idle Detection API accepts. */
 const IDLE_THRESHOLD_MS_MIN = 60_000
 const INPUTS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart']
 
-export interface ActivityParts {
+export interface PageActivityParts {
   runtime: Runtime
   window: Page
   idleDetection: 'ask' | 'off' | undefined
   awayAfterMs(): number
-  /** 0 says that the person is known to be idle. */
+  /** 0: the user is known to be idle. */
   onActive(at: number): void
 }
 
-/** The part of the Idle Detection API that is used; browsers that have it are ahead of the types. */
+/** The part of the Idle Detection API that is used; the DOM types do not have it yet. */
 interface IdleDetector extends EventTarget {
   userState: 'active' | 'idle' | null
   screenState: 'locked' | 'unlocked' | null
@@ -32,7 +32,7 @@ interface IdleDetectorType {
   requestPermission(): Promise<PermissionState>
 }
 
-export function startActivity(parts: ActivityParts): Timer {
+export function startPageActivity(parts: PageActivityParts): Timer {
   const { runtime, window, awayAfterMs, onActive } = parts
   const { document } = window
   const ending = new window.AbortController()
@@ -55,7 +55,7 @@ export function startActivity(parts: ActivityParts): Timer {
 
   function onInput(event: Event): void {
     const { type, movementX, movementY } = event as PointerEvent
-    // Browsers say that the pointer moved when it was the page that moved below it.
+    // Browsers also fire this when the page scrolls below a still pointer.
     if (type === 'pointermove' && movementX === 0 && movementY === 0) return
     note()
   }
@@ -72,7 +72,7 @@ export function startActivity(parts: ActivityParts): Timer {
     const { state } = await window.navigator.permissions.query({ name })
     if (state === 'granted') return startDetector(new IdleDetector())
     if (state !== 'prompt' || parts.idleDetection !== 'ask') return
-    // It may be asked for only while somebody is clicking.
+    // Browsers allow the permission request only during a click.
     const ask = async () =>
       (await IdleDetector.requestPermission()) === 'granted' && startDetector(new IdleDetector())
     document.addEventListener('click', () => void ask(), { signal, once: true })
@@ -82,14 +82,14 @@ export function startActivity(parts: ActivityParts): Timer {
     detector.addEventListener('change', () => {
       presence?.stop()
       if (detector.userState === 'idle' || detector.screenState === 'locked') return onActive(0)
-      // It speaks up when something changes; until then the person goes on being active.
+      // The detector fires only on changes; until the next one the user stays active.
       note()
       presence = runtime.every(awayAfterMs() / 2, note)
     })
     await detector.start({ threshold: Math.max(IDLE_THRESHOLD_MS_MIN, awayAfterMs()), signal })
   }
 
-  // Refused or broken, it changes nothing: there are the inputs.
+  // Without the detector the input events still work.
   detectIdle().catch(() => {})
   return {
     stop() {

@@ -1,4 +1,4 @@
-// How to reach the server from here, for a link to choose from.
+// The ways to reach the server from this runtime. The link chooses among them.
 import type { Runtime } from '../platform.ts'
 import { socketDial } from './socket.ts'
 import type { Address, Dial, Transport } from './transport.ts'
@@ -19,7 +19,7 @@ export function dialsOf(runtime: Runtime, address: Address, choice: TransportCho
   }
 }
 
-/** Most never need it, so it is not there until somebody does. */
+/** Most clients never need HTTP, so its module is loaded on first use. */
 function lazyHttpDial(runtime: Runtime, address: Address): Dial {
   return (ticket, on) => {
     let transport: Transport | null = null

@@ -1,17 +1,17 @@
-// Where WebSockets are blocked: a connection made of plain requests. Heartbeats are posted, people come as
-// server-sent events, and choices are put; from outside it is a transport like any other, with a welcome,
-// answers and an end. Streams are read with fetch, because an EventSource takes no header and would put
-// the token into URLs. Loaded only when it is needed.
+// The transport for networks that block WebSockets. Heartbeats are POST requests, presence comes as
+// server-sent events, settings are PUT requests; to the link it is a transport like any other, with a welcome,
+// answers and an end. Streams are read with fetch, because an EventSource cannot send a header and would put
+// the token into the URL. Loaded on first use.
 import type { ClientFrame, Failure, OwnPresence, Ref } from '@greendot/protocol'
 import type { Runtime, Timer } from '../platform.ts'
 import { createEventReader } from './sse.ts'
-import type { Address, Dial, Ending, Incoming, Welcome } from './transport.ts'
+import type { Address, CloseReason, Dial, Incoming, Welcome } from './transport.ts'
 
-/** Of ids in one URL. Servers take 64 KB with everything else in it, proxies often less. */
+/** Total length of ids in one URL. Servers accept 64 KB, proxies often less. */
 const IDS_CHARS_MAX = 8_000
-/** What a server lets one connection watch, unless it was told otherwise. */
+/** The default watch limit of a server. */
 const IDS_PER_STREAM_MAX = 500
-/** Servers send something at least every 15 s, so a stream that is silent for longer is dead. */
+/** Servers send at least a comment every 15 s, so a stream that is silent for longer is dead. */
 const STREAM_SILENCE_MS_MAX = 40_000
 const AWAY_AFTER_MS = 300_000
 
@@ -21,15 +21,15 @@ type HeartbeatAnswer = Pick<Welcome, 'heartbeat_interval_ms' | 'heartbeat_ttl_ms
 export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address): Dial {
   return ({ token, activity }, on) => {
     const ending = new AbortController()
-    /** Everybody watched, and the version we know of them. */
+    /** Watched ids and the last known version of each. */
     const versions = new Map<string, number | undefined>()
-    /** Wishes that are answered with the next complete snapshot. */
-    let wishes: Wish[] = []
+    /** Watch frames that are answered with the next complete snapshot. */
+    let pending: PendingWatch[] = []
     let streams: AbortController | null = null
     let nextStreams: AbortController | null = null
     let opening: 'no' | 'now' | 'now and again' = 'no'
 
-    function end(why: Ending): void {
+    function end(why: CloseReason): void {
       if (ending.signal.aborted) return
       close()
       on.closed(why)
@@ -41,7 +41,7 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       nextStreams?.abort()
     }
 
-    const hear = (frame: Incoming) => ending.signal.aborted || on.frame(frame)
+    const deliver = (frame: Incoming) => ending.signal.aborted || on.frame(frame)
 
     function request(path: string, init: RequestInit = {}): Promise<Response> {
       const headers = { authorization: `Bearer ${token}`, ...init.headers }
@@ -51,13 +51,13 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
     const post = (path: string, body: object, method = 'POST') =>
       request(path, { method, body: JSON.stringify(body) })
 
-    /** Null when it went well; otherwise why not, and without any access the connection has ended. */
+    /** Null if the request succeeded. A 401 also ends the connection. */
     async function failureOf(response: Response): Promise<Failure | null> {
       if (response.ok) return null
       const { code, detail } = await response.json()
       const failure: Failure = { code, message: detail }
       if (response.status === 401) {
-        hear({ type: 'error', ...failure })
+        deliver({ type: 'error', ...failure })
         end('refused')
       }
       return failure
@@ -68,7 +68,7 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       const response = await post('/api/v1/heartbeat', body)
       const failure = await failureOf(response)
       if (failure === null) return response.json()
-      hear({ type: 'error', ...failure })
+      deliver({ type: 'error', ...failure })
       end(response.status === 429 ? 'too_often' : 'lost')
       return null
     }
@@ -76,7 +76,7 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
     async function begin(): Promise<void> {
       const answer = await beat({ activity })
       if (answer === null) return
-      hear({
+      deliver({
         user_id: null,
         away_after_ms: AWAY_AFTER_MS,
         self: null,
@@ -90,16 +90,16 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
     async function put(path: string, { ref, ...body }: ClientFrame): Promise<void> {
       const response = await post(path, body, 'PUT')
       const failure = await failureOf(response)
-      if (failure === null) hear({ type: 'self', presence: (await response.json()) as OwnPresence })
+      if (failure === null) deliver({ type: 'self', presence: (await response.json()) as OwnPresence })
       answer(ref, failure)
     }
 
     function answer(ref: Ref | undefined, failure: Failure | null = null): void {
       if (ref === undefined) return
-      hear(failure === null ? { type: 'ok', ref } : { type: 'error', ...failure, ref })
+      deliver(failure === null ? { type: 'ok', ref } : { type: 'error', ...failure, ref })
     }
 
-    /** One at a time, and with all the wishes that came meanwhile. */
+    /** One run at a time; a call during a run starts another one after it. */
     async function openStreams(): Promise<void> {
       if (opening !== 'no') {
         opening = 'now and again'
@@ -107,18 +107,18 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       }
       do {
         opening = 'now'
-        // The frames of this turn belong together.
+        // All frames sent in this turn are covered by one stream.
         await null
         await openOnce()
-        // @ts-expect-error it may have been set again while we waited
+        // @ts-expect-error another call may have set it during the await
       } while (opening === 'now and again')
       opening = 'no'
     }
 
-    /** The stream before goes on until there is a new one, and stays when there will be none. */
+    /** The current stream stays open until the next one is complete; if that fails, the current one stays. */
     async function openOnce(): Promise<void> {
-      const granted = wishes
-      wishes = []
+      const granted = pending
+      pending = []
       const next = new AbortController()
       nextStreams = next
       const outcomes = await Promise.all(idLists([...versions.keys()]).map((ids) => open(ids, next.signal)))
@@ -133,18 +133,18 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       for (const { ref } of granted) answer(ref, failure)
     }
 
-    /** Resolves once the snapshot is complete; what follows is heard as it comes. */
+    /** Resolves once the snapshot is complete; later events are delivered as they come. */
     async function open(ids: readonly string[], signal: AbortSignal): Promise<Failure | null> {
       const known = ids.map((id) => versions.get(id))
-      // The id of an event is the version of everybody in the order asked for, in base 36: what we know is
-      // what the last event of any stream would have told.
+      // An event id is the version of each target in the order requested, in base 36. Sending the known
+      // versions in this form resumes from them.
       const resume = known.every((version) => version !== undefined)
         ? { 'last-event-id': known.map((version) => version!.toString(36)).join('.') }
         : {}
       const query = `user_ids=${ids.map(encodeURIComponent).join(',')}`
       const response = await request(`/api/v1/stream?${query}`, { headers: resume, signal })
       const failure = await failureOf(response)
-      // A server that cannot, or will not any more: the next one may.
+      // Another server may be able to answer.
       if (response.status >= 500) end('lost')
       if (failure !== null) return failure
       return new Promise((resolve) => void read(response.body!, signal, () => resolve(null)))
@@ -155,15 +155,16 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       const reader = body.getReader()
       const events = createEventReader((data) => {
         const frame: Incoming = JSON.parse(data)
-        const told =
+        const presences =
           frame.type === 'presence_state'
             ? frame.states
             : frame.type === 'presence_change'
               ? frame.changes
               : []
-        for (const { user_id, version } of told) if (versions.has(user_id)) versions.set(user_id, version)
-        hear(frame)
-        // It comes first, and for as many as these in one part.
+        for (const { user_id, version } of presences)
+          if (versions.has(user_id)) versions.set(user_id, version)
+        deliver(frame)
+        // The snapshot is the first event, and it comes in one piece.
         if (frame.type === 'presence_state') onSnapshot()
       })
       let silence: Timer | undefined
@@ -176,7 +177,7 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
           events.take(decoder.decode(value, { stream: true }))
         }
       } catch {
-        // Cut off, by us or by the network; which of the two is looked at below.
+        // Aborted by this client or cut by the network; told apart below.
       }
       silence?.stop()
       if (!signal.aborted) end('lost')
@@ -185,13 +186,13 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
     function send(frame: ClientFrame): Promise<void> | void {
       switch (frame.type) {
         case 'heartbeat':
-          return beat(frame).then((told) => {
-            if (told?.self) hear({ type: 'self', presence: told.self })
+          return beat(frame).then((answered) => {
+            if (answered?.self) deliver({ type: 'self', presence: answered.self })
             answer(frame.ref)
           })
         case 'watch':
           for (const id of frame.user_ids) versions.set(id, frame.known?.[id])
-          wishes.push({ ref: frame.ref, ids: frame.user_ids })
+          pending.push({ ref: frame.ref, ids: frame.user_ids })
           return openStreams()
         case 'unwatch':
           for (const id of frame.user_ids) versions.delete(id)
@@ -218,14 +219,14 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
   }
 }
 
-interface Wish {
+interface PendingWatch {
   ref: Ref | undefined
   ids: readonly string[]
 }
 
 type ClientActivity = Extract<ClientFrame, { type: 'heartbeat' }>['activity']
 
-/** Lists that fit into a URL each. Without anybody there is none, and no stream. */
+/** Splits ids into lists that fit into a URL each. No ids: no list and no stream. */
 function idLists(ids: readonly string[]): string[][] {
   const lists: string[][] = []
   let room = 0

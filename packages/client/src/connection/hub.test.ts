@@ -4,9 +4,10 @@ import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { runtimeOf, scriptedDial } from '../../testing/runtime.ts'
-import { askingTabs } from '../tabs/tab-tokens.ts'
+import { CONTACTS } from '../roster/watchlist.ts'
+import { hubWithTabTokens } from '../tabs/tab-tokens.ts'
 import { createHub } from './hub.ts'
-import { CONTACTS, type Down } from './messages.ts'
+import type { FromHub } from './messages.ts'
 
 const person = (user_id: string, version: number): Presence => ({
   user_id,
@@ -21,7 +22,7 @@ function createScene() {
   const clock = createFakeClock(1_000_000)
   const server = scriptedDial()
   const runtime = runtimeOf(clock)
-  const hub = askingTabs(runtime, (token) =>
+  const hub = hubWithTabTokens(runtime, (token) =>
     createHub({ runtime, dialSocket: server.dial, dialHttp: undefined, pulse: clock.every, token }),
   )
 
@@ -31,8 +32,8 @@ function createScene() {
     ids = [] as string[],
     people = [] as Presence[],
   } = {}) {
-    const told: Down[] = []
-    const seat = hub.seat((message) => {
+    const told: FromHub[] = []
+    const seat = hub.addTab((message) => {
       told.push(message)
       if (message.type === 'token' && token !== null) seat.receive({ type: 'token', ref: message.ref, token })
     })
@@ -150,10 +151,10 @@ describe('a hub', () => {
     const { clock, openTab, live } = createScene()
     const [first, second] = [openTab(), openTab()]
     await live()
-    first.seat.receive({ type: 'do', ref: 7, frame: { type: 'set_availability', status: 'busy' } })
+    first.seat.receive({ type: 'request', ref: 7, frame: { type: 'set_availability', status: 'busy' } })
     await clock.advance(0)
-    expect(first.told).toContainEqual({ type: 'done', ref: 7, answer: { ok: true } })
-    expect(second.told.some(({ type }) => type === 'done')).toBe(false)
+    expect(first.told).toContainEqual({ type: 'answer', ref: 7, answer: { ok: true } })
+    expect(second.told.some(({ type }) => type === 'answer')).toBe(false)
   })
 
   test('[D2] a goodbye that the server does not answer is one all the same', async () => {

@@ -1,27 +1,27 @@
-// The one connection and everybody who shares it: each tab has a seat. The hub watches whomever any seat
-// watches, is active when any seat is, and keeps the newest it knows of everybody, so that a new connection
-// asks only for what changed.
+// The one connection and the tabs that share it. The hub watches every target that any tab watches, is active
+// if any tab is, and keeps the newest known presence of each target, so that a new connection asks only for
+// what changed. A program without tabs counts as one tab.
 import type { ClientFrame, OwnPresence, Presence } from '@greendot/protocol'
-import { AWAY_AFTER_MS, createAttention } from '../activity/device-activity.ts'
+import { AWAY_AFTER_MS, createDeviceActivity } from '../activity/device-activity.ts'
 import type { Runtime, Timer } from '../platform.ts'
 import { createRoster, replaces } from '../roster/roster.ts'
-import { createWatchlist } from '../roster/watchlist.ts'
+import { CONTACTS, createWatchlist } from '../roster/watchlist.ts'
 import type { Answer, DotFailure } from '../types.ts'
 import { createLink } from './link.ts'
-import { CONTACTS, type Down, type LinkView, type Up } from './messages.ts'
+import type { FromHub, LinkView, ToHub } from './messages.ts'
 import type { Dial, Incoming, Welcome } from './transport.ts'
 
-const GOODBYE_MS_MAX = 2_000
+const LEAVE_MS_MAX = 2_000
 
 export interface Hub {
-  seat(send: (message: Down) => void): Seat
-  /** Without a goodbye. */
+  addTab(send: (message: FromHub) => void): HubTab
+  /** Closes the connection without `leave`. */
   close(): void
 }
 
-export interface Seat {
-  receive(message: Up): void
-  /** The tab is gone. */
+export interface HubTab {
+  receive(message: ToHub): void
+  /** The tab is closed. */
   leave(): void
 }
 
@@ -29,27 +29,27 @@ export interface HubParts {
   runtime: Runtime
   dialSocket: Dial | undefined
   dialHttp: Dial | undefined
-  /** Runs at this pace even where timers are slowed down. */
+  /** Like `setInterval`, but keeps its pace in hidden pages. */
   pulse(intervalMs: number, run: () => void): Timer
-  /** Rejects when there is none. */
+  /** Rejects if there is no token. */
   token(): Promise<string>
 }
 
-interface Sitting {
-  send(message: Down): void
+interface Tab {
+  send(message: FromHub): void
   watches: Set<string>
 }
 
 export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubParts): Hub {
-  const seats = new Set<Sitting>()
+  const tabs = new Set<Tab>()
   const roster = createRoster()
-  /** What was asked on this connection, by `ref`. */
-  const questions = new Map<number, (answer: Answer) => void>()
+  /** Callbacks of requests on this connection, by `ref`. */
+  const pending = new Map<number, (answer: Answer) => void>()
   let lastRef = 0
   let me: OwnPresence | null = null
-  /** Running while we have said goodbye and the server has not closed yet. */
-  let goodbye: Timer | null = null
-  let comesBack = false
+  /** Set from sending `leave` until the server closes. */
+  let leaveTimer: Timer | null = null
+  let joinsAgain = false
   const view: Omit<LinkView, 'activeAt'> = {
     state: 'down',
     sessionId: null,
@@ -62,16 +62,16 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
     dialSocket,
     dialHttp,
     token,
-    activity: () => attention.say(),
+    activity: () => activity.report(),
     pulse,
     onWelcome,
     onFrame,
-    onDown: () => (goodbye ? leftServer() : show('down')),
-    onLeft: leftServer,
-    onTrouble: trouble,
+    onDown: () => (leaveTimer ? onLeft() : show('down')),
+    onLeft,
+    onError: fail,
   })
 
-  const attention = createAttention({
+  const activity = createDeviceActivity({
     runtime,
     awayAfterMs: () => view.awayAfterMs,
     onChange: () => link.beat(),
@@ -82,19 +82,19 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
     versionOf: (userId) => roster.get(userId)?.version,
     ask,
     onConfirmed(userIds) {
-      tell({ type: 'people', people: known(userIds) })
-      if (userIds.includes(CONTACTS)) seats.forEach(showContacts)
+      broadcast({ type: 'people', people: known(userIds) })
+      if (userIds.includes(CONTACTS)) tabs.forEach(showContacts)
     },
     onDropped: roster.forget,
-    onTrouble: trouble,
+    onError: fail,
   })
 
-  function tell(message: Down): void {
-    for (const seat of seats) seat.send(message)
+  function broadcast(message: FromHub): void {
+    for (const tab of tabs) tab.send(message)
   }
 
-  function trouble({ code, message }: DotFailure): void {
-    tell({ type: 'trouble', failure: { code, message } })
+  function fail({ code, message }: DotFailure): void {
+    broadcast({ type: 'error', failure: { code, message } })
   }
 
   const known = (userIds: Iterable<string>): Presence[] =>
@@ -102,28 +102,28 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
 
   function show(state: LinkView['state']): void {
     view.state = state
-    // What was asked and not answered is asked again by whoever wants to know.
-    questions.clear()
+    // Unanswered requests are sent again by the tabs.
+    pending.clear()
     watchlist.reset(state === 'live')
-    seats.forEach(showLink)
+    tabs.forEach(showLink)
   }
 
-  function showLink(seat: Sitting): void {
-    seat.send({ type: 'link', ...view, activeAt: attention.latest() })
+  function showLink(tab: Tab): void {
+    tab.send({ type: 'link', ...view, activeAt: activity.latest() })
   }
 
-  function showContacts(seat: Sitting): void {
-    if (seat.watches.has(CONTACTS) && watchlist.isConfirmed(CONTACTS))
-      seat.send({ type: 'contacts', people: known(watchlist.listed()) })
+  function showContacts(tab: Tab): void {
+    if (tab.watches.has(CONTACTS) && watchlist.isConfirmed(CONTACTS))
+      tab.send({ type: 'contacts', people: known(watchlist.listed()) })
   }
 
   function ask(frame: ClientFrame, onAnswer: (answer: Answer) => void): void {
-    questions.set(++lastRef, onAnswer)
+    pending.set(++lastRef, onAnswer)
     link.send({ ...frame, ref: lastRef })
   }
 
   function onWelcome(welcome: Welcome): void {
-    // What one viewer may see is nothing that another one gets.
+    // Presence is specific to the viewer: another user must not get it.
     const userId = welcome.user_id ?? view.userId
     if (view.userId !== null && view.userId !== userId) {
       roster.clear()
@@ -134,26 +134,26 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
     view.awayAfterMs = welcome.away_after_ms
     show('live')
     if (welcome.self) onMe(welcome.self)
-    attention.review()
+    activity.review()
   }
 
-  function onMe(told: OwnPresence): void {
-    if (!replaces(told, me)) return
-    me = told
-    tell({ type: 'me', me })
+  function onMe(incoming: OwnPresence): void {
+    if (!replaces(incoming, me)) return
+    me = incoming
+    broadcast({ type: 'me', me })
   }
 
   function onFrame(frame: Incoming): void {
     switch (frame.type) {
       case 'presence_state': {
-        const isOfList = frame.states.filter(({ user_id }) => watchlist.tellsOf(user_id)).length > 0
-        // Of a snapshot that was asked for, everything is told at once, with its answer.
-        tellChanges(frame.states, watchlist.isConfirmed)
-        if (isOfList) seats.forEach(showContacts)
+        const isOfList = frame.states.filter(({ user_id }) => watchlist.noteSnapshot(user_id)).length > 0
+        // Targets of an unanswered watch are reported together, with its answer.
+        broadcastChanges(frame.states, watchlist.isConfirmed)
+        if (isOfList) tabs.forEach(showContacts)
         break
       }
       case 'presence_change':
-        tellChanges(frame.changes, () => true)
+        broadcastChanges(frame.changes, () => true)
         break
       case 'self':
         onMe(frame.presence)
@@ -164,122 +164,122 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
       case 'error':
         if (frame.ref !== undefined)
           answer(frame.ref, { ok: false, code: frame.code, message: frame.message })
-        // The link gets another token, and that is all there is to it.
-        else if (frame.code !== 'token_expired') trouble(frame)
+        // The link fetches a new token; the app has nothing to do.
+        else if (frame.code !== 'token_expired') fail(frame)
     }
   }
 
-  function tellChanges(told: readonly Presence[], isDue: (userId: string) => boolean): void {
+  function broadcastChanges(incoming: readonly Presence[], isDue: (userId: string) => boolean): void {
     const people = roster
-      .learn(told.filter(({ user_id }) => watchlist.isFollowed(user_id)))
+      .apply(incoming.filter(({ user_id }) => watchlist.isFollowed(user_id)))
       .map(({ person }) => person)
       .filter(({ user_id }) => isDue(user_id))
-    if (people.length > 0) tell({ type: 'people', people })
+    if (people.length > 0) broadcast({ type: 'people', people })
   }
 
   function answer(ref: unknown, answer: Answer): void {
-    const onAnswer = questions.get(ref as number)
-    questions.delete(ref as number)
+    const onAnswer = pending.get(ref as number)
+    pending.delete(ref as number)
     onAnswer?.(answer)
   }
 
-  function watch(seat: Sitting, userIds: readonly string[]): void {
+  function watch(tab: Tab, userIds: readonly string[]): void {
     for (const userId of userIds) {
-      seat.watches.add(userId)
+      tab.watches.add(userId)
       watchlist.want(userId)
     }
     const people = known(userIds.filter(watchlist.isConfirmed))
-    if (people.length > 0) seat.send({ type: 'people', people })
-    if (userIds.includes(CONTACTS)) showContacts(seat)
+    if (people.length > 0) tab.send({ type: 'people', people })
+    if (userIds.includes(CONTACTS)) showContacts(tab)
   }
 
-  function unwatch(seat: Sitting, userIds: Iterable<string>): void {
+  function unwatch(tab: Tab, userIds: Iterable<string>): void {
     for (const userId of userIds) {
-      seat.watches.delete(userId)
-      if ([...seats].some(({ watches }) => watches.has(userId))) continue
+      tab.watches.delete(userId)
+      if ([...tabs].some(({ watches }) => watches.has(userId))) continue
       watchlist.unwant(userId)
     }
   }
 
-  function leaveServer(): void {
-    comesBack = false
+  function leave(): void {
+    joinsAgain = false
     if (!link.isLive()) {
-      leftServer()
+      onLeft()
       return
     }
     link.send({ type: 'leave' })
-    goodbye ??= runtime.after(GOODBYE_MS_MAX, leftServer)
+    leaveTimer ??= runtime.after(LEAVE_MS_MAX, onLeft)
   }
 
-  function leftServer(): void {
-    goodbye?.stop()
-    goodbye = null
+  function onLeft(): void {
+    leaveTimer?.stop()
+    leaveTimer = null
     link.stop()
     show('left')
-    if (comesBack) join()
+    if (joinsAgain) join()
   }
 
   function join(): void {
-    comesBack = goodbye !== null
-    if (comesBack) return
+    joinsAgain = leaveTimer !== null
+    if (joinsAgain) return
     if (view.state === 'left') view.state = 'down'
     link.start()
   }
 
-  function receive(seat: Sitting, message: Up): void {
+  function receive(tab: Tab, message: ToHub): void {
     switch (message.type) {
       case 'attach':
         view.userId ??= message.userId
         join()
-        // All anew: whom it wants no more, and whom it wants still, is sorted out before anything is sent.
-        unwatch(seat, seat.watches)
-        watch(seat, message.ids)
-        roster.learn(message.people.filter(({ user_id }) => watchlist.isFollowed(user_id)))
-        attention.note(seat, message.activeAt)
-        showLink(seat)
-        if (me) seat.send({ type: 'me', me })
+        // Replaces the tab's whole watch list. Nothing is sent for ids that stay.
+        unwatch(tab, tab.watches)
+        watch(tab, message.ids)
+        roster.apply(message.people.filter(({ user_id }) => watchlist.isFollowed(user_id)))
+        activity.note(tab, message.activeAt)
+        showLink(tab)
+        if (me) tab.send({ type: 'me', me })
         break
       case 'watch':
-        watch(seat, message.ids)
+        watch(tab, message.ids)
         break
       case 'unwatch':
-        unwatch(seat, message.ids)
+        unwatch(tab, message.ids)
         break
       case 'active':
-        if (message.at === 0) attention.noteIdle(seat)
-        else attention.note(seat, message.at)
-        seats.forEach(showLink)
+        if (message.at === 0) activity.noteIdle(tab)
+        else activity.note(tab, message.at)
+        tabs.forEach(showLink)
         break
-      case 'do':
+      case 'request':
         if (link.isLive())
-          ask(message.frame, (answer) => seat.send({ type: 'done', ref: message.ref, answer }))
+          ask(message.frame, (answer) => tab.send({ type: 'answer', ref: message.ref, answer }))
         break
       case 'poke':
         link.poke()
-        showLink(seat)
+        showLink(tab)
         break
       case 'leave':
-        leaveServer()
+        leave()
     }
   }
 
   return {
-    seat(send) {
-      const seat: Sitting = { send, watches: new Set() }
-      seats.add(seat)
+    addTab(send) {
+      const tab: Tab = { send, watches: new Set() }
+      tabs.add(tab)
       return {
-        receive: (message) => receive(seat, message),
+        receive: (message) => receive(tab, message),
         leave() {
-          seats.delete(seat)
-          attention.leave(seat)
-          unwatch(seat, seat.watches)
+          tabs.delete(tab)
+          activity.leave(tab)
+          unwatch(tab, tab.watches)
         },
       }
     },
     close() {
-      seats.clear()
-      attention.stop()
-      goodbye?.stop()
+      tabs.clear()
+      activity.stop()
+      leaveTimer?.stop()
       link.stop()
     },
   }

@@ -59,7 +59,7 @@ describe('coming back', () => {
   })
 
   test('[C6] a refused token is replaced at once, but only once', async () => {
-    const { clock, sockets, link, troubles } = createScene()
+    const { clock, sockets, link, errors } = createScene()
     link.start()
     await clock.advance(0)
     sockets.last().say({ type: 'error', code: 'token_expired', message: 'it has' })
@@ -71,7 +71,7 @@ describe('coming back', () => {
     expect(sockets.calls).toHaveLength(2)
     await clock.advance(1)
     expect(sockets.calls).toHaveLength(3)
-    expect(troubles).toMatchObject([{ code: 'token_expired' }])
+    expect(errors).toMatchObject([{ code: 'token_expired' }])
   })
 
   test('[C6] a token that expires again and again does not make a loop without pauses', async () => {
@@ -94,7 +94,7 @@ describe('coming back', () => {
     await scene.clock.advance(1_600)
     expect(scene.sockets.calls).toEqual([])
     expect(scene.tokens).toBe(3)
-    expect(scene.troubles[0]?.message).toContain('signed out')
+    expect(scene.errors[0]?.message).toContain('signed out')
   })
 
   test('[D6] a server that missed our heartbeat is reached again without any timer', async () => {

@@ -1,61 +1,60 @@
-// Keeps one connection to the server, whatever happens to it. There is the one that is in use, and there
-// may be one on its way: after a loss, after a `drain`, or because WebSockets are worth another try. The
-// new one takes over with its welcome and only then the old one is closed, so that a planned change of
-// server shows nowhere. Pauses between attempts grow, with full jitter: a crowd does not come back at once.
+// Keeps one connection to the server. Besides the connection in use there may be an attempt under way: after
+// a loss, after `drain`, or to return to WebSockets. The new connection takes over with its welcome and only
+// then the old one is closed, so that a planned change of server is not visible. Pauses between attempts grow
+// with full jitter, so that clients do not reconnect all at the same time.
 import type { Activity, ClientFrame } from '@greendot/protocol'
 import type { Runtime, Timer } from '../platform.ts'
 import type { DotFailure } from '../types.ts'
-import type { Dial, Ending, Incoming, Transport, Welcome } from './transport.ts'
+import type { CloseReason, Dial, Incoming, Transport, Welcome } from './transport.ts'
 
 const PAUSE_MS_FIRST = 500
 const PAUSE_MS_MAX = 30_000
-/** A connection that lived as long was a good one: the next pause is a short one again. */
+/** After a connection that lasted this long, pauses start short again. */
 const STEADY_MS = 10_000
 /** From fetching the token to the welcome. */
 const WELCOME_MS_MAX = 15_000
-/** How long the answer to a question may take before the connection counts as dead. */
+/** How long the answer to a probe may take before the connection counts as dead. */
 const PROBE_MS_MAX = 5_000
 const PROBE_REF = 'alive'
-/** Sockets in a row that said nothing at all before requests are tried instead. */
-const MUTE_SOCKETS_MAX = 3
+/** After so many sockets in a row without a single frame, HTTP is tried. */
+const SILENT_SOCKETS_MAX = 3
 const SOCKET_AGAIN_MS = 120_000
-/** A server that says "too often" gets at least the pauses of so many failures. */
+/** After `too_often` the pause is at least that of so many failures. */
 const FAILURES_WHEN_TOO_OFTEN = 5
 
-/** Full jitter: anything up to the pause, which doubles with every failure. */
+/** Full jitter: a random part of the pause, which doubles with every failure. */
 export const pauseMs = (failures: number, random: number): number =>
   random * Math.min(PAUSE_MS_MAX, PAUSE_MS_FIRST * 2 ** failures)
 
 export interface Link {
   start(): void
-  /** Ends it without a goodbye. */
+  /** Closes the connection without `leave`. */
   stop(): void
   isLive(): boolean
-  /** Lost while there is no connection. */
+  /** Dropped while there is no connection. */
   send(frame: ClientFrame): void
-  /** Says now what we do; the beat after it is as far away as ever. */
+  /** Sends a heartbeat now; the next one follows a full interval later. */
   beat(): void
-  /** The network may have changed, or we have slept: look now instead of later. */
+  /** The network may have changed, or the machine has slept: probe or reconnect now. */
   poke(): void
 }
 
 export interface LinkParts {
   runtime: Runtime
-  /** Undefined where there are no WebSockets, or none are wanted. */
+  /** Undefined if there are no WebSockets, or `transport` excludes them. */
   dialSocket: Dial | undefined
-  /** Undefined where requests are not wanted. */
+  /** Undefined if `transport` excludes HTTP. */
   dialHttp: Dial | undefined
   token(): Promise<string>
   activity(): Activity
-  /** Runs at this pace even where timers are slowed down. */
+  /** Like `setInterval`, but keeps its pace in hidden pages. */
   pulse(intervalMs: number, run: () => void): Timer
   onWelcome(welcome: Welcome): void
   onFrame(frame: Incoming): void
-  /** There is no connection now. */
   onDown(): void
-  /** Somebody said goodbye for this device. */
+  /** This device has left, here or in another tab. */
   onLeft(): void
-  onTrouble(failure: DotFailure): void
+  onError(failure: DotFailure): void
 }
 
 interface Connection {
@@ -65,10 +64,10 @@ interface Connection {
 }
 
 export function createLink(parts: LinkParts): Link {
-  const { runtime, dialSocket, dialHttp, pulse, onFrame, onTrouble } = parts
+  const { runtime, dialSocket, dialHttp, pulse, onFrame, onError } = parts
   let isWanted = false
   let current: Connection | null = null
-  /** The attempt under way; its identity tells whether what comes late still counts. */
+  /** The attempt under way. Callbacks of an older attempt compare identities and do nothing. */
   let opening: { transport: Transport | null; limit: Timer } | null = null
   let retry: Timer | null = null
   let beats: Timer | null = null
@@ -76,10 +75,10 @@ export function createLink(parts: LinkParts): Link {
   let intervalMs = 0
   let ttlMs = 0
   let beatAt = 0
-  let heardAt = 0
+  let receivedAt = 0
   let failures = 0
   let refusals = 0
-  let muteSockets = 0
+  let silentSockets = 0
   let wasSocket = false
 
   function tryLater(delayMs: number): void {
@@ -87,17 +86,17 @@ export function createLink(parts: LinkParts): Link {
     retry = runtime.after(delayMs, attempt)
   }
 
-  /** After a failure or a loss: at once where that may help, and otherwise after a growing pause. */
-  function tryAgain(why: Ending): void {
-    // The first needs a new token, the second a timer that is not asleep; neither is helped by waiting.
+  /** After a failure or a loss: at once if waiting cannot help, otherwise after a growing pause. */
+  function tryAgain(why: CloseReason): void {
+    // The first refusal needs a new token, and a missed heartbeat only a new connection.
     if ((why === 'refused' && ++refusals === 1) || why === 'silent') return void attempt()
     if (why === 'too_often') failures = Math.max(failures, FAILURES_WHEN_TOO_OFTEN)
     tryLater(pauseMs(failures++, runtime.random()))
   }
 
-  /** Sockets first. Where several were not even answered, every other attempt is by requests. */
+  /** WebSockets first. After several silent sockets every other attempt uses HTTP. */
   function chooseSocket(): boolean {
-    return !dialHttp || muteSockets < MUTE_SOCKETS_MAX || !wasSocket
+    return !dialHttp || silentSockets < SILENT_SOCKETS_MAX || !wasSocket
   }
 
   async function attempt(): Promise<void> {
@@ -109,15 +108,15 @@ export function createLink(parts: LinkParts): Link {
       limit: runtime.after(WELCOME_MS_MAX, () => fail('lost')),
     }
     opening = mine
-    // Whatever there is now, what comes after it is a socket if it can be.
+    // A replacement for a working connection is a WebSocket if possible.
     const isSocket = dialSocket !== undefined && (current !== null || chooseSocket())
     wasSocket = isSocket
-    let hasHeard = false
+    let hasReceived = false
 
-    function fail(why: Ending): void {
+    function fail(why: CloseReason): void {
       if (opening !== mine) return
       dropAttempt()
-      if (isSocket) muteSockets = hasHeard ? 0 : muteSockets + 1
+      if (isSocket) silentSockets = hasReceived ? 0 : silentSockets + 1
       if (why === 'left') leave()
       else if (current && !current.isSocket) tryLater(SOCKET_AGAIN_MS)
       else tryAgain(why)
@@ -131,11 +130,11 @@ export function createLink(parts: LinkParts): Link {
         { token, activity: parts.activity() },
         {
           frame(frame) {
-            hasHeard = true
-            if (current?.transport === transport) hear(frame)
+            hasReceived = true
+            if (current?.transport === transport) receive(frame)
             else if (frame.type === 'welcome')
               welcome({ transport, isSocket, welcomedAt: runtime.now() }, frame)
-            else if (frame.type === 'error') onTrouble(frame)
+            else if (frame.type === 'error') onError(frame)
           },
           closed(why) {
             if (current?.transport === transport) lose(why)
@@ -145,9 +144,9 @@ export function createLink(parts: LinkParts): Link {
       )
       mine.transport = transport
     } catch (error) {
-      // There is no token, or nothing can be dialled like this.
-      onTrouble({ code: 'unauthorized', message: String(error) })
-      hasHeard = true
+      // The token could not be fetched, or the URL is invalid.
+      onError({ code: 'unauthorized', message: String(error) })
+      hasReceived = true
       fail('lost')
     }
   }
@@ -163,10 +162,10 @@ export function createLink(parts: LinkParts): Link {
     opening = null
     current?.transport.close()
     current = connection
-    beatAt = heardAt = connection.welcomedAt
+    beatAt = receivedAt = connection.welcomedAt
     intervalMs = frame.heartbeat_interval_ms
     ttlMs = frame.heartbeat_ttl_ms
-    if (connection.isSocket) muteSockets = 0
+    if (connection.isSocket) silentSockets = 0
     else if (dialSocket) tryLater(SOCKET_AGAIN_MS)
     beats?.stop()
     stopProbe()
@@ -174,17 +173,17 @@ export function createLink(parts: LinkParts): Link {
     parts.onWelcome(frame)
   }
 
-  function hear(frame: Incoming): void {
-    heardAt = runtime.now()
+  function receive(frame: Incoming): void {
+    receivedAt = runtime.now()
     stopProbe()
-    // Whatever wakes us is a chance to beat, should the timer be late.
+    // If the timer is late, an incoming frame is a chance to send the heartbeat.
     onPulse()
     if (!current) return
     if (frame.type === 'drain') tryLater(frame.reconnect_after_ms)
     else if (frame.type !== 'ok' || frame.ref !== PROBE_REF) onFrame(frame)
   }
 
-  function lose(why: Ending): void {
+  function lose(why: CloseReason): void {
     if (!current) return
     if (runtime.now() - current.welcomedAt > STEADY_MS) failures = refusals = 0
     dropCurrent()
@@ -193,7 +192,7 @@ export function createLink(parts: LinkParts): Link {
       return
     }
     parts.onDown()
-    // One may be on its way already, because the server said that it would go.
+    // After `drain` an attempt may be under way already.
     if (!opening && isWanted) tryAgain(why)
   }
 
@@ -223,13 +222,13 @@ export function createLink(parts: LinkParts): Link {
   }
 
   /**
-   * A cable that was pulled closes nothing. When the server has been silent for as long as it would bear
-   * our silence, the beat asks for an answer, and without one the connection is dead.
+   * A pulled cable closes no socket. If the server has been silent for the heartbeat TTL, the heartbeat asks for
+   * an answer; without one the connection is dead.
    */
   function beat(mustAnswer: boolean): void {
     if (!current) return
     beatAt = runtime.now()
-    // In this order, written out, it is one of the two texts that servers recognise without parsing.
+    // With this key order it is one of the two texts that servers recognise without parsing.
     const frame: ClientFrame = { type: 'heartbeat', activity: parts.activity() }
     if (mustAnswer) {
       frame.ref = PROBE_REF
@@ -241,10 +240,10 @@ export function createLink(parts: LinkParts): Link {
   function onPulse(): void {
     if (!current) return
     const now = runtime.now()
-    // We have slept, and the server has given us up: its goodbye may never come.
+    // The machine has slept past the TTL: the server has closed, and its close frame may never arrive.
     if (now - beatAt > ttlMs) lose('lost')
-    // Not quite the interval, because timers are not exact and must not skip every other beat.
-    else if (now - beatAt >= intervalMs * 0.9) beat(now - heardAt >= ttlMs)
+    // Slightly less than the interval: timers are inexact and must not skip every other heartbeat.
+    else if (now - beatAt >= intervalMs * 0.9) beat(now - receivedAt >= ttlMs)
   }
 
   return {

@@ -1,10 +1,10 @@
 // The few close codes that the client knows by number, held against the registry of the protocol.
 import { expect, test } from 'bun:test'
 import { CLOSE } from '@greendot/protocol'
-import { ENDINGS } from './socket.ts'
+import { CLOSE_REASONS } from './socket.ts'
 
 test('[X3] the ends of a connection are those that the protocol has', () => {
-  expect(ENDINGS).toEqual({
+  expect(CLOSE_REASONS).toEqual({
     [CLOSE.left]: 'left',
     [CLOSE.badToken]: 'refused',
     [CLOSE.noHeartbeat]: 'silent',

@@ -1,12 +1,12 @@
-// A connection by WebSocket. Browsers do not let a page see why one could not be opened, so all of that is
-// `lost`; what the server itself has to say comes as a close code.
-import type { Address, Dial, Ending } from './transport.ts'
+// A connection by WebSocket. Browsers hide why a socket could not be opened, so that is always `lost`; what
+// the server decides comes as a close code.
+import type { Address, CloseReason, Dial } from './transport.ts'
 
-/** Ends one that was still opening, too: browsers take only 1000 and the numbers from 3000 on. */
-const GOING = 3000
+/** Browsers allow only 1000 and codes from 3000 on. */
+const CLOSE_BY_CLIENT = 3000
 
-/** By close code; see `CLOSE` of the protocol, of which these four matter here. */
-export const ENDINGS: Record<number, Ending> = {
+/** The close codes of the protocol (`CLOSE`) that the link treats differently. */
+export const CLOSE_REASONS: Record<number, CloseReason> = {
   1000: 'left',
   4401: 'refused',
   4408: 'silent',
@@ -25,18 +25,18 @@ export function socketDial(Socket: typeof WebSocket, { url, deviceId, platform }
     socket.onmessage = ({ data }) => on.frame(JSON.parse(data))
     socket.onclose = ({ code }) => {
       silence()
-      on.closed(ENDINGS[code] ?? 'lost')
+      on.closed(CLOSE_REASONS[code] ?? 'lost')
     }
-    // A socket that fails without anybody listening is an uncaught error in some runtimes.
+    // In some runtimes a socket error without a listener is an uncaught error.
     socket.onerror = () => {}
     return {
       send(frame) {
-        // What is sent while it closes is lost, as on the wire.
+        // Frames sent while the socket closes are dropped.
         if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame))
       },
       close() {
         silence()
-        socket.close(GOING)
+        socket.close(CLOSE_BY_CLIENT)
       },
     }
   }

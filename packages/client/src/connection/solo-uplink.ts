@@ -1,16 +1,16 @@
-// The plain way from a dot to a hub: the hub is right here, for this dot alone.
+// An uplink to a hub in the same program, for one dot alone.
 import type { Hub } from './hub.ts'
 import type { OpenUplink } from './messages.ts'
 
 export function soloUplink(newHub: () => Hub): OpenUplink {
   return (on) => {
     const hub = newHub()
-    const seat = hub.seat(on.down)
+    const tab = hub.addTab(on.down)
     let isOpen = true
-    // Whoever opens it has not even got it yet.
+    // Later, because the caller does not have the uplink yet.
     queueMicrotask(() => isOpen && on.attached())
     return {
-      send: seat.receive,
+      send: tab.receive,
       close() {
         isOpen = false
         hub.close()

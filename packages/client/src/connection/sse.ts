@@ -1,5 +1,5 @@
-// Reads server-sent events as the HTML standard has them, as far as they are used here: the data of each
-// message, and nothing of its name or id. Takes text in pieces of any size.
+// Parses server-sent events as the HTML standard defines them, but only their data; names and ids are not
+// used here. Accepts text in pieces of any size.
 
 export interface EventReader {
   take(text: string): void
@@ -19,7 +19,7 @@ export function createEventReader(onData: (data: string) => void): EventReader {
   return {
     take(text) {
       rest += text
-      // A line break may be two characters of which only the first is here.
+      // A line break may be two characters, and the second may be in the next piece.
       const lines = rest.split(/\r\n|\n|\r(?!$)/)
       rest = lines.pop()!
       lines.forEach(line)

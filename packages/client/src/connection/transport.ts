@@ -1,6 +1,6 @@
-// What a connection is to the rest: frames go in, frames come out, and it ends once. WebSockets are one
-// kind (socket.ts); where they are blocked, plain requests look the same from here (fallback.ts).
-// Invariant: after `close`, and after `closed` was called, nothing is heard of a connection any more.
+// A transport carries frames both ways and ends once. There are two: WebSockets (socket.ts), and HTTP for
+// networks that block them (fallback.ts).
+// Invariant: after `close`, and after `closed` was called, a transport calls back no more.
 import type {
   Activity,
   ClientFrame,
@@ -10,16 +10,16 @@ import type {
   WelcomeFrame,
 } from '@greendot/protocol'
 
-/** By HTTP there is no welcome; what stands in for it may lack what requests do not answer. */
+/** HTTP has no welcome frame; the one built from answers may lack these fields. */
 export type Welcome = Omit<WelcomeFrame, 'user_id' | 'self'> & {
   user_id: string | null
   self: OwnPresence | null
 }
 export type Incoming = Exclude<ServerFrame, WelcomeFrame> | Welcome
 
-/** Where to connect, the same for every connection of a device. */
+/** Server and device, the same for every connection. */
 export interface Address {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string
   deviceId: string
   platform: Platform
@@ -31,19 +31,19 @@ export interface Ticket {
 }
 
 /**
- * `left` after a goodbye of this device, `refused` for want of a good token, `silent` because we were,
- * `too_often` because we were not, and `lost` for everything else.
+ * `left`: this device has left. `refused`: the token is not accepted. `silent`: the server missed our
+ * heartbeats. `too_often`: we sent too many frames. `lost`: everything else.
  */
-export type Ending = 'left' | 'refused' | 'silent' | 'too_often' | 'lost'
+export type CloseReason = 'left' | 'refused' | 'silent' | 'too_often' | 'lost'
 
 export interface TransportEvents {
   frame(frame: Incoming): void
-  closed(why: Ending): void
+  closed(why: CloseReason): void
 }
 
 export interface Transport {
   send(frame: ClientFrame): void
-  /** Without a goodbye. */
+  /** Closes without `leave`. */
   close(): void
 }
 

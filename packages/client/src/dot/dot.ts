@@ -1,6 +1,6 @@
-// What an app holds: its people, its listeners and what it has asked for. The connection is somewhere
-// behind the uplink and may change hands at any time; whatever hub is there is told everything anew, so
-// nothing here depends on one. Invariant: what is shown never goes back, whoever tells it.
+// The handle that an app holds: known presence, listeners and pending requests. The hub behind the uplink may
+// change at any time; each new hub gets everything again, so no state here depends on one.
+// Invariant: shown presence never goes back to an older version, whichever hub sends it.
 import {
   type ClientFrame,
   type InstantInput,
@@ -9,30 +9,31 @@ import {
   type Presence,
 } from '@greendot/protocol'
 import { AWAY_AFTER_MS, FOREVER } from '../activity/device-activity.ts'
-import { CONTACTS, type Down, type LinkView, type OpenUplink, type Uplink } from '../connection/messages.ts'
+import type { FromHub, LinkView, OpenUplink, Uplink } from '../connection/messages.ts'
 import type { Runtime, Timer } from '../platform.ts'
 import { type Change, createRoster, replaces } from '../roster/roster.ts'
+import { CONTACTS } from '../roster/watchlist.ts'
 import type { Answer, Dot, DotEvents, DotFailure, DotState, Person, PersonListener } from '../types.ts'
-import { createListeners, type Listener, listen, tell } from './listeners.ts'
-import { createChoices, refusal } from './requests.ts'
+import { createListeners, type Listener, listen, notify } from './listeners.ts'
+import { createRequests, failed } from './requests.ts'
 
-/** Shorter than this, an interruption shows nowhere. */
+/** Shorter interruptions are not shown. */
 const STALE_AFTER_MS = 2_000
 
 export interface DotParts {
   runtime: Runtime
-  /** When somebody was last active here; infinite where nobody can tell. */
+  /** When the user was last active here; `FOREVER` outside of pages. */
   activeAt: number
 }
 
-/** With what the page it lives in has to say. */
+/** With the methods that the page uses. */
 export interface InnerDot extends Dot {
   awayAfterMs(): number
   noteActivity(at: number): void
   poke(): void
-  /** The page is put away, perhaps for good: lets go of everything, and keeps what it knows. */
+  /** The page is hidden for good or frozen: closes the uplink and keeps what is known. */
   suspend(): void
-  /** Finds a hub; nothing goes anywhere before the first time. */
+  /** Opens an uplink unless there is one. */
   resume(open: OpenUplink): void
 }
 
@@ -40,8 +41,8 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
   const roster = createRoster()
   const watchers = new Map<string, Set<PersonListener>>()
   const listeners = createListeners()
-  const choices = createChoices(runtime, (ref, frame) => uplink?.send({ type: 'do', ref, frame }))
-  const goodbyes: (() => void)[] = []
+  const requests = createRequests(runtime, (ref, frame) => uplink?.send({ type: 'request', ref, frame }))
+  const leaving: (() => void)[] = []
   let isLeaving = false
   let uplink: Uplink | null = null
   let state: DotState = 'connecting'
@@ -56,43 +57,43 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
   function setState(next: DotState): void {
     if (next === state || state === 'closed') return
     state = next
-    tell(listeners.state, state)
+    notify(listeners.state, state)
   }
 
-  const fail = (failure: DotFailure) => tell(listeners.error, failure)
+  const fail = (failure: DotFailure) => notify(listeners.error, failure)
 
   function show(changes: readonly Change[], isNewList = false): void {
     for (const { person, before } of changes) {
-      // Not a copy: whoever is stopped by a listener before them is told no more.
-      tell(watchers.get(person.user_id) ?? [], person, before)
-      tell(listeners.change, person, before)
+      // Not a copy: a listener that an earlier one has stopped is not called.
+      notify(watchers.get(person.user_id) ?? [], person, before)
+      notify(listeners.change, person, before)
     }
     if (isNewList || changes.some(({ person }) => contactIds?.has(person.user_id)))
-      tell(listeners.contacts, contacts())
+      notify(listeners.contacts, contacts())
   }
 
   const isFollowed = (id: string) => watchers.has(id) || contactIds?.has(id)
 
-  /** Whoever has left the list is one of whom nothing is known. */
+  /** Contacts with version 0 (removed or hidden) are left out. */
   const contacts = (): Person[] => Array.from(contactIds ?? [], roster.get).filter(isKnown)
 
   function setContacts(people: readonly Presence[] | null): void {
     const former = contactIds ?? []
     contactIds = people && new Set(people.map(({ user_id }) => user_id))
     for (const id of former) if (!isFollowed(id)) roster.forget(id)
-    if (people) show(roster.learn(people), true)
+    if (people) show(roster.apply(people), true)
   }
 
-  function doubtSoon(): void {
+  function startStaleTimer(): void {
     staleTimer ??= runtime.after(STALE_AFTER_MS, () => {
       if (state === 'live') setState('stale')
-      show(roster.doubt())
+      show(roster.markStale())
     })
   }
 
   function onAttached(): void {
     if (state === 'left') return
-    // What an older hub was asked, this one may not know.
+    // A new hub may not know the requests of the old one.
     sessionId = null
     uplink?.send({
       type: 'attach',
@@ -104,13 +105,13 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     if (isLeaving) uplink?.send({ type: 'leave' })
   }
 
-  function onDown(message: Down): void {
+  function onDown(message: FromHub): void {
     switch (message.type) {
       case 'link':
         onLink(message)
         break
       case 'people':
-        show(roster.learn(message.people.filter(({ user_id }) => isFollowed(user_id))))
+        show(roster.apply(message.people.filter(({ user_id }) => isFollowed(user_id))))
         break
       case 'contacts':
         if (watchers.has(CONTACTS)) setContacts(message.people)
@@ -118,29 +119,29 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
       case 'me':
         onMe(message.me)
         break
-      case 'done':
-        choices.settle(message.ref, message.answer)
+      case 'answer':
+        requests.settle(message.ref, message.answer)
         break
-      case 'trouble':
+      case 'error':
         fail(message.failure)
     }
   }
 
   function onLink(link: LinkView): void {
     awayAfterMs = link.awayAfterMs
-    // What was chosen here says nothing of when somebody was active.
+    // An activity set by the app says nothing about input.
     if (chosenActiveAt === null && activeAt < FOREVER) activeAt = link.activeAt
     if (link.userId !== null && link.userId !== userId) {
-      if (userId !== null) becomeSomebodyElse()
+      if (userId !== null) onUserChanged()
       userId = link.userId
     }
     if (link.state === 'left') onLeft()
-    else if (link.state === 'down') doubtSoon()
+    else if (link.state === 'down') startStaleTimer()
     else onLive(link.sessionId)
   }
 
-  /** Another viewer sees other things; what was shown is in doubt until those come. */
-  function becomeSomebodyElse(): void {
+  /** Presence is specific to the viewer: everything shown is stale until the new user's view arrives. */
+  function onUserChanged(): void {
     me = null
     if (contactIds) setContacts([])
     show(roster.clear())
@@ -152,30 +153,30 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     setState('live')
     if (session === sessionId) return
     sessionId = session
-    choices.askAgain()
+    requests.resend()
   }
 
   function onLeft(): void {
     isLeaving = false
     end('left')
-    show(roster.doubt())
+    show(roster.markStale())
   }
 
   function end(how: 'left' | 'closed'): void {
     setState(how)
-    for (const goodbye of goodbyes.splice(0)) goodbye()
-    choices.refuseAll(`this device has ${how}`)
+    for (const resolve of leaving.splice(0)) resolve()
+    requests.failAll(`this device has ${how}`)
   }
 
-  function onMe(told: OwnPresence): void {
-    if (!replaces(told, me) || JSON.stringify(told) === JSON.stringify(me)) return
-    me = told
-    tell(listeners.me, me)
+  function onMe(incoming: OwnPresence): void {
+    if (!replaces(incoming, me) || JSON.stringify(incoming) === JSON.stringify(me)) return
+    me = incoming
+    notify(listeners.me, me)
   }
 
-  function choose(frame: ClientFrame): Promise<Answer> {
-    if (state === 'left' || state === 'closed') return Promise.resolve(refusal(`this device has ${state}`))
-    return choices.make(frame)
+  function request(frame: ClientFrame): Promise<Answer> {
+    if (state === 'left' || state === 'closed') return Promise.resolve(failed(`this device has ${state}`))
+    return requests.send(frame)
   }
 
   function watch(userIds: string | Iterable<string>, listener?: PersonListener): () => void {
@@ -189,17 +190,17 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
   }
 
   function follow(ids: Set<string>, listener?: PersonListener): () => void {
-    // A function of its own, so that a listener that watches twice is two.
-    const watcher: PersonListener = (...told) => listener?.(...told)
+    // Wrapped, so that the same listener can watch twice.
+    const watcher: PersonListener = (...args) => listener?.(...args)
     const known = [...ids].filter(roster.get)
     const added = [...ids].filter((id) => !watchers.has(id))
     for (const id of ids) watchers.set(id, (watchers.get(id) ?? new Set()).add(watcher))
     if (added.length > 0) uplink?.send({ type: 'watch', ids: added })
-    // Not at once: whoever calls has not even got the way to stop it yet.
+    // Later, because the caller does not have the stop function yet.
     queueMicrotask(() => {
       for (const id of known) {
         const person = roster.get(id)
-        if (person && ids.has(id)) tell([watcher], person, undefined)
+        if (person && ids.has(id)) notify([watcher], person, undefined)
       }
     })
 
@@ -217,13 +218,13 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
 
   function watchContacts(listener: DotEvents['contacts']): () => void {
     const stops = [listen(listeners.contacts, listener), follow(new Set([CONTACTS]))]
-    queueMicrotask(() => stops.length > 0 && contactIds && tell([listener], contacts()))
+    queueMicrotask(() => stops.length > 0 && contactIds && notify([listener], contacts()))
     return () => {
       for (const stop of stops.splice(0)) stop()
     }
   }
 
-  const letGo = (): void => {
+  const closeUplink = (): void => {
     uplink?.close()
     uplink = null
   }
@@ -240,9 +241,9 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     watchContacts,
     on: (name, listener) => listen(listeners[name] as Set<Listener>, listener as Listener),
     setAvailability: (status, options) =>
-      choose({ type: 'set_availability', status, expires_at: options?.expiresAt as InstantInput }),
+      request({ type: 'set_availability', status, expires_at: options?.expiresAt as InstantInput }),
     setCustomStatus: (status) =>
-      choose({
+      request({
         type: 'set_custom_status',
         text: status?.text ?? null,
         emoji: status?.emoji ?? null,
@@ -255,7 +256,7 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     leave() {
       if (state === 'left' || state === 'closed') return Promise.resolve()
       return new Promise((resolve) => {
-        goodbyes.push(resolve)
+        leaving.push(resolve)
         isLeaving = true
         uplink?.send({ type: 'leave' })
       })
@@ -269,7 +270,7 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     close() {
       end('closed')
       staleTimer?.stop()
-      letGo()
+      closeUplink()
       watchers.clear()
       setContacts(null)
       roster.clear()
@@ -282,8 +283,8 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     },
     poke: () => uplink?.send({ type: 'poke' }),
     suspend() {
-      letGo()
-      doubtSoon()
+      closeUplink()
+      startStaleTimer()
     },
     resume(open) {
       if (state !== 'closed') uplink ??= open({ attached: onAttached, down: onDown })

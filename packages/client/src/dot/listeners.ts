@@ -1,11 +1,10 @@
-// Listeners of an app, and telling them. Invariant: one that throws keeps no other from hearing; its error
-// shows up as any uncaught one does.
+// Event listeners of the app. Invariant: a listener that throws does not stop the others; its error is
+// reported as an uncaught one.
 import type { DotEvents } from '../types.ts'
 
 export type Listeners = { [Name in keyof DotEvents]: Set<DotEvents[Name]> }
 
-/** Any of them. */
-export type Listener = (...told: unknown[]) => void
+export type Listener = (...args: unknown[]) => void
 
 export const createListeners = (): Listeners => ({
   state: new Set(),
@@ -15,24 +14,24 @@ export const createListeners = (): Listeners => ({
   error: new Set(),
 })
 
-/** Returns the function that takes it off again. */
-export function listen<Told extends unknown[]>(
-  listeners: Set<(...told: Told) => void>,
-  listener: (...told: Told) => void,
+/** Returns the function that removes the listener. */
+export function listen<Args extends unknown[]>(
+  listeners: Set<(...args: Args) => void>,
+  listener: (...args: Args) => void,
 ): () => void {
-  // Wrapped, so that a listener added twice is two.
-  const entry = (...told: Told) => listener(...told)
+  // Wrapped, so that the same listener can be added twice.
+  const entry = (...args: Args) => listener(...args)
   listeners.add(entry)
   return () => void listeners.delete(entry)
 }
 
-export function tell<Told extends unknown[]>(
-  listeners: Iterable<(...told: Told) => void>,
-  ...told: Told
+export function notify<Args extends unknown[]>(
+  listeners: Iterable<(...args: Args) => void>,
+  ...args: Args
 ): void {
   for (const listener of listeners) {
     try {
-      listener(...told)
+      listener(...args)
     } catch (error) {
       queueMicrotask(() => {
         throw error

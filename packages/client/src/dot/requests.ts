@@ -1,43 +1,42 @@
-// What the app has asked of the server and not heard of yet. Connections come and go meanwhile: whatever has
-// no answer is asked again on the next one, in order, until it is answered or too old to be meant any more.
+// Requests of the app that have no answer yet. After a reconnect they are sent again in order, until they are
+// answered or too old.
 import type { ClientFrame } from '@greendot/protocol'
 import type { Runtime } from '../platform.ts'
 import type { Answer, ErrorCode } from '../types.ts'
 
-/** A choice that could not be made for so long would surprise whoever made it. */
-const CHOICE_MS_MAX = 30_000
-const CHOICES_MAX = 100
+/** A change that takes effect after more than this would surprise the user. */
+const REQUEST_MS_MAX = 30_000
+const REQUESTS_MAX = 100
 
-export interface Choices {
-  make(frame: ClientFrame): Promise<Answer>
-  /** There is a connection that knows nothing of them yet. */
-  askAgain(): void
+export interface Requests {
+  send(frame: ClientFrame): Promise<Answer>
+  /** Sends everything without an answer on a new connection. */
+  resend(): void
   settle(ref: number, answer: Answer): void
-  refuseAll(why: string): void
+  failAll(why: string): void
 }
 
-interface Choice {
+interface PendingRequest {
   frame: ClientFrame
   settle(answer: Answer): void
 }
 
-export const refusal = (message: string, code: ErrorCode = 'unavailable'): Answer => ({
+export const failed = (message: string, code: ErrorCode = 'unavailable'): Answer => ({
   ok: false,
   code,
   message,
 })
 
-/** What is sent without a connection is lost, which is why it is sent again. */
-export function createChoices(runtime: Runtime, send: (ref: number, frame: ClientFrame) => void): Choices {
-  const open = new Map<number, Choice>()
+/** Frames sent without a connection are dropped; `resend` covers them. */
+export function createRequests(runtime: Runtime, send: (ref: number, frame: ClientFrame) => void): Requests {
+  const open = new Map<number, PendingRequest>()
   let lastRef = 0
   return {
-    make(frame) {
-      if (open.size >= CHOICES_MAX)
-        return Promise.resolve(refusal('too much is waiting for an answer', 'overloaded'))
+    send(frame) {
+      if (open.size >= REQUESTS_MAX) return Promise.resolve(failed('too many pending requests', 'overloaded'))
       const ref = ++lastRef
       return new Promise((resolve) => {
-        const limit = runtime.after(CHOICE_MS_MAX, () => settle(refusal('there was no answer in time')))
+        const limit = runtime.after(REQUEST_MS_MAX, () => settle(failed('no answer in time')))
         function settle(answer: Answer): void {
           limit.stop()
           open.delete(ref)
@@ -47,12 +46,12 @@ export function createChoices(runtime: Runtime, send: (ref: number, frame: Clien
         send(ref, frame)
       })
     },
-    askAgain() {
+    resend() {
       for (const [ref, { frame }] of open) send(ref, frame)
     },
     settle: (ref, answer) => open.get(ref)?.settle(answer),
-    refuseAll(why) {
-      for (const choice of open.values()) choice.settle(refusal(why))
+    failAll(why) {
+      for (const request of open.values()) request.settle(failed(why))
     },
   }
 }

@@ -1,28 +1,27 @@
-// Where the dots of a page get their connection: from the nearest <greendot-connection> around them, across
-// shadow roots, or else from the one the page has named. Whenever one of these opens or ends, all dots look
-// again; how many connections there are on a page is a small number, and mostly one.
+// Finds the connection of a dot: the nearest <greendot-connection> around it, across shadow roots, or else the
+// connection of the page. When one opens or closes, all dots look again; a page has few connections.
 import { connect } from '../index.ts'
 import type { ConnectOptions, Dot } from '../types.ts'
 
-/** Servers have no elements; importing must work there all the same. */
+/** There is no HTMLElement on servers, and importing must work there. */
 export const ElementBase = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const listeners = new Set<() => void>()
 
 export const onConnections = (listener: () => void): void => void listeners.add(listener)
 
-function tellAll(): void {
+function notifyAll(): void {
   for (const listener of listeners) listener()
 }
 
-/** The connection of the page, and whether it is ours to close. */
+/** The connection of the page, and whether this module closes it. */
 let page: { dot: Dot; isOurs: boolean } | null = null
 
-/** For all dots that have no connection around them. Replaces the one before. */
+/** For all dots without a connection around them. Replaces the one before. */
 export function connectPage(given: Dot | ConnectOptions): Dot {
   if (page?.isOurs) page.dot.close()
   page = 'watch' in given ? { dot: given, isOurs: false } : { dot: connect(given), isOurs: true }
-  tellAll()
+  notifyAll()
   return page.dot
 }
 
@@ -34,25 +33,24 @@ export function findDot(start: Node): Dot | null {
 }
 
 /**
- * `<greendot-connection url="https://presence.example.org" token-url="/presence-token">` around whatever
- * has dots in it. Connected while it is in the document.
+ * `<greendot-connection url="https://presence.example.org" token-url="/presence-token">` connects all dots
+ * inside it, while it is in the document.
  *
- * - `url`: the server; without it, the one the page came from
- * - `token`: a user token, for as long as it lasts
- * - `token-url`: answers a GET, with the cookies of the page, with a token as text; asked for every connection
+ * - `url`: the server; the origin of the page by default
+ * - `token`: a user token
+ * - `token-url`: answers a GET, with the cookies of the page, with a token as text; called for every connection
  */
 export class GreendotConnection extends ElementBase {
   static observedAttributes = ['url']
   #dot: Dot | null = null
 
-  /** Null while the element is not in a document. */
   get dot(): Dot | null {
     return this.#dot
   }
 
   connectedCallback(): void {
     if (!this.shadowRoot) {
-      // It holds what it is around and is no box itself.
+      // The element itself has no box.
       const root = this.attachShadow({ mode: 'open' })
       const sheet = new CSSStyleSheet()
       sheet.replaceSync(':host { display: contents; }')
@@ -63,7 +61,7 @@ export class GreendotConnection extends ElementBase {
   }
 
   disconnectedCallback(): void {
-    // One that is only moved stays connected.
+    // An element that is only moved stays connected.
     queueMicrotask(() => {
       if (!this.isConnected) this.#close()
     })
@@ -78,15 +76,15 @@ export class GreendotConnection extends ElementBase {
   #open(): void {
     const url = new URL(this.getAttribute('url') ?? '/', document.baseURI)
     this.#dot = connect({ url, token: () => this.#token() })
-    // Nobody else hears of it where a connection is nothing but markup.
+    // Markup has no error listener.
     this.#dot.on('error', ({ code, message }) => console.warn(`greendot: ${message} (${code})`))
-    tellAll()
+    notifyAll()
   }
 
   #close(): void {
     this.#dot?.close()
     this.#dot = null
-    tellAll()
+    notifyAll()
   }
 
   async #token(): Promise<string> {

@@ -1,17 +1,17 @@
-// What a <green-dot> looks like and says. Every status has a shape of its own besides its colour: disc,
-// crescent, disc with a bar, ring; dashes for what is not known. Nothing here is parsed as markup or
-// written into a style attribute, so that it works under the strictest content security policy.
+// Draws a <green-dot>. Every status has its own shape besides its colour: disc, crescent, disc with a bar,
+// ring; dashes for unknown. Nothing here is parsed as markup or written into a style attribute, so that it
+// works under the strictest content security policy.
 import type { Status } from '../types.ts'
 
 export interface DotView {
-  /** Whom it is about, in words. */
+  /** The name of the user. */
   label: string
   status: Status | 'unknown'
-  /** There is no link: this is what was last known. */
+  /** No connection: this is the last known status. */
   isStale: boolean
 }
 
-/** Says what a dot shows, for those who cannot see it and for those who want to read it. */
+/** The text of a dot, for screen readers and for `show-label`. */
 export type Describe = (view: DotView) => string
 
 export const describeInEnglish: Describe = ({ label, status, isStale }) => {
@@ -50,7 +50,7 @@ circle { display: none; fill: none; stroke: currentColor; stroke-width: 2px; str
 
 let sheet: CSSStyleSheet | null = null
 
-/** One for all dots of a page. */
+/** One style sheet for all dots of a page. */
 function sharedSheet(): CSSStyleSheet {
   if (!sheet) {
     sheet = new CSSStyleSheet()
@@ -82,7 +82,7 @@ export function createLook(root: ShadowRoot): Look {
       path.setAttribute('d', SHAPES[view.status])
       svg.setAttribute('part', `dot ${states}`)
       svg.setAttribute('class', hasArrived(shown, view) ? `${states} arrived` : states)
-      // Read once: by the words where there are any, by the picture where there are none.
+      // Screen readers read the text if it is visible, otherwise the label of the picture.
       words.hidden = !isTextShown
       words.textContent = isTextShown ? text : ''
       if (isTextShown) {
@@ -99,6 +99,6 @@ export function createLook(root: ShadowRoot): Look {
   }
 }
 
-/** Not when a page opens: a list of people is no fireworks. */
+/** Animates the change from offline to online, but not the first rendering. */
 const hasArrived = (before: DotView | null, view: DotView): boolean =>
   view.status === 'online' && !view.isStale && before?.status === 'offline' && !before.isStale

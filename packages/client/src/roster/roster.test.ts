@@ -37,7 +37,7 @@ describe('a roster', () => {
         const roster = createRoster()
         const shownVersions = new Map<string, number>()
         for (const told of tellings) {
-          const changes = told === 'doubt' ? roster.doubt() : roster.learn(told)
+          const changes = told === 'doubt' ? roster.markStale() : roster.apply(told)
           for (const { person } of changes) {
             const before = shownVersions.get(person.user_id) ?? 0
             // Nothing known wins over everything, and everything wins over it.
@@ -53,10 +53,10 @@ describe('a roster', () => {
     fc.assert(
       fc.property(fc.array(presence, { maxLength: 20 }), presence, (before, newest) => {
         const roster = createRoster()
-        roster.learn(before)
-        roster.doubt()
+        roster.apply(before)
+        roster.markStale()
         const told = { ...newest, version: newest.version + 100 }
-        roster.learn([told])
+        roster.apply([told])
         expect(roster.get(told.user_id)).toEqual({ ...told, stale: false })
       }),
     )
@@ -72,14 +72,14 @@ describe('a roster', () => {
       devices: ['web'],
       version: 7,
     }
-    roster.learn([ann])
-    roster.learn([{ ...ann, last_seen: null }])
+    roster.apply([ann])
+    roster.apply([{ ...ann, last_seen: null }])
     expect(roster.get('ann')?.last_seen).toBeNull()
-    roster.learn([{ ...ann, version: 6 }])
+    roster.apply([{ ...ann, version: 6 }])
     expect(roster.get('ann')).toMatchObject({ version: 7, last_seen: null })
-    roster.learn([{ ...ann, status: 'offline', last_seen: null, devices: [], version: 0 }])
+    roster.apply([{ ...ann, status: 'offline', last_seen: null, devices: [], version: 0 }])
     expect(roster.get('ann')).toMatchObject({ version: 0, status: 'offline' })
-    roster.learn([{ ...ann, version: 3 }])
+    roster.apply([{ ...ann, version: 3 }])
     expect(roster.get('ann')).toMatchObject({ version: 3, status: 'online' })
   })
 
@@ -89,7 +89,7 @@ describe('a roster', () => {
         const roster = createRoster()
         const shown = new Map(roster.people().map((person) => [person.user_id, person]))
         for (const told of tellings) {
-          const changes = told === 'doubt' ? roster.doubt() : roster.learn(told)
+          const changes = told === 'doubt' ? roster.markStale() : roster.apply(told)
           for (const { person, before } of changes) {
             expect(before).toBe(shown.get(person.user_id)!)
             expect(person).not.toEqual(before!)
@@ -105,13 +105,13 @@ describe('a roster', () => {
     fc.assert(
       fc.property(fc.array(presence, { minLength: 1, maxLength: 9 }), (told) => {
         const roster = createRoster()
-        roster.learn(told)
+        roster.apply(told)
         const count = roster.people().length
-        expect(roster.doubt()).toHaveLength(count)
-        expect(roster.doubt()).toEqual([])
+        expect(roster.markStale()).toHaveLength(count)
+        expect(roster.markStale()).toEqual([])
         expect(roster.people().every(({ stale }) => stale)).toBe(true)
         // As the answer to a reconnect that found everything as it was.
-        expect(roster.learn(roster.people())).toHaveLength(count)
+        expect(roster.apply(roster.people())).toHaveLength(count)
         expect(roster.people().some(({ stale }) => stale)).toBe(false)
       }),
     )

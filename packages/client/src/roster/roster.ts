@@ -1,6 +1,6 @@
-// Who is here, from snapshots and changes: a value that takes what it is told and says what is different.
-// Invariant: nobody is ever shown older than they were shown before. There is no clock in here; whoever
-// holds a roster decides when it cannot know any more.
+// Known presence by user id, from snapshots and changes; every update returns what changed.
+// Invariant: a shown version is never replaced by an older one. There is no clock in here; the owner of a
+// roster decides when its content is stale.
 import type { Presence } from '@greendot/protocol'
 import type { Person } from '../types.ts'
 
@@ -10,28 +10,27 @@ export interface Change {
 }
 
 /**
- * The larger version is newer. The same one may show more or less of a person than before, because what
- * this viewer may see has changed. Version 0 means that nothing is known, and wins over everything.
+ * The larger version is newer. The same version may show more or less than before, because what this viewer
+ * may see has changed. Version 0 means that nothing is known, and replaces every version.
  */
-export const replaces = (told: Presence, shown: Presence | null | undefined): boolean =>
-  !shown || told.version === 0 || told.version >= shown.version
+export const replaces = (incoming: Presence, shown: Presence | null | undefined): boolean =>
+  !shown || incoming.version === 0 || incoming.version >= shown.version
 
-/** The same object when there is nothing to show anew. */
-export function shownAfter(shown: Person | undefined, told: Presence): Person {
-  if (shown && !replaces(told, shown)) return shown
-  const person = { ...told, stale: false }
+/** Returns the same object if nothing changed. */
+export function shownAfter(shown: Person | undefined, incoming: Presence): Person {
+  if (shown && !replaces(incoming, shown)) return shown
+  const person = { ...incoming, stale: false }
   return shown && JSON.stringify(shown) === JSON.stringify(person) ? shown : person
 }
 
 export interface Roster {
   get(userId: string): Person | undefined
-  /** Everybody in it, as the wire tells them. */
   people(): Person[]
-  learn(told: readonly Presence[]): Change[]
-  /** There is no link: what is shown is what was last known. */
-  doubt(): Change[]
+  apply(incoming: readonly Presence[]): Change[]
+  /** Marks everything as last known. */
+  markStale(): Change[]
   forget(userId: string): void
-  /** Nothing is known any more. Whoever shows somebody should stop, or say that it is what was last known. */
+  /** Removes everything and returns it as stale, for the viewers of what is still shown. */
   clear(): Change[]
 }
 
@@ -47,12 +46,12 @@ export function createRoster(): Roster {
   return {
     get: (userId) => shown.get(userId),
     people: () => [...shown.values()],
-    learn: (told) =>
-      told.flatMap((presence) => {
+    apply: (incoming) =>
+      incoming.flatMap((presence) => {
         const before = shown.get(presence.user_id)
         return show(shownAfter(before, presence), before)
       }),
-    doubt: () =>
+    markStale: () =>
       [...shown.values()].flatMap((before) =>
         show(before.stale ? before : { ...before, stale: true }, before),
       ),

@@ -5,9 +5,8 @@ import type { ClientFrame } from '@greendot/protocol'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { runtimeOf } from '../../testing/runtime.ts'
-import { CONTACTS } from '../connection/messages.ts'
 import type { Answer } from '../types.ts'
-import { createWatchlist } from './watchlist.ts'
+import { CONTACTS, createWatchlist } from './watchlist.ts'
 
 function createScene() {
   const clock = createFakeClock(1_000_000)
@@ -22,14 +21,14 @@ function createScene() {
     ask: (frame, onAnswer) => void lane.push({ frame, onAnswer }),
     onConfirmed() {},
     onDropped() {},
-    onTrouble(failure) {
+    onError(failure) {
       throw new Error(failure.message)
     },
   })
 
   function tell(watched: Set<string>, id: string): void {
     watched.add(id)
-    watchlist.tellsOf(id)
+    watchlist.noteSnapshot(id)
   }
 
   function catchUp(): void {

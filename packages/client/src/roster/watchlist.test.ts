@@ -27,7 +27,7 @@ function createScene({ limit = 500, versions = {} as Record<string, number> } = 
     },
     onConfirmed: (userIds) => confirmed.push(...userIds),
     onDropped: (userId) => dropped.add(userId),
-    onTrouble: (failure) => troubles.push(failure),
+    onError: (failure) => troubles.push(failure),
   })
 
   function apply(frame: ClientFrame): Answer {

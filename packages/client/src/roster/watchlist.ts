@@ -1,31 +1,32 @@
-// Keeps what the server thinks this connection watches equal to what is wanted, with few frames: wishes
-// are collected for a moment, and whoever is wanted and unwanted again meanwhile costs nothing. The contact
-// list is one more wish, and the server says who that is: whomever it tells of unasked is on it.
-// Invariant: somebody is confirmed only once the server has answered on the present connection.
+// Keeps the watch list of the connection equal to the wanted ids, with few frames: changes are collected for
+// a moment, and an id that is added and removed meanwhile sends nothing. The contact list is one more wanted
+// id; every user in a snapshot that was not requested by id is on the list.
+// Invariant: an id is confirmed only once the server has answered on the present connection.
 import type { ClientFrame } from '@greendot/protocol'
-import { CONTACTS } from '../connection/messages.ts'
 import type { Runtime } from '../platform.ts'
 import type { Answer, DotFailure } from '../types.ts'
 
-/** Far below what a server takes in a second, whatever an app does. */
+/** At most 20 flushes a second, far below the server's limit of frames. */
 const FLUSH_EVERY_MS = 50
-/** With ids and versions as long as they can be, a frame stays below 64 KiB. */
+/** With ids and versions of the maximum length, a frame stays below 64 KiB. */
 const IDS_PER_FRAME_MAX = 100
 const REFUSED_RETRY_MS = 5_000
+/** Stands for the whole contact list among watched ids. No user id contains a space. */
+export const CONTACTS = ' '
 
 export interface Watchlist {
-  /** Wanted, or not yet taken back: what the server tells of them counts. */
+  /** Wanted, or not yet unwatched: presence of this user is used. */
   isFollowed(userId: string): boolean
-  /** Whether the server has told how this person is, and tells when that changes. */
+  /** The server has answered the watch of this id on the present connection. */
   isConfirmed(userId: string): boolean
-  /** `CONTACTS` is everybody on the contact list. */
+  /** `CONTACTS` is the whole contact list. */
   want(userId: string): void
   unwant(userId: string): void
-  /** The server's list, as far as it has told; of somebody who has left it nothing is known any more. */
+  /** Ids on the contact list. Removed contacts stay in it, with version 0. */
   listed(): Iterable<string>
-  /** A snapshot has this person in it; true when that is because of the list. */
-  tellsOf(userId: string): boolean
-  /** A new connection, which watches nobody yet; or none at all. */
+  /** A snapshot contains this id; true if the contact list is the reason. */
+  noteSnapshot(userId: string): boolean
+  /** A new connection, which watches nothing yet, or none at all. */
   reset(isLive: boolean): void
 }
 
@@ -33,11 +34,11 @@ export interface WatchlistParts {
   runtime: Runtime
   versionOf(userId: string): number | undefined
   ask(frame: ClientFrame, onAnswer: (answer: Answer) => void): void
-  /** The server has answered for these: they are as we know them now. */
+  /** The server has answered for these ids. */
   onConfirmed(userIds: string[]): void
-  /** Nobody tells us of this person any more. Until then whoever wants them back finds them as they were. */
+  /** This id is no longer watched. Until then its last presence is kept. */
   onDropped(userId: string): void
-  onTrouble(failure: DotFailure): void
+  onError(failure: DotFailure): void
 }
 
 export function createWatchlist({
@@ -46,25 +47,25 @@ export function createWatchlist({
   ask,
   onConfirmed,
   onDropped,
-  onTrouble,
+  onError,
 }: WatchlistParts): Watchlist {
   const wanted = new Set<string>()
-  /** Everybody named to the server on this connection, and whether it has answered. */
-  const named = new Map<string, boolean>()
+  /** Ids requested on this connection, and whether the server has answered. */
+  const requested = new Map<string, boolean>()
   const touched = new Set<string>()
-  /** Those for whom there was no room, or no way. */
+  /** Ids refused because of the watch limit, or because the transport cannot watch them. */
   const refused = new Set<string>()
   const listed = new Set<string>()
-  /** By question, in the order of their answers: whom its snapshot will have, once each. */
+  /** For each unanswered request, in order: the ids that its snapshot will contain. */
   let expected: Set<string>[] = []
-  /** The list was asked for on this connection, which follows it to its end. */
+  /** The contact list was requested; the server follows it until the connection ends. */
   let isFollowing = false
   let isLive = false
   let isScheduled = false
   let flushedAt = 0
 
   function touch(userId: string): void {
-    // Without a connection there is nobody to tell, and the next one begins with everybody wanted.
+    // The next connection starts with all wanted ids.
     if (!isLive) return
     touched.add(userId)
     if (isScheduled) return
@@ -75,10 +76,10 @@ export function createWatchlist({
   }
 
   const isListed = (userId: string) => listed.has(userId) && wanted.has(CONTACTS)
-  const isHeld = (userId: string) => wanted.has(userId) || isListed(userId)
+  const isNeeded = (userId: string) => wanted.has(userId) || isListed(userId)
 
   function dropUnwanted(): void {
-    for (const userId of touched) if (!isHeld(userId)) onDropped(userId)
+    for (const userId of touched) if (!isNeeded(userId)) onDropped(userId)
   }
 
   function flush(): void {
@@ -86,54 +87,55 @@ export function createWatchlist({
     if (!isLive) return
     flushedAt = runtime.now()
     if (!wanted.has(CONTACTS)) {
-      // The server follows the list for as long as we are connected. Giving up everybody on it is as good.
-      named.delete(CONTACTS)
+      // The server follows the list until the connection ends, so all its ids are unwatched instead.
+      requested.delete(CONTACTS)
       for (const userId of listed) touched.add(userId)
     }
     dropUnwanted()
-    const gone = [...touched].filter((userId) => {
-      if (isHeld(userId)) return false
+    const toUnwatch = [...touched].filter((userId) => {
+      if (isNeeded(userId)) return false
       const wasListed = listed.delete(userId)
-      return named.delete(userId) || wasListed
+      return requested.delete(userId) || wasListed
     })
-    for (const user_ids of chunks(gone))
+    for (const user_ids of chunks(toUnwatch))
       ask({ type: 'unwatch', user_ids }, () => {
-        // The list told of them before it was read: they are on it, and the server tells of them no more.
+        // The server has put these ids on the list before it read the unwatch frame, and no longer sends
+        // their changes: request the list again.
         if (!user_ids.some(isListed)) return
-        named.delete(CONTACTS)
+        requested.delete(CONTACTS)
         touch(CONTACTS)
       })
-    if (gone.length > 0) {
+    if (toUnwatch.length > 0) {
       for (const userId of refused) touched.add(userId)
       refused.clear()
     }
-    const come = [...touched].filter((userId) => wanted.has(userId) && !named.has(userId))
+    const toWatch = [...touched].filter((userId) => wanted.has(userId) && !requested.has(userId))
     touched.clear()
-    if (come.includes(CONTACTS)) {
+    if (toWatch.includes(CONTACTS)) {
       isFollowing = true
-      name([CONTACTS], { type: 'watch_contacts' })
+      request([CONTACTS], { type: 'watch_contacts' })
     }
-    for (const userIds of chunks(come.filter((userId) => userId !== CONTACTS))) watch(userIds)
+    for (const userIds of chunks(toWatch.filter((userId) => userId !== CONTACTS))) watch(userIds)
   }
 
   function watch(user_ids: string[]): void {
-    // Those of whom nothing is known have no version, and are left out when it is written.
+    // JSON.stringify leaves out ids without a version.
     const known = Object.fromEntries(user_ids.map((userId) => [userId, versionOf(userId)!]))
-    name(user_ids, { type: 'watch', user_ids, known })
+    request(user_ids, { type: 'watch', user_ids, known })
   }
 
-  function name(userIds: string[], frame: ClientFrame): void {
-    for (const userId of userIds) named.set(userId, false)
+  function request(userIds: string[], frame: ClientFrame): void {
+    for (const userId of userIds) requested.set(userId, false)
     expected.push(new Set(userIds))
     ask(frame, (answer) => {
       expected.shift()
       if (answer.ok) {
-        const confirmed = userIds.filter((userId) => named.has(userId))
-        for (const userId of confirmed) named.set(userId, true)
+        const confirmed = userIds.filter((userId) => requested.has(userId))
+        for (const userId of confirmed) requested.set(userId, true)
         return onConfirmed(confirmed)
       }
-      onTrouble(answer)
-      for (const userId of userIds) named.delete(userId)
+      onError(answer)
+      for (const userId of userIds) requested.delete(userId)
       if (answer.code === 'watch_limit' || answer.code === 'unknown_type')
         for (const userId of userIds) refused.add(userId)
       else runtime.after(REFUSED_RETRY_MS, () => userIds.forEach(touch))
@@ -141,8 +143,8 @@ export function createWatchlist({
   }
 
   return {
-    isFollowed: (userId) => isHeld(userId) || named.has(userId),
-    isConfirmed: (userId) => named.get(userId) === true,
+    isFollowed: (userId) => isNeeded(userId) || requested.has(userId),
+    isConfirmed: (userId) => requested.get(userId) === true,
     want(userId) {
       wanted.add(userId)
       touch(userId)
@@ -154,10 +156,10 @@ export function createWatchlist({
       if (!isLive) onDropped(userId)
     },
     listed: () => listed,
-    tellsOf(userId) {
+    noteSnapshot(userId) {
       if (!isFollowing || expected[0]?.delete(userId)) return false
       listed.add(userId)
-      // Nobody may want the list any more.
+      // The list may have been unwatched meanwhile.
       touch(CONTACTS)
       return true
     },
@@ -168,7 +170,7 @@ export function createWatchlist({
       listed.clear()
       expected = []
       dropUnwanted()
-      named.clear()
+      requested.clear()
       refused.clear()
       touched.clear()
       if (isLive) wanted.forEach(touch)

@@ -1,5 +1,5 @@
-// What the app's backend says and asks, each as one method. Lists of any length are cut into calls that
-// the server takes; objects of the wire keep their wire names, as in the rest of this package.
+// The methods of the backend kit. Lists of any length are split into calls that the server accepts. Objects of
+// the wire keep their wire names, as in the rest of this package.
 import { type AvailabilityChoice, IDS_PER_QUERY_MAX } from '@greendot/protocol'
 import type { CustomStatusInput, Expiring } from '../types.ts'
 import type { Explanation, Operations, OwnPresence, PersonData, Presence, Settings, Stats } from './api.ts'
@@ -10,51 +10,51 @@ export type SettingsChange = Operations['PUT /api/v1/users/{user_id}/settings'][
 export type StatsHistory = Operations['GET /api/v1/stats/history']['answer']
 
 export interface Eyes {
-  /** Through whose eyes to look. Without it nobody is hidden: keep the answer from users. */
+  /** See what this viewer may see. Without it nothing is hidden: do not pass the answer on to users. */
   viewerId?: string | undefined
 }
 
 export interface People {
-  /** In the order asked for. */
+  /** In the order of the ids. */
   people: Presence[]
-  /** The server answered from its database, because it could not ask who is live. */
+  /** The hot store was not available, so the answer is from the database. */
   isDegraded: boolean
 }
 
 export interface Backend {
-  /** A token for the client of a user whom you have logged in. */
+  /** A token for the client of a logged-in user. */
   token: Mint
-  presence(userId: string, eyes?: Eyes): Promise<Presence>
-  query(userIds: readonly string[], eyes?: Eyes): Promise<People>
-  /** Whom a user has; not who has the user. */
+  presence(userId: string, options?: Eyes): Promise<Presence>
+  query(userIds: readonly string[], options?: Eyes): Promise<People>
+  /** The contact list of a user. Directed: not the users who list this one. */
   contacts: {
     list(userId: string): Promise<string[]>
-    /** In one step; the list may take up to 1 MiB. */
+    /** In one call; the body may have up to 1 MiB. */
     replace(userId: string, contactIds: readonly string[]): Promise<void>
     add(userId: string, contactIds: readonly string[]): Promise<void>
     remove(userId: string, contactIds: readonly string[]): Promise<void>
   }
   settings: {
     read(userId: string): Promise<Settings>
-    /** Merges: what is not named stays as it is. */
+    /** Merges: settings that are not named stay as they are. */
     change(userId: string, change: SettingsChange): Promise<Settings>
   }
   /** `online` returns to automatic. */
   setAvailability(userId: string, status: AvailabilityChoice, options?: Expiring): Promise<OwnPresence>
   /** Null, or neither text nor emoji, clears it. */
   setCustomStatus(userId: string, status: CustomStatusInput | null): Promise<OwnPresence>
-  /** Why somebody looks as they do to a viewer, in sentences and as data. */
-  explain(userId: string, eyes?: Eyes): Promise<Explanation>
-  /** Everything that is kept about a person. */
+  /** Why a viewer sees a user as they do, as sentences and as data. */
+  explain(userId: string, options?: Eyes): Promise<Explanation>
+  /** All stored data of a user. */
   export(userId: string): Promise<PersonData>
-  /** Forgets it. Stop minting tokens for them first. */
+  /** Erases all stored data of a user. Stop minting tokens for them first. */
   erase(userId: string): Promise<void>
   stats(): Promise<Stats>
-  /** The last hour of it. */
+  /** Samples of the last hour. */
   statsHistory(): Promise<StatsHistory>
 }
 
-/** A body has at most 1 MiB, and an id at most 256 bytes, if each of its characters is escaped. */
+/** A body has at most 1 MiB, and an id at most 256 bytes if each of its characters is escaped. */
 const CONTACTS_PER_CALL = 4_000
 const QUERIES_AT_ONCE = 4
 
@@ -87,9 +87,9 @@ export function createBackend(call: Call, token: Mint): Backend {
   return {
     token,
     query,
-    async presence(userId, eyes) {
+    async presence(userId, options) {
       // Not by path, where a user called "settings" would be a route.
-      const { people } = await query([userId], eyes)
+      const { people } = await query([userId], options)
       return people[0]!
     },
     contacts: {
@@ -133,7 +133,7 @@ function pieces<One>(list: readonly One[], lengthMax: number): One[][] {
   return Array.from({ length: count }, (_, index) => list.slice(index * lengthMax, (index + 1) * lengthMax))
 }
 
-/** Some at once, never all of them; results in the order of the list. The first failure ends it. */
+/** Runs a few at once; results in the order of the list. The first failure ends it. */
 async function inTurns<One, Result>(
   list: readonly One[],
   atOnceMax: number,

@@ -1,14 +1,13 @@
-// One call of the backend to the server: typed by its name, bounded in time, and tried again when that is
-// safe and useful. Invariant: whatever happens, a call ends within `timeoutMs`, pauses included.
-// Connections are kept open and used again by every runtime's fetch, as long as answers are read to the
-// end, which they are.
+// One HTTP call of the backend kit: typed by its name, limited in time, and retried if that is safe and
+// useful. Invariant: a call ends within `timeoutMs`, retries and pauses included.
+// Every answer is read to its end, so that fetch reuses the connection.
 import { isId } from '@greendot/protocol'
 import type { Runtime } from '../platform.ts'
 import type { Operations } from './api.ts'
 import { GreendotError, refusalIn } from './error.ts'
 
 export interface CallerParts {
-  /** Where the server is, without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   serverKey: string
   timeoutMs: number
@@ -20,7 +19,7 @@ type Name = keyof Operations
 
 export interface Answered<Value> {
   answer: Value
-  /** The server could not reach what it needs to know who is live, and answered from its database. */
+  /** The hot store was not available, so the answer is from the database. */
   isDegraded: boolean
 }
 
@@ -36,17 +35,17 @@ interface Request {
   isRepeatable: boolean
 }
 
-/** Asking, and adding what is there already, change nothing the second time. Other POSTs might. */
+/** POST requests that have the same effect when repeated. */
 const REPEATABLE_POSTS: ReadonlySet<string> = new Set<Name>([
   'POST /api/v1/presence/query',
   'POST /api/v1/users/{user_id}/contacts',
 ])
 
-/** Nobody answered, too many at once, or something between here and there is down. */
+/** No answer, rate limited, or a proxy or server that is temporarily down. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([0, 429, 502, 503, 504])
 const PAUSE_BASE_MS = 200
 const PAUSE_MS_MAX = 5_000
-/** Timers of every runtime take a longer time for none at all. */
+/** Timers run at once when their delay is longer than this. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export function createCall({ baseUrl, serverKey, timeoutMs, retriesMax, runtime }: CallerParts): Call {
@@ -70,7 +69,7 @@ export function createCall({ baseUrl, serverKey, timeoutMs, retriesMax, runtime 
     }
   }
 
-  /** What the server asks for, and some more: those refused together shall not come back together. */
+  /** What the server asks for, plus a random part, so that refused clients do not return together. */
   function pauseMs({ retryAfterMs }: GreendotError, tries: number): number {
     return (retryAfterMs ?? 0) + runtime.random() * Math.min(PAUSE_MS_MAX, PAUSE_BASE_MS * 2 ** tries)
   }
@@ -88,7 +87,7 @@ export function createCall({ baseUrl, serverKey, timeoutMs, retriesMax, runtime 
   }
 
   const call = async (name: Name, input: Input) => send(requestOf(baseUrl, name, input))
-  // The server answers each name with its type; that it does is tested against the document.
+  // A test checks the answer types against the OpenAPI document.
   return call as Call
 }
 
@@ -112,7 +111,7 @@ function requestOf(baseUrl: string, name: Name, { path = {}, query = {}, body }:
 }
 
 function segment(id: string | undefined): string {
-  // A path with dots for a name is another path: whoever erases ".." must not get a surprise.
+  // "." and ".." would change the path: erasing ".." must not call another route.
   if (isId(id) && id !== '.' && id !== '..') return encodeURIComponent(id)
   const detail = 'an id is 1 to 128 bytes without white space or commas, and in a path neither . nor ..'
   throw new GreendotError({ code: 'invalid_id', status: 400, detail })

@@ -1,16 +1,16 @@
-// The one error of the backend kit: what a server refused, or that nobody answered. Reads problem
-// documents, and makes do with whatever a proxy on the way says instead. Decide by `code`.
+// The error class of the backend kit: the server refused, or there was no answer. Reads problem documents, and
+// falls back to the status code for answers of proxies. Decide by `code`.
 import type { Problem } from './api.ts'
 
 export type BackendErrorCode = Problem['code']
 
 export interface Refusal {
   code: BackendErrorCode
-  /** 0 when no answer came. */
+  /** 0: no answer. */
   status: number
-  /** For people: what to mend. */
+  /** What to fix, for developers. */
   detail: string
-  /** How long the server asks to wait before another try, where it does. */
+  /** How long the server asks to wait before a retry. */
   retryAfterMs?: number | null
 }
 
@@ -30,7 +30,7 @@ export class GreendotError extends Error {
   }
 }
 
-/** Proxies speak for themselves; their statuses mean what ours mean. */
+/** For answers of proxies, which have no problem document. */
 const CODE_OF_STATUS: Record<number, BackendErrorCode> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -58,12 +58,12 @@ function problemIn(text: string): Pick<Problem, 'code' | 'detail'> | null {
     const { code, detail } = JSON.parse(text) as Partial<Problem>
     return typeof code === 'string' && typeof detail === 'string' ? { code, detail } : null
   } catch {
-    // Not ours: a page of a proxy, or nothing at all.
+    // Not a problem document: a page of a proxy, or empty.
     return null
   }
 }
 
-/** Seconds or a date, as HTTP has it; null for neither. */
+/** Parses the header: seconds or a date. */
 function retryAfter(header: string | null, now: number): number | null {
   if (header === null) return null
   if (/^\d+$/.test(header)) return Number(header) * 1000

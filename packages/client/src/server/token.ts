@@ -1,17 +1,17 @@
-// User tokens as the server checks them: a JWT with `sub` and `exp`, signed with HS256 and the secret the
-// two share. WebCrypto is all it needs.
+// User tokens: a JWT with `sub` and `exp`, signed with HS256 and the `jwt_secret` of the server. Uses only
+// WebCrypto.
 import { isId } from '@greendot/protocol'
 import { GreendotError } from './error.ts'
 
 export interface TokenOptions {
-  /** An hour, unless said. Clients ask for a new one whenever they connect. */
+  /** An hour by default. Clients ask for a new token for every connection. */
   ttlMs?: number
 }
 
 export type Mint = (userId: string, options?: TokenOptions) => Promise<string>
 
 const TTL_MS = 3_600_000
-/** As the server demands it of its `jwt_secret`. */
+/** The server's minimum for its `jwt_secret`. */
 const SECRET_BYTES_MIN = 32
 
 export function createMint(secret: string, now: () => number): Mint {
@@ -31,7 +31,7 @@ export function createMint(secret: string, now: () => number): Mint {
   }
 }
 
-/** For a server in dev mode, which takes anybody's word. */
+/** For a server in dev mode, which accepts `dev:<user>` without a signature. */
 export const mintForDev: Mint = async (userId) => {
   if (!isId(userId)) throw notAnId()
   return `dev:${userId}`

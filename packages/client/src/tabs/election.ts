@@ -1,159 +1,159 @@
-// One connection for all tabs of a browser without a worker: whoever holds a lock leads, has the hub, and
-// serves the others over a channel. Locks are handed on by the browser the moment a tab is gone, crashed
-// or closed, and the next leader asks everybody what they want and know. A leader that does not answer is
-// asleep; the lock is taken from it, and when it wakes up it finds that it leads no more.
-import type { Hub, Seat } from '../connection/hub.ts'
-import type { Down, OpenUplink, Up } from '../connection/messages.ts'
+// One connection for all tabs without a worker: the tab that holds a lock is the leader, runs the hub, and
+// serves the other tabs over a BroadcastChannel. When the leader is closed or crashes, the browser grants the
+// lock to the next tab, and all tabs attach to its hub. A leader that does not answer is asleep; another tab
+// steals the lock, and the old leader steps down when it wakes up.
+import type { Hub, HubTab } from '../connection/hub.ts'
+import type { FromHub, OpenUplink, ToHub } from '../connection/messages.ts'
 import type { Runtime, Timer } from '../platform.ts'
 import { holdLock } from './tab-lock.ts'
 
-/** How long a leader may take to answer. */
+/** How long the leader may take to answer. */
 const ANSWER_MS_MAX = 3_000
 
-type Cast =
+type ChannelMessage =
   | { type: 'who_leads' }
   | { type: 'leading'; leader: string }
-  | { type: 'up'; leader: string; tab: string; message: Up }
+  | { type: 'up'; leader: string; tab: string; message: ToHub }
   | { type: 'bye'; leader: string; tab: string }
-  | { type: 'down'; leader: string; tab: string; message: Down }
+  | { type: 'down'; leader: string; tab: string; message: FromHub }
 
-/** `name` is that of the lock and the channel: tabs with the same one share a connection. */
+/** `name` names the lock and the channel: tabs with the same name share a connection. */
 export function electedUplink(runtime: Runtime, name: string, newHub: () => Hub): OpenUplink {
   return (on) => {
     const locks = runtime.locks!
     const tab = runtime.newName()
     const lockOf = (other: string) => `${name}:${other}`
     const channel = new runtime.BroadcastChannel!(name)
-    const cast = (message: Cast) => channel.postMessage(message)
-    const seats = new Map<string, Seat>()
+    const post = (message: ChannelMessage) => channel.postMessage(message)
+    const tabs = new Map<string, HubTab>()
     let isOpen = true
     let hub: Hub | null = null
-    let resign = () => {}
-    let candidacy = new AbortController()
-    /** While leading, waiting for other tabs to go; aborted when somebody else leads. */
-    let reign = new AbortController()
+    let releaseLock = () => {}
+    let queuePlace = new AbortController()
+    /** Aborted when this tab stops being the leader. */
+    let leadership = new AbortController()
     let leader: string | null = null
-    let patience: Timer | null = null
+    let answerTimer: Timer | null = null
 
     function lead(): void | Promise<void> {
       if (!isOpen) return
-      calm()
+      stopAnswerTimer()
       hub = newHub()
-      reign = new AbortController()
+      leadership = new AbortController()
       leader = tab
-      seats.set(
+      tabs.set(
         tab,
-        hub.seat((message) => isOpen && on.down(message)),
+        hub.addTab((message) => isOpen && on.down(message)),
       )
-      cast({ type: 'leading', leader })
+      post({ type: 'leading', leader })
       on.attached()
       return new Promise((resolve) => {
-        resign = resolve
+        releaseLock = resolve
       })
     }
 
     function stepDown(): void {
       hub?.close()
       hub = null
-      seats.clear()
-      reign.abort()
-      resign()
+      tabs.clear()
+      leadership.abort()
+      releaseLock()
     }
 
-    /** Waits in line for the lock, or takes it from whoever has it. */
-    function run(options: LockOptions): void {
+    /** Waits for the lock, or steals it. */
+    function requestLock(options: LockOptions): void {
       locks.request(name, options, lead).catch(() => {
-        // We gave up our place in the line ourselves.
+        // This tab gave up its place in the queue.
         if (options.signal?.aborted) return
-        // It was taken from us.
+        // Another tab stole the lock.
         stepDown()
-        if (isOpen) stand()
+        if (isOpen) queueForLock()
       })
     }
 
-    function stand(): void {
-      candidacy.abort()
-      candidacy = new AbortController()
-      run({ signal: candidacy.signal })
+    function queueForLock(): void {
+      queuePlace.abort()
+      queuePlace = new AbortController()
+      requestLock({ signal: queuePlace.signal })
     }
 
-    function overthrow(): void {
-      patience = null
-      candidacy.abort()
-      run({ steal: true })
+    function stealLock(): void {
+      answerTimer = null
+      queuePlace.abort()
+      requestLock({ steal: true })
     }
 
-    function calm(): void {
-      patience?.stop()
-      patience = null
+    function stopAnswerTimer(): void {
+      answerTimer?.stop()
+      answerTimer = null
     }
 
     function expectAnswer(): void {
-      if (!hub) patience ??= runtime.after(ANSWER_MS_MAX, overthrow)
+      if (!hub) answerTimer ??= runtime.after(ANSWER_MS_MAX, stealLock)
     }
 
-    function seatOf(other: string): Seat {
-      const known = seats.get(other)
+    function tabOf(other: string): HubTab {
+      const known = tabs.get(other)
       if (known) return known
-      const seat = hub!.seat((message) => cast({ type: 'down', leader: tab, tab: other, message }))
-      seats.set(other, seat)
-      locks.request(lockOf(other), { signal: reign.signal }, () => dismiss(other)).catch(() => {})
-      return seat
+      const added = hub!.addTab((message) => post({ type: 'down', leader: tab, tab: other, message }))
+      tabs.set(other, added)
+      locks.request(lockOf(other), { signal: leadership.signal }, () => removeTab(other)).catch(() => {})
+      return added
     }
 
-    function dismiss(other: string): void {
-      seats.get(other)?.leave()
-      seats.delete(other)
+    function removeTab(other: string): void {
+      tabs.get(other)?.leave()
+      tabs.delete(other)
     }
 
-    channel.onmessage = ({ data }: MessageEvent<Cast>) => {
+    channel.onmessage = ({ data }: MessageEvent<ChannelMessage>) => {
       switch (data.type) {
         case 'who_leads':
-          if (hub) cast({ type: 'leading', leader: tab })
+          if (hub) post({ type: 'leading', leader: tab })
           break
         case 'leading':
-          calm()
+          stopAnswerTimer()
           if (data.leader === leader) break
-          // Should it be us who led until now, the news of that may still be on its way.
+          // If this tab was the leader, the rejection of its lock may still be pending.
           if (hub) {
             stepDown()
-            stand()
+            queueForLock()
           }
           leader = data.leader
           on.attached()
           break
         case 'up':
-          if (hub && data.leader === tab) seatOf(data.tab).receive(data.message)
+          if (hub && data.leader === tab) tabOf(data.tab).receive(data.message)
           break
         case 'bye':
-          if (hub && data.leader === tab) dismiss(data.tab)
+          if (hub && data.leader === tab) removeTab(data.tab)
           break
         case 'down':
           if (data.tab !== tab || data.leader !== leader) break
-          calm()
+          stopAnswerTimer()
           on.down(data.message)
       }
     }
 
     const release = holdLock(locks, lockOf(tab), () => {
       if (!isOpen) return
-      stand()
-      cast({ type: 'who_leads' })
+      queueForLock()
+      post({ type: 'who_leads' })
       expectAnswer()
     })
 
     return {
       send(message) {
-        if (hub) return seats.get(tab)?.receive(message)
+        if (hub) return tabs.get(tab)?.receive(message)
         if (leader === null) return
-        cast({ type: 'up', leader, tab, message })
+        post({ type: 'up', leader, tab, message })
         if (message.type === 'attach' || message.type === 'active' || message.type === 'poke') expectAnswer()
       },
       close() {
         isOpen = false
-        calm()
-        if (!hub && leader !== null) cast({ type: 'bye', leader, tab })
-        candidacy.abort()
+        stopAnswerTimer()
+        if (!hub && leader !== null) post({ type: 'bye', leader, tab })
+        queuePlace.abort()
         stepDown()
         release()
         channel.close()

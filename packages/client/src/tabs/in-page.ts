@@ -1,7 +1,7 @@
-// What pages add to the core: activity, the life of the page, and tabs that share one connection. Loaded
-// while the first token is fetched, so it costs no time, and programs outside of browsers never load it.
-// Like everything that is loaded later it imports no values of the core, so that the core stays one file.
-import { startActivity } from '../activity/page-activity.ts'
+// What pages add to the core: activity, page lifecycle, and tabs that share one connection. Loaded while the
+// first token is fetched, so it adds no delay; other runtimes never load it. Like every module that is loaded
+// later it imports no values of the core, so that the core stays one file.
+import { startPageActivity } from '../activity/page-activity.ts'
 import type { Hub } from '../connection/hub.ts'
 import type { OpenUplink, Uplink } from '../connection/messages.ts'
 import type { Address } from '../connection/transport.ts'
@@ -11,7 +11,7 @@ import type { ConnectOptions } from '../types.ts'
 import { electedUplink } from './election.ts'
 import { followPage } from './page-lifecycle.ts'
 import { startPulse } from './pulse.ts'
-import { answeringTokens, askingTabs } from './tab-tokens.ts'
+import { hubWithTabTokens, uplinkWithTokens } from './tab-tokens.ts'
 import { workerUplink } from './worker-uplink.ts'
 
 export interface PageParts {
@@ -27,33 +27,33 @@ export interface PageParts {
 
 type Pulse = (intervalMs: number, run: () => void) => Timer
 
-/** Tabs that were loaded before an update must not misunderstand those loaded after it. */
-const MESSAGES_VERSION = 2
+/** Tabs with different versions of this code must not exchange messages. */
+const MESSAGES_VERSION = 3
 const DEVICE_KEY = 'greendot.device'
 
-export function inhabit(parts: PageParts): void {
+export function attachToPage(parts: PageParts): void {
   const { runtime, window, options, dot } = parts
-  // It may have been closed while this was loaded.
+  // It may have been closed while this module was loaded.
   if (dot.state === 'closed') return
-  const deviceId = options.deviceId ?? keptDeviceId(window, parts.address.deviceId)
+  const deviceId = options.deviceId ?? storedDeviceId(window, parts.address.deviceId)
   const address = { ...parts.address, deviceId }
   const newHub = (token: () => Promise<string>) =>
     parts.newHub(address, (intervalMs, run) => startPulse(runtime, intervalMs, run), token)
   const isShared = options.tabs !== 'separate' && runtime.locks && runtime.BroadcastChannel
   const tokens = isShared ? createTokens(parts.token) : { user: null, next: parts.token }
   const alone = parts.soloUplink(() => newHub(tokens.next))
-  const newSharedHub = () => askingTabs(runtime, newHub)
+  const newSharedHub = () => hubWithTabTokens(runtime, newHub)
   const open = tokens.user
     ? sharedUplink(tokens.user, (user) =>
         user === null
           ? alone
-          : answeringTokens(uplinkOf(user, { ...parts, address }, newSharedHub), tokens.next),
+          : uplinkWithTokens(uplinkOf(user, { ...parts, address }, newSharedHub), tokens.next),
       )
     : alone
   const { awayAfterMs, noteActivity: onActive } = dot
   const { idleDetection } = options
   const followed = [
-    startActivity({ runtime, window, idleDetection, awayAfterMs, onActive }),
+    startPageActivity({ runtime, window, idleDetection, awayAfterMs, onActive }),
     followPage(window, dot, open),
   ]
   dot.on('state', (state) => {
@@ -61,20 +61,20 @@ export function inhabit(parts: PageParts): void {
   })
 }
 
-/** The same for all tabs and after a reload, so that neither is a departure. */
-function keptDeviceId(window: Page, made: string): string {
+/** The same for all tabs and after a reload, so that a reload is not a departure. */
+function storedDeviceId(window: Page, made: string): string {
   try {
     const { localStorage } = window
-    const kept = localStorage.getItem(DEVICE_KEY)
-    if (kept !== null) return kept
+    const stored = localStorage.getItem(DEVICE_KEY)
+    if (stored !== null) return stored
     localStorage.setItem(DEVICE_KEY, made)
   } catch {
-    // The browser keeps nothing for this page: after a reload it is another device.
+    // Storage is blocked: after a reload this is another device.
   }
   return made
 }
 
-/** Tabs share when they are of one user, so whose tab this is has to be known before. */
+/** Tabs of one user share, so the user must be known first. */
 function sharedUplink(
   user: Promise<string | null>,
   uplinkOf: (user: string | null) => OpenUplink,
@@ -108,13 +108,13 @@ function uplinkOf(
     typeof worker === 'function'
       ? worker()
       : new window.SharedWorker(worker, { type: 'module', name: 'greendot' })
-  return workerUplink({ runtime, start, hello: { hub: name, address, transport }, otherwise: elected })
+  return workerUplink({ runtime, start, hello: { hub: name, address, transport }, fallback: elected })
 }
 
-/** The first token says whose tab this is, and is then used like any other. */
+/** The first token names the user, and is then used for the first connection. */
 function createTokens(fetchToken: () => Promise<string>) {
   let first: Promise<string> | null = fetchToken()
-  /** Null when it cannot be told. */
+  /** Null if the token does not name its user. */
   const user = first.then(userOf, () => null)
   return {
     user,

@@ -1,9 +1,8 @@
-// A steady beat. Browsers slow the timers of hidden pages down, to once a second and after five minutes
-// (Chrome) to once a minute, which is longer than servers bear silence. Timers of workers keep their pace,
-// so while a page is hidden a tiny worker ticks for it. Where a security policy forbids that, the server
-// closes the connection for want of a heartbeat; that event is not slowed down, the link comes back on it
-// at once, and within the server's grace nobody sees anything. In workers and outside of browsers timers
-// are honest, and this is an ordinary interval.
+// An interval for heartbeats. Browsers slow down timers of hidden pages to once a second, and Chrome after
+// five minutes to once a minute, which is longer than the heartbeat TTL. Timers of workers are not slowed
+// down, so while a page is hidden a tiny worker ticks for it. If a security policy forbids the worker, the
+// server closes the connection for want of a heartbeat; the page gets that event at once and reconnects within
+// the offline delay, so the user does not appear offline.
 import type { Runtime, Timer } from '../platform.ts'
 
 export function startPulse(runtime: Runtime, intervalMs: number, run: () => void): Timer {
@@ -15,7 +14,7 @@ export function startPulse(runtime: Runtime, intervalMs: number, run: () => void
   let worker: Worker | undefined
 
   function look(): void {
-    // Hiding and showing are moments at which to be on time, too.
+    // A change of visibility is also a chance to send a late heartbeat.
     run()
     worker?.terminate()
     worker = undefined
@@ -24,7 +23,7 @@ export function startPulse(runtime: Runtime, intervalMs: number, run: () => void
       worker = new Worker(address)
       worker.onmessage = run
     } catch {
-      // Forbidden here; see above for why that is bearable.
+      // Forbidden by a security policy; see above.
     }
   }
 

@@ -1,7 +1,7 @@
-// A tab that is gone is noticed by a lock: it holds one by its own name for as long as it lives, and whoever
-// waits for that lock gets it the moment the tab was closed, or crashed.
+// Detects closed and crashed tabs: a tab holds a lock with its own name while it lives, and a waiter for that
+// lock gets it when the tab is gone.
 
-/** Holds a lock until the returned function is called; `onHeld` when it is granted. */
+/** Holds a lock until the returned function is called. */
 export function holdLock(locks: LockManager, name: string, onHeld: () => void): () => void {
   let release = () => {}
   const released = new Promise<void>((resolve) => {

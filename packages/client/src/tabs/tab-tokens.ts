@@ -1,40 +1,40 @@
-// Tokens for a hub that tabs share: they come from the tabs, because only those can ask the app for one. A
-// tab that does not answer may be asleep, and one that has none says why; either way the next one is asked.
-// Both ends of it are here; a hub that has its app right beside it needs neither.
+// Tokens for a hub that tabs share: the hub asks the tabs, because only they can ask the app. A tab that does
+// not answer may be asleep, and one without a token says why; in both cases the next tab is asked. Both sides
+// of this exchange are here.
 import type { Hub } from '../connection/hub.ts'
-import type { Down, OpenUplink, Up } from '../connection/messages.ts'
+import type { FromHub, OpenUplink, ToHub } from '../connection/messages.ts'
 import type { Runtime, Timer } from '../platform.ts'
 
 const TOKEN_MS_MAX = 10_000
 
-type Delivery = Extract<Up, { type: 'token' | 'no_token' }>
+type TokenAnswer = Extract<ToHub, { type: 'token' | 'no_token' }>
 
-/** The end of the hub: what comes and goes for the sake of tokens, it never sees. */
-export function askingTabs(runtime: Runtime, newHub: (token: () => Promise<string>) => Hub): Hub {
-  const tabs = new Set<(message: Down) => void>()
-  const open = new Map<number, (message: Delivery | null) => void>()
+/** The side of the hub. Token messages do not reach the hub itself. */
+export function hubWithTabTokens(runtime: Runtime, newHub: (token: () => Promise<string>) => Hub): Hub {
+  const tabs = new Set<(message: FromHub) => void>()
+  const open = new Map<number, (message: TokenAnswer | null) => void>()
   let lastRef = 0
 
-  async function askOne(send: (message: Down) => void): Promise<Delivery | null> {
+  async function askOne(send: (message: FromHub) => void): Promise<TokenAnswer | null> {
     const ref = ++lastRef
     let limit: Timer | undefined
-    const delivery = await new Promise<Delivery | null>((resolve) => {
+    const answer = await new Promise<TokenAnswer | null>((resolve) => {
       open.set(ref, resolve)
       limit = runtime.after(TOKEN_MS_MAX, () => resolve(null))
       send({ type: 'token', ref })
     })
     limit?.stop()
     open.delete(ref)
-    return delivery
+    return answer
   }
 
   async function ask(): Promise<string> {
-    let problem = 'nobody has answered'
-    // Those who came last are the most likely to be awake.
+    let problem = 'no tab has answered'
+    // The newest tabs are the most likely to be awake.
     for (const send of [...tabs].reverse()) {
-      const delivery = await askOne(send)
-      if (delivery?.type === 'token') return delivery.token
-      problem = delivery?.problem ?? problem
+      const answer = await askOne(send)
+      if (answer?.type === 'token') return answer.token
+      problem = answer?.problem ?? problem
     }
     throw new Error(`no token: ${problem}`)
   }
@@ -42,25 +42,25 @@ export function askingTabs(runtime: Runtime, newHub: (token: () => Promise<strin
   const hub = newHub(ask)
   return {
     close: hub.close,
-    seat(send) {
-      const seat = hub.seat(send)
+    addTab(send) {
+      const tab = hub.addTab(send)
       tabs.add(send)
       return {
         receive(message) {
           if (message.type === 'token' || message.type === 'no_token') open.get(message.ref)?.(message)
-          else seat.receive(message)
+          else tab.receive(message)
         },
         leave() {
           tabs.delete(send)
-          seat.leave()
+          tab.leave()
         },
       }
     },
   }
 }
 
-/** The end of a tab: the hub gets its answers, and the rest comes through. */
-export function answeringTokens(open: OpenUplink, token: () => Promise<string>): OpenUplink {
+/** The side of the tab: answers token messages and passes on the rest. */
+export function uplinkWithTokens(open: OpenUplink, token: () => Promise<string>): OpenUplink {
   return (on) => {
     const uplink = open({
       attached: on.attached,

@@ -1,36 +1,36 @@
-// The way to a hub that lives in a SharedWorker, for all tabs of a browser. Each side notices by a lock when
-// the other is gone: browsers say nothing when a tab crashes, and nothing when it takes the worker with it.
-// A worker that is gone is started again; where there is none to be had, the tabs go another way.
+// The uplink to a hub in a SharedWorker. Each side detects by a lock when the other is gone, because browsers
+// report neither the crash of a tab nor that of a worker. A worker that is gone is started again; if there is
+// none, the tabs use the fallback.
 
-import type { Down, OpenUplink, Up, Uplink } from '../connection/messages.ts'
+import type { FromHub, OpenUplink, ToHub, Uplink } from '../connection/messages.ts'
 import type { Address } from '../connection/transport.ts'
 import type { Runtime, Timer } from '../platform.ts'
 import { holdLock } from './tab-lock.ts'
 
-/** A worker that has not answered by then is not coming: its script may be missing, or forbidden. */
+/** After this the worker counts as missing: its script may not exist or be forbidden. */
 const WORKER_MS_MAX = 10_000
-/** One that is gone again and again will not last. */
+/** After so many workers that ended, the fallback is used. */
 const WORKERS_MAX = 3
 
-/** What a tab says to the worker. */
+/** From a tab to the worker. */
 export type ToWorker =
   /** `hub` names the user and the server: one worker may serve several. */
   | { type: 'hello'; hub: string; lock: string; address: Address; transport: 'auto' | 'websocket' | 'http' }
-  | { type: 'up'; message: Up }
+  | { type: 'up'; message: ToHub }
   | { type: 'bye' }
 
-/** What it says first, with the lock that it holds; everything after it is from the hub. */
-export type FromWorker = { type: 'here'; lock: string } | Down
+/** First `here`, with the lock that the worker holds; everything after it is from the hub. */
+export type FromWorker = { type: 'here'; lock: string } | FromHub
 
 export interface WorkerUplinkParts {
   runtime: Runtime
   start(): SharedWorker
   hello: Omit<Extract<ToWorker, { type: 'hello' }>, 'type' | 'lock'>
-  /** Where to turn when there is no worker after all. */
-  otherwise: OpenUplink
+  /** Used if there is no worker. */
+  fallback: OpenUplink
 }
 
-export function workerUplink({ runtime, start, hello, otherwise }: WorkerUplinkParts): OpenUplink {
+export function workerUplink({ runtime, start, hello, fallback }: WorkerUplinkParts): OpenUplink {
   return (on) => {
     const locks = runtime.locks!
     const lock = `${hello.hub}:${runtime.newName()}`
@@ -41,39 +41,39 @@ export function workerUplink({ runtime, start, hello, otherwise }: WorkerUplinkP
     let waiting = new AbortController()
     let workers = 0
     const send = (message: ToWorker) => port?.postMessage(message)
-    const release = holdLock(locks, lock, employ)
+    const release = holdLock(locks, lock, startWorker)
 
-    function employ(): void {
+    function startWorker(): void {
       if (!isOpen) return
       try {
-        if (++workers > WORKERS_MAX) throw new Error('no worker lasts')
+        if (++workers > WORKERS_MAX) throw new Error('workers keep ending')
         const worker = start()
         port = worker.port
-        worker.onerror = turn
+        worker.onerror = fallBack
       } catch {
-        turn()
+        fallBack()
         return
       }
-      limit = runtime.after(WORKER_MS_MAX, turn)
+      limit = runtime.after(WORKER_MS_MAX, fallBack)
       port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-        if (data.type === 'here') meet(data.lock)
+        if (data.type === 'here') onWorkerReady(data.lock)
         else on.down(data)
       }
       send({ type: 'hello', lock, ...hello })
     }
 
-    function meet(lockOfWorker: string): void {
+    function onWorkerReady(lockOfWorker: string): void {
       limit?.stop()
       waiting = new AbortController()
       const died = () => {
-        dismiss()
-        employ()
+        closePort()
+        startWorker()
       }
       locks.request(lockOfWorker, { signal: waiting.signal }, died).catch(() => {})
       on.attached()
     }
 
-    function dismiss(): void {
+    function closePort(): void {
       limit?.stop()
       waiting.abort()
       send({ type: 'bye' })
@@ -81,17 +81,17 @@ export function workerUplink({ runtime, start, hello, otherwise }: WorkerUplinkP
       port = null
     }
 
-    function turn(): void {
+    function fallBack(): void {
       if (!isOpen || other) return
-      dismiss()
-      other = otherwise(on)
+      closePort()
+      other = fallback(on)
     }
 
     return {
       send: (message) => (other ? other.send(message) : send({ type: 'up', message })),
       close() {
         isOpen = false
-        dismiss()
+        closePort()
         other?.close()
         release()
       },
