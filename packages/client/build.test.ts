@@ -1,5 +1,5 @@
-// What is published, as somebody gets it: how large it is, that importing it does nothing, that its example
-// runs, and that its types are whole. Where it runs is in runtimes.test.ts.
+// The published package: its size, importing it without side effects, the example of its README, and its types.
+// Runtimes are in runtimes.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,16 +33,16 @@ const gzipped = (file: string) => Bun.gzipSync(read(file), { level: 9 }).length
 async function run(command: string[], program: string): Promise<string> {
   writeFileSync(join(app, 'program.mjs'), program)
   const child = Bun.spawn([...command, 'program.mjs'], { cwd: app, stdout: 'pipe', stderr: 'pipe' })
-  const [said, complained] = await Promise.all([
+  const [output, errors] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ])
-  if ((await child.exited) !== 0) throw new Error(complained)
-  return said
+  if ((await child.exited) !== 0) throw new Error(errors)
+  return output
 }
 
 describe('the package', () => {
-  test('[X3] the core is under 6 KB, and one file', () => {
+  test('[X3] the core is one file under 6 KB', () => {
     const sizes = ['index.js', 'in-page.js', 'fallback.js', 'worker.js'].map(
       (file) => `${file} ${gzipped(file)}`,
     )
@@ -52,10 +52,11 @@ describe('the package', () => {
     expect(imported.map((match) => match[1] ?? match[2]).sort()).toEqual(['./fallback.js', './in-page.js'])
   })
 
-  test('[X3] nothing of it needs a dependency', () => {
+  test('[X3] no file imports a dependency', () => {
     const manifest = JSON.parse(read('package.json'))
     expect(manifest.dependencies).toBeUndefined()
-    const files = readdirSync(built).filter((file) => /\.(js|d\.ts)$/.test(file))
+    const all = readdirSync(built, { recursive: true, encoding: 'utf8' })
+    const files = all.filter((file) => /\.(js|d\.ts)$/.test(file))
     expect(files.length).toBeGreaterThan(8)
     for (const file of files) {
       const specifiers = Array.from(
@@ -63,17 +64,17 @@ describe('the package', () => {
         (match) => match[1]!,
       )
       const foreign = specifiers.filter(
-        (specifier) => !specifier.startsWith('./') && !/^react($|\/)/.test(specifier),
+        (specifier) => !/^\.\.?\//.test(specifier) && !/^react($|\/)/.test(specifier),
       )
       expect({ file, foreign }).toEqual({ file, foreign: [] })
     }
   })
 
-  test('[X3] the hooks say that they are for clients', () => {
+  test("[X3] the hooks start with 'use client'", () => {
     expect(read('react.js')).toStartWith("'use client'")
   })
 
-  test('[X3] importing it touches no global', async () => {
+  test('[X3] importing it reads no global', async () => {
     const program = `
       const touched = []
       for (const name of ['window', 'document', 'localStorage', 'WebSocket', 'fetch', 'setTimeout', 'setInterval', 'BroadcastChannel', 'SharedWorker', 'navigator'])
@@ -83,15 +84,15 @@ describe('the package', () => {
     expect(JSON.parse(await run(['node'], program))).toEqual([])
   })
 
-  test('[X3] the example of the README runs as it is', async () => {
+  test('[X3] the example of the README runs unchanged', async () => {
     const [, example] = /```js\n(.*?)```/s.exec(read('README.md'))!
-    const said = await run(['node'], example!.replace('http://127.0.0.1:4400', server.url))
-    expect(said).toContain('the connection is live')
-    expect(said).toContain('bob is offline')
-    expect(said).toContain('the connection is left')
+    const output = await run(['node'], example!.replace('http://127.0.0.1:4400', server.url))
+    expect(output).toContain('the connection is live')
+    expect(output).toContain('bob is offline')
+    expect(output).toContain('the connection is left')
   })
 
-  test('[X3] a listener that throws keeps no other from hearing, and is not passed over', async () => {
+  test('[X3] a listener that throws does not stop the others, and its error is uncaught', async () => {
     const program = `
       import { connect } from '@greendot/client'
       process.on('uncaughtException', ({ message }) => console.log(message))
@@ -104,7 +105,7 @@ describe('the package', () => {
     expect((await run(['node'], program)).trim().split('\n').sort()).toEqual(['mine', 'offline'])
   })
 
-  test('[X3] its types are whole, for a project with types of its own', async () => {
+  test('[X3] its types are complete', async () => {
     const program = `
       import { connect, type Dot, type Person, type Status } from '@greendot/client'
       const dot: Dot = connect({ url: new URL('https://example.org'), token: async () => 'token' })
@@ -112,9 +113,9 @@ describe('the package', () => {
       const status: Status | null | undefined = person?.status
       dot.on('change', (after, before) => console.log(after.last_seen, before?.version, status))
       dot.setAvailability('busy', { expiresAt: new Date() }).then((answer) => answer.ok || answer.code)
-      // @ts-expect-error no such choice
+      // @ts-expect-error no such availability
       dot.setAvailability('asleep')
-      // @ts-expect-error what is shown is not for writing
+      // @ts-expect-error read-only
       if (person) person.status = 'busy'`
     writeFileSync(join(app, 'program.mts'), program)
     const compilerOptions = {

@@ -1,6 +1,6 @@
-// The published client in each of the runtimes it is for, as a program of its own: it connects to a real
-// server, watches, sees a change, says goodbye and ends by itself. The backend kit is in
-// server-runtimes.test.ts.
+// The published client in each supported runtime, as a separate program: it connects to a real server, watches,
+// gets a change, leaves and exits by itself. The backend kit is in server-runtimes.test.ts.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,15 +14,15 @@ const deno = await findDeno()
 const DENO = deno.state === 'found' ? [deno.path, 'run', '--no-prompt', '--allow-net'] : null
 const WITHOUT = ['node', '--no-warnings', '--no-experimental-websocket']
 
-/** Node has a WebSocket of its own from version 22 on, and before that behind a flag. */
+/** Node has a WebSocket from version 22 on, and before that behind a flag. */
 const RUNTIMES: { name: string; command: string[] | null; transport: 'auto' | 'websocket' }[] = [
-  { name: 'Node as it is', command: ['node'], transport: 'auto' },
+  { name: 'Node', command: ['node'], transport: 'auto' },
   {
-    name: 'Node with its WebSocket',
+    name: 'Node with --experimental-websocket',
     command: ['node', '--no-warnings', '--experimental-websocket'],
     transport: 'websocket',
   },
-  { name: 'Node without any WebSocket', command: WITHOUT, transport: 'auto' },
+  { name: 'Node without a WebSocket', command: WITHOUT, transport: 'auto' },
   { name: 'Bun', command: [process.execPath], transport: 'websocket' },
   {
     name: deno.state === 'found' ? 'Deno' : `Deno (${deno.why})`,
@@ -53,12 +53,12 @@ async function run(command: readonly string[], program: string): Promise<string[
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [said, complained] = await Promise.all([
+  const [output, errors] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ])
-  if ((await child.exited) !== 0) throw new Error(complained)
-  return said.trim().split('\n')
+  if ((await child.exited) !== 0) throw new Error(errors)
+  return output.trim().split('\n')
 }
 
 const watching = (transport: string) => `
@@ -73,16 +73,16 @@ const watching = (transport: string) => `
 
 describe('the client', () => {
   for (const { name, command, transport } of RUNTIMES) {
-    test.skipIf(command === null)(`[X3] in ${name} connects, watches, sees a change and ends`, async () => {
+    test.skipIf(command === null)(`[X3] in ${name} connects, watches, gets a change and exits`, async () => {
       const bob = await connectBare(server.url, 'bob')
       bob.send({ type: 'watch', user_ids: ['alice'] })
       bob.send({ type: 'set_availability', status: 'invisible' })
       const running = run(command!, watching(transport))
-      // Bob shows himself once alice has said that she looks.
-      const sawNobody = bob.sees('alice', (alice) => alice.custom_status?.text === 'I see', {
+      // Bob becomes visible once alice has said that she watches.
+      const sawOffline = bob.sees('alice', (alice) => alice.custom_status?.text === 'I see', {
         withinMs: 10_000,
       })
-      await Promise.race([sawNobody, running])
+      await Promise.race([sawOffline, running])
       bob.send({ type: 'set_availability', status: 'online' })
       expect(await running).toEqual(['offline', 'online'])
       await bob.sees('alice', ({ status, version }) => status === 'offline' && version > 0)
@@ -91,7 +91,7 @@ describe('the client', () => {
     })
   }
 
-  test('[X3] that may use WebSockets only, in Node without any, says so at once', async () => {
+  test('[X3] with transport: websocket throws in a runtime without one', async () => {
     const program = `
       import { connect } from '@greendot/client'
       try {

@@ -1,5 +1,5 @@
-// The published backend kit, used by a program of its own in each of the runtimes it is for: it mints a
-// token, keeps contacts and asks. Between program and server stands a door that counts connections.
+// The published backend kit in each supported runtime, as a separate program. A proxy between program and
+// server counts connections.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, connect as dial, type Server } from 'node:net'
@@ -42,13 +42,13 @@ const RUNTIMES = [
 const folder = mkdtempSync(join(tmpdir(), 'greendot-kit-'))
 const built = join(folder, 'node_modules/@greendot/client')
 let server: TestServer
-let door: Server
+let proxy: Server
 let connections = 0
 
 beforeAll(async () => {
   server = await startServer(securedSettings)
   const { port } = new URL(server.url)
-  door = createServer((inside) => {
+  proxy = createServer((inside) => {
     connections++
     const outside = dial(Number(port), '127.0.0.1')
     for (const [from, to] of [
@@ -59,34 +59,34 @@ beforeAll(async () => {
       from.on('error', () => to.destroy())
     }
   })
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   await buildClient(built)
   await Bun.write(join(folder, 'main.mjs'), PROGRAM)
   await Bun.write(join(folder, 'package.json'), '{"type":"module"}')
 })
 afterAll(async () => {
-  door.close()
+  proxy.close()
   await server.stop()
   rmSync(folder, { recursive: true })
 })
 
 describe('the kit', () => {
   for (const { name, command } of RUNTIMES) {
-    test.skipIf(command === null)(`[X3] [C6] does its work in ${name}, on few connections`, async () => {
+    test.skipIf(command === null)(`[X3] [C6] works in ${name}, and reuses connections`, async () => {
       connections = 0
       const child = Bun.spawn([...command!, join(folder, 'main.mjs')], {
         cwd: folder,
         env: {
           ...process.env,
           DENO_DIR: join(folder, 'deno'),
-          URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+          URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
           KEY: SERVER_KEY,
           SECRET,
         },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
-      const said = JSON.parse(await new Response(child.stdout).text())
-      expect(said).toEqual({
+      const output = JSON.parse(await new Response(child.stdout).text())
+      expect(output).toEqual({
         isAccepted: true,
         contacts: CALLS,
         status: 'online',
@@ -98,7 +98,7 @@ describe('the kit', () => {
     })
   }
 
-  test('[X3] is one small file that imports nothing', async () => {
+  test('[X3] is one file without imports, under 4 KB', async () => {
     const text = await Bun.file(join(built, 'server.js')).text()
     expect(text).not.toMatch(/\bimport\b[^.]|\brequire\(/)
     const gzippedBytes = gzipSync(text, { level: 9 }).length

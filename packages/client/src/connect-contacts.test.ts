@@ -1,10 +1,10 @@
-// The contact list that a backend keeps, as the client shows it, against a real server: through edits,
-// interruptions, people who are watched by name as well, and the end of watching.
+// watchContacts against a real server: edits, reconnects, contacts that are also watched by id, and the end of
+// watching.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
 import { startServer, type TestServer } from '../../../testing/server.ts'
 import { until } from '../../../testing/services/within.ts'
-import { keepDiary, recordingSockets } from '../testing/until.ts'
+import { createEventLog, recordingSockets } from '../testing/recording.ts'
 import { connect } from './index.ts'
 import { type Backend, greendot } from './server.ts'
 import type { ConnectOptions, Dot, Person } from './types.ts'
@@ -34,7 +34,7 @@ function open(options: Partial<ConnectOptions> = {}) {
     ...options,
   })
   dots.push(dot)
-  return { dot, sockets, diary: keepDiary(dot) }
+  return { dot, sockets, log: createEventLog(dot) }
 }
 
 async function arrive(...names: string[]): Promise<void> {
@@ -43,24 +43,24 @@ async function arrive(...names: string[]): Promise<void> {
 
 const shortly = (people: readonly Person[]) => people.map(({ user_id, status }) => `${user_id} ${status}`)
 
-/** Everything a listener was told, and a way to wait for what it is to be told last. */
+/** All lists that a listener got, and a way to wait for the expected last one. */
 function followed(dot: Dot) {
   const lists: string[][] = []
-  let look = () => {}
+  let check = () => {}
   const stop = dot.watchContacts((people) => {
     lists.push(shortly(people))
-    look()
+    check()
   })
   const until = (...wanted: string[]) =>
     new Promise<void>((resolve) => {
-      look = () => Bun.deepEquals(lists.at(-1), wanted) && resolve()
-      look()
+      check = () => Bun.deepEquals(lists.at(-1), wanted) && resolve()
+      check()
     })
   return { lists, stop, until }
 }
 
-describe('watching the contact list', () => {
-  test('[W1] tells all of it at once, then again whenever one of them changes', async () => {
+describe('watchContacts', () => {
+  test('[W1] reports the whole list, and again whenever a contact changes', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob', 'carol'])
     const { dot } = open()
@@ -74,7 +74,7 @@ describe('watching the contact list', () => {
     expect(dot.get('bob')).toMatchObject({ status: 'busy', stale: false })
   })
 
-  test('[W1] an empty list is told too, and edits of it are followed', async () => {
+  test('[W1] reports an empty list, and follows its edits', async () => {
     await arrive('bob', 'carol')
     const { dot } = open()
     const { lists, until } = followed(dot)
@@ -88,7 +88,7 @@ describe('watching the contact list', () => {
     await until('bob online')
   })
 
-  test('[X3] however many follow it, the server hears of it once', async () => {
+  test('[X3] any number of listeners is one watch on the server', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob'])
     const { dot, sockets } = open()
@@ -104,7 +104,7 @@ describe('watching the contact list', () => {
     expect(sockets.sent.map(({ type }) => type)).toEqual(['watch_contacts'])
   })
 
-  test('[W9] after an interruption it is the list as it is then', async () => {
+  test('[W9] reports the current list after a reconnect', async () => {
     await arrive('bob', 'carol', 'dave')
     await backend.contacts.replace('alice', ['bob', 'carol'])
     const { dot, sockets } = open()
@@ -114,56 +114,56 @@ describe('watching the contact list', () => {
     await backend.contacts.replace('alice', ['carol', 'dave'])
     await until('carol online', 'dave online')
     expect(dot.get('bob')).toBeUndefined()
-    // Nobody was shown as anything else meanwhile.
+    // No contact was shown with another status meanwhile.
     expect(lists.flat().filter((one) => !one.endsWith(' online'))).toEqual([])
   })
 
-  test('[W1] whoever is watched by name as well is told to both, and stays with either', async () => {
+  test('[W1] a contact that is also watched by id is reported to both, and stays while either watches', async () => {
     await arrive('bob', 'carol')
     await backend.contacts.replace('alice', ['bob', 'carol'])
-    const { dot, diary } = open()
-    const named: (string | null)[] = []
-    const stopNamed = dot.watch('bob', ({ status }) => named.push(status))
+    const { dot, log } = open()
+    const statuses: (string | null)[] = []
+    const stopById = dot.watch('bob', ({ status }) => statuses.push(status))
     const list = followed(dot)
     await list.until('bob online', 'carol online')
-    stopNamed()
+    stopById()
     others[0]!.send({ type: 'set_availability', status: 'busy' })
     await list.until('bob busy', 'carol online')
-    dot.watch('bob', ({ status }) => named.push(status))
+    dot.watch('bob', ({ status }) => statuses.push(status))
     list.stop()
     others[0]!.send({ type: 'set_availability', status: 'away' })
-    await diary.until('bob away', () => dot.get('bob')?.status === 'away')
-    expect(named).toEqual(['online', 'busy', 'away'])
+    await log.until('bob away', () => dot.get('bob')?.status === 'away')
+    expect(statuses).toEqual(['online', 'busy', 'away'])
     expect(dot.get('carol')).toBeUndefined()
     const again = followed(dot)
     await again.until('bob away', 'carol online')
   })
 
-  test('[W1] once nobody follows it, the room is free for others, also after an edit', async () => {
+  test('[W1] without listeners the list takes no room in the watch limit, even after an edit', async () => {
     await arrive('bob', 'carol', 'dave', 'erin')
     await backend.contacts.replace('alice', ['bob', 'carol'])
-    const { dot, diary, sockets } = open()
+    const { dot, log, sockets } = open()
     const list = followed(dot)
     await list.until('bob online', 'carol online')
     list.stop()
     dot.watch('zoe')
-    await diary.until('zoe', () => dot.get('zoe') !== undefined)
+    await log.until('zoe', () => dot.get('zoe') !== undefined)
     expect(sockets.sentOf('unwatch').map(({ user_ids }) => user_ids)).toEqual([['bob', 'carol']])
     await backend.contacts.add('alice', ['dave'])
-    // The server tells of all of them once more, and they are given up once more.
-    const givenUp = () => sockets.sentOf('unwatch').flatMap(({ user_ids }) => user_ids)
-    await until(5_000, 'giving up dave', async () => givenUp().includes('dave'))
+    // The server sends the whole list again, and the client unwatches it again.
+    const unwatched = () => sockets.sentOf('unwatch').flatMap(({ user_ids }) => user_ids)
+    await until(15_000, 'unwatching dave', async () => unwatched().includes('dave'))
     const names = ['erin', 'frank', 'gina']
     dot.watch(names)
-    await diary.until('all', () => names.every((name) => dot.get(name)))
+    await log.until('all', () => names.every((name) => dot.get(name)))
     expect([dot.get('bob'), dot.get('dave')]).toEqual([undefined, undefined])
   })
 
-  test('[W1] whoever stops before it was answered, and comes again, misses nothing', async () => {
+  test('[W1] stopping before the answer and watching again misses nothing', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob'])
-    const { dot, diary } = open()
-    await diary.until('live', () => dot.state === 'live')
+    const { dot, log } = open()
+    await log.until('live', () => dot.state === 'live')
     const first = followed(dot)
     await Promise.resolve()
     first.stop()
@@ -172,7 +172,7 @@ describe('watching the contact list', () => {
     expect(first.lists).toEqual([])
   })
 
-  test('[S5] somebody who hides is left out, and comes back', async () => {
+  test('[S5] a hidden contact is left out until it is visible again', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob'])
     const { dot } = open()
@@ -184,30 +184,28 @@ describe('watching the contact list', () => {
     await until('bob online')
   })
 
-  test('[W1] a list that does not fit is refused, and told once there is room', async () => {
+  test('[W1] a list over the watch limit is refused, and reported once there is room', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob', 'carol', 'dave'])
-    const { dot, diary } = open()
+    const { dot, log } = open()
     const stop = dot.watch(['erin', 'frank'])
-    await diary.until('erin', () => dot.get('erin') !== undefined)
+    await log.until('erin', () => dot.get('erin') !== undefined)
     const { lists, until } = followed(dot)
-    await diary.until('a refusal', () => diary.failures.length > 0)
-    expect([diary.failures[0]!.code, lists]).toEqual(['watch_limit', []])
+    await log.until('a refusal', () => log.failures.length > 0)
+    expect([log.failures[0]!.code, lists]).toEqual(['watch_limit', []])
     stop()
     await until('bob online')
   })
 
-  test('[X3] without WebSockets it says that it cannot, once, and the rest works', async () => {
+  test('[X3] over HTTP there is one error, and watching by id works', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob'])
-    const { dot, diary } = open({ transport: 'http' })
+    const { dot, log } = open({ transport: 'http' })
     const { lists } = followed(dot)
-    await diary.until('a refusal', () => diary.failures.length > 0)
+    await log.until('a refusal', () => log.failures.length > 0)
     dot.watch('bob')
-    await diary.until('bob', () => dot.get('bob')?.status === 'online')
-    expect(diary.failures).toEqual([
-      { code: 'unknown_type', message: 'no watch_contacts without WebSockets' },
-    ])
+    await log.until('bob', () => dot.get('bob')?.status === 'online')
+    expect(log.failures).toEqual([{ code: 'unknown_type', message: 'no watch_contacts without WebSockets' }])
     expect(lists).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// A link between a test and itself: the clock is the test's, and so is the server at the other end.
+// A link on a fake clock, with the test as the server.
 import type { Activity } from '@greendot/protocol'
 import { createLink } from '../src/connection/link.ts'
 import type { Incoming } from '../src/connection/transport.ts'
@@ -28,7 +28,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     http,
     frames: [] as Incoming[],
     errors: [] as DotFailure[],
-    /** Everything that was told of the link, in order. */
+    /** Callbacks of the link, in order. */
     told: [] as ('welcome' | 'down' | 'left')[],
     tokens: 0,
     activity: 'active' as Activity,
@@ -50,7 +50,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
   })
   return Object.assign(scene, {
     link,
-    /** Time moves and no timer runs, as in a machine that sleeps. */
+    /** Time passes without timers, as in a machine that sleeps. */
     sleep(ms: number) {
       sleptMs += ms
     },

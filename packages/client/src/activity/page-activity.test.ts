@@ -1,5 +1,5 @@
-// Input of a page, on a clock that the test moves: reported soon, not too often, and never losing the last.
-// The page is a bare EventTarget; how browsers behave is tested in one.
+// Input of a page on a fake clock: reported soon, not too often, and the last one always.
+// The page is an EventTarget; real browsers are in tabs/tabs-browser.test.ts.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
@@ -24,8 +24,8 @@ function createScene({ awayAfterMs = 300_000, ...browser }: { awayAfterMs?: numb
   return { clock, document, reports, activity, input }
 }
 
-describe('activity', () => {
-  test('[D4] the first input is reported at once, the rest of a flurry with the last one of it', async () => {
+describe('page activity', () => {
+  test('[D4] the first input is reported at once, later ones together after 5 s', async () => {
     const { clock, reports, input } = createScene()
     for (let index = 0; index < 40; index++) {
       input('keydown')
@@ -38,7 +38,7 @@ describe('activity', () => {
     ])
   })
 
-  test('[D4] whenever input comes, its last instant is reported in time, and reports are rare', async () => {
+  test('[D4] the last input is always reported, and reports are at least 5 s apart', async () => {
     const pauses = fc.array(fc.nat({ max: 20_000 }), { minLength: 1, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(pauses, async (waits) => {
@@ -59,7 +59,7 @@ describe('activity', () => {
     )
   })
 
-  test('[D4] with a short away time reports are closer together', async () => {
+  test('[D4] with a short away time reports are more frequent', async () => {
     const { clock, reports, input } = createScene({ awayAfterMs: 1_000 })
     for (let index = 0; index < 20; index++) {
       input('wheel')
@@ -68,7 +68,7 @@ describe('activity', () => {
     expect(reports.length).toBeGreaterThanOrEqual(9)
   })
 
-  test('[D4] a pointer that stands still while the page moves below it is nobody', async () => {
+  test('[D4] a pointermove without movement is not activity', async () => {
     const { clock, reports, input } = createScene()
     input('pointermove', { movementX: 0, movementY: 0 })
     await clock.advance(10_000)
@@ -78,7 +78,7 @@ describe('activity', () => {
     expect(reports).toHaveLength(1)
   })
 
-  test('[D4] looking at the page again is activity, looking away is not', async () => {
+  test('[D4] showing the page is activity, hiding it is not', async () => {
     const { clock, document, reports } = createScene()
     document.hidden = true
     document.dispatchEvent(new Event('visibilitychange'))
@@ -90,7 +90,7 @@ describe('activity', () => {
     expect(reports).toHaveLength(1)
   })
 
-  test('[D4] after the end nothing is heard and no timer is left', async () => {
+  test('[D4] after stop there are no reports and no timers', async () => {
     const { clock, reports, activity, input } = createScene()
     input('keydown')
     activity.stop()
@@ -100,7 +100,7 @@ describe('activity', () => {
     expect(clock.timerCount()).toBe(0)
   })
 
-  /** As much of the Idle Detection API as there is to it, with a person that the test moves. */
+  /** A model of the Idle Detection API. */
   function idleDetection(state: PermissionState) {
     const detectors: Detector[] = []
     class Detector extends EventTarget {
@@ -121,7 +121,7 @@ describe('activity', () => {
     return { detectors, browser: { IdleDetector: Detector, navigator } }
   }
 
-  test('[D4] where idle detection is allowed, activity anywhere counts and a locked screen is idle at once', async () => {
+  test('[D4] with idle detection, activity anywhere counts and a locked screen is idle at once', async () => {
     const { detectors, browser } = idleDetection('granted')
     const { clock, reports } = createScene(browser)
     await clock.advance(0)
@@ -141,7 +141,7 @@ describe('activity', () => {
     expect(reports.at(-1)?.activeAt).toBe(0)
   })
 
-  test('[D4] where it is not, nobody is asked', async () => {
+  test('[D4] without the permission, idle detection is not started', async () => {
     const { detectors, browser } = idleDetection('prompt')
     const { clock } = createScene(browser)
     await clock.advance(1_000)

@@ -1,5 +1,5 @@
-// The same client where WebSockets cannot be had, against a real server: what an app sees does not tell
-// the two apart.
+// The public API over HTTP, against a real server: an app sees the same as over a WebSocket.
+
 import { describe, expect, test } from 'bun:test'
 import { SignJWT } from 'jose'
 import { connect as connectBare } from '../../../../testing/client.ts'
@@ -9,7 +9,7 @@ import {
   others,
   serve,
   servers,
-  watchOver,
+  withEventLog,
 } from '../../../../testing/client-scene.ts'
 import { connectWith } from '../connect.ts'
 import { ambientRuntime } from '../platform.ts'
@@ -17,10 +17,10 @@ import type { ConnectOptions } from '../types.ts'
 
 endScenesAfterEach()
 
-/** Heartbeats after which a test may go on that is about them. */
-const BEATS = 9
+/** One every 100 ms: together longer than the TTL of 2 s. */
+const BEATS = 25
 
-/** With everything it requests noted, and no pauses between attempts. */
+/** Records every request, and does not pause between attempts. */
 function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
   const runtime = ambientRuntime()
   const requests: { method: string; path: string; lastEventId: string | undefined }[] = []
@@ -41,11 +41,11 @@ function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
     { url: server.url, token: 'dev:alice', deviceId: 'laptop', transport: 'http', ...options },
   )
   const streams = () => requests.filter(({ path }) => path.startsWith('/api/v1/stream'))
-  return { ...watchOver(dot), requests, streams, hasBeaten: beatsOver.promise }
+  return { ...withEventLog(dot), requests, streams, hasBeaten: beatsOver.promise }
 }
 
 describe('without WebSockets', () => {
-  test('[D8] sockets that cannot be opened are given up for requests, and we are here all the same', async () => {
+  test('[D8] after three sockets that cannot be opened, HTTP is used', async () => {
     const server = await serve()
     const bob = await arrive(server, 'bob')
     bob.send({ type: 'watch', user_ids: ['alice'] })
@@ -56,29 +56,29 @@ describe('without WebSockets', () => {
         dialled++
       }
     }
-    const { dot, diary } = open(server, {
+    const { dot, log } = open(server, {
       transport: 'auto',
       WebSocket: BlockedSocket as unknown as typeof WebSocket,
       platform: 'tablet',
     })
     dot.watch(['bob', 'carol'])
-    await diary.until('bob', () => dot.get('bob')?.status === 'online')
+    await log.until('bob', () => dot.get('bob')?.status === 'online')
     expect(dialled).toBe(3)
     await bob.sees('alice', ({ status, devices }) => status === 'online' && devices[0] === 'tablet')
     await arrive(server, 'carol')
-    await diary.until('carol', () => dot.get('carol')?.status === 'online')
-    expect(diary.states).toEqual(['live'])
+    await log.until('carol', () => dot.get('carol')?.status === 'online')
+    expect(log.states).toEqual(['live'])
   })
 
-  test('[D1] heartbeats keep us here, and idle is seen', async () => {
-    const server = await serve({ heartbeat_interval_ms: 100, heartbeat_ttl_ms: 300, offline_delay_ms: 0 })
+  test('[D1] heartbeats keep the user online past the TTL, and idle is visible', async () => {
+    const server = await serve({ heartbeat_interval_ms: 100, heartbeat_ttl_ms: 2_000, offline_delay_ms: 0 })
     const bob = await arrive(server, 'bob')
     const beating = setInterval(() => bob.send('{"type":"heartbeat","activity":"active"}'), 100)
     bob.send({ type: 'watch', user_ids: ['alice'] })
     await bob.sees('alice', ({ status }) => status === 'offline')
     const { dot, hasBeaten } = open(server)
     await bob.sees('alice', ({ status }) => status === 'online')
-    // Three times as long as silence would be taken for gone.
+
     await hasBeaten
     dot.setActivity('idle')
     await bob.sees('alice', ({ status }) => status === 'away')
@@ -90,8 +90,8 @@ describe('without WebSockets', () => {
     ])
   })
 
-  test('[S1, S3] choices are made, and refusals are answers', async () => {
-    const { dot, diary } = open(await serve())
+  test('[S1, S3] requests are answered, and refusals have a code', async () => {
+    const { dot, log } = open(await serve())
     expect(await dot.setAvailability('busy')).toEqual({ ok: true })
     expect(dot.me).toMatchObject({ user_id: 'alice', availability: 'busy' })
     expect(await dot.setCustomStatus({ text: 'hi' })).toEqual({ ok: true })
@@ -100,33 +100,33 @@ describe('without WebSockets', () => {
       ok: false,
       code: 'text_too_long',
     })
-    expect(diary.failures).toEqual([])
+    expect(log.failures).toEqual([])
   })
 
-  test('[S1] the own view comes with the heartbeats, also when it was changed elsewhere', async () => {
+  test('[S1] the own view comes with heartbeats, changes by other devices included', async () => {
     const server = await serve({ heartbeat_interval_ms: 100 })
-    const { dot, diary } = open(server)
-    await diary.until('me', () => dot.me?.availability === 'auto')
+    const { dot, log } = open(server)
+    await log.until('me', () => dot.me?.availability === 'auto')
     const phone = await connectBare(server.url, 'alice', { deviceId: 'phone' })
     others.push(phone)
     phone.send({ type: 'set_availability', status: 'busy' })
-    await diary.until('busy', () => dot.me?.availability === 'busy')
+    await log.until('busy', () => dot.me?.availability === 'busy')
     expect(dot.me?.sessions).toHaveLength(2)
   })
 
-  test('[W1] watching more and fewer people loses nobody', async () => {
+  test('[W1] watching more and fewer users misses no change', async () => {
     const server = await serve()
-    const { dot, diary, streams } = open(server)
+    const { dot, log, streams } = open(server)
     const stop = dot.watch('bob')
-    await diary.until('bob', () => dot.get('bob') !== undefined)
+    await log.until('bob', () => dot.get('bob') !== undefined)
     dot.watch('carol')
-    await diary.until('carol', () => dot.get('carol') !== undefined)
+    await log.until('carol', () => dot.get('carol') !== undefined)
     await arrive(server, 'bob')
-    await diary.until('bob', () => dot.get('bob')?.status === 'online')
+    await log.until('bob', () => dot.get('bob')?.status === 'online')
     stop()
     await arrive(server, 'carol')
-    await diary.until('carol', () => dot.get('carol')?.status === 'online')
-    expect(diary.people.map(({ user_id, status }) => `${user_id} ${status}`)).toEqual([
+    await log.until('carol', () => dot.get('carol')?.status === 'online')
+    expect(log.people.map(({ user_id, status }) => `${user_id} ${status}`)).toEqual([
       'bob offline',
       'carol offline',
       'bob online',
@@ -139,62 +139,62 @@ describe('without WebSockets', () => {
     ])
   })
 
-  test('[W1] ids of any kind and in any number', async () => {
+  test('[W1] ids with any characters and in any number are watched', async () => {
     const ids = Array.from({ length: 700 }, (_, index) =>
       index % 2 ? `u${index}` : `${index}&=#?%/日本語👩‍🚀`,
     )
-    const { dot, diary, streams } = open(await serve())
+    const { dot, log, streams } = open(await serve())
     dot.watch(ids)
-    await diary.until('everybody', () => ids.every((id) => dot.get(id) !== undefined))
+    await log.until('all', () => ids.every((id) => dot.get(id) !== undefined))
     expect(streams().length).toBeGreaterThan(1)
-    expect(diary.failures).toEqual([])
+    expect(log.failures).toEqual([])
   })
 
-  test('[W1] past the limit the app is told, and those who were watched are still', async () => {
+  test('[W1] over the watch limit there is an error, and the others stay watched', async () => {
     const server = await serve({ watch_limit: 2 })
-    const { dot, diary } = open(server)
+    const { dot, log } = open(server)
     dot.watch(['a', 'b'])
-    await diary.until('b', () => dot.get('b') !== undefined)
+    await log.until('b', () => dot.get('b') !== undefined)
     dot.watch(['c'])
-    await diary.until('a failure', () => diary.failures.length > 0)
-    expect(diary.failures).toMatchObject([{ code: 'watch_limit' }])
+    await log.until('a failure', () => log.failures.length > 0)
+    expect(log.failures).toMatchObject([{ code: 'watch_limit' }])
     await arrive(server, 'a')
-    await diary.until('a', () => dot.get('a')?.status === 'online')
+    await log.until('a', () => dot.get('a')?.status === 'online')
   })
 
-  test('[W9] a new connection goes on from what is known', async () => {
+  test('[W9] a new stream resumes from the known versions', async () => {
     const first = await serve()
-    const { dot, diary, streams } = open(first)
+    const { dot, log, streams } = open(first)
     await arrive(first, 'bob')
     dot.watch(['bob', 'carol'])
-    await diary.until('both', () => dot.get('bob')?.status === 'online' && dot.get('carol') !== undefined)
+    await log.until('both', () => dot.get('bob')?.status === 'online' && dot.get('carol') !== undefined)
     const version = dot.get('bob')!.version
     await servers.pop()!.stop()
-    await diary.until('stale', () => dot.state === 'stale')
+    await log.until('stale', () => dot.state === 'stale')
     const server = await serve({ port: Number(new URL(first.url).port) })
-    await diary.until('live', () => dot.get('carol')?.stale === false, 15_000)
+    await log.until('live', () => dot.get('carol')?.stale === false)
     const resumed = streams().filter(({ lastEventId }) => lastEventId !== undefined)
     expect(resumed.at(-1)?.lastEventId).toBe(`${version.toString(36)}.0`)
     await arrive(server, 'carol')
-    await diary.until('carol', () => dot.get('carol')?.status === 'online')
+    await log.until('carol', () => dot.get('carol')?.status === 'online')
   }, 30_000)
 
-  test('[D2] leaving is seen at once, and coming back too', async () => {
+  test('[D2] leave and join are visible at once', async () => {
     const server = await serve({ offline_delay_ms: 60_000 })
     const bob = await arrive(server, 'bob')
     bob.send({ type: 'watch', user_ids: ['alice'] })
-    const { dot, diary } = open(server)
+    const { dot, log } = open(server)
     await bob.sees('alice', ({ status }) => status === 'online')
-    await diary.until('live', () => dot.state === 'live')
+    await log.until('live', () => dot.state === 'live')
     await dot.leave()
     await bob.sees('alice', ({ status, version }) => status === 'offline' && version > 0)
     const since = bob.heard.length
     dot.join()
     await bob.sees('alice', ({ status }) => status === 'online', { since })
-    await diary.until('live', () => dot.state === 'live')
+    await log.until('live', () => dot.state === 'live')
   })
 
-  test('[C6] a token that expires is replaced', async () => {
+  test('[C6] an expired token is replaced', async () => {
     const secret = 'a secret for this test, long enough'
     const server = await serve({ dev: false, jwt_secret: secret })
     const sign = (name: string, seconds: number) =>
@@ -204,7 +204,7 @@ describe('without WebSockets', () => {
         .sign(new TextEncoder().encode(secret))
     let tokens = 0
     const renewed = Promise.withResolvers<void>()
-    const { dot, diary } = open(server, {
+    const { dot, log } = open(server, {
       token() {
         if (++tokens === 2) renewed.resolve()
         return sign('alice', tokens === 1 ? 2 : 3600)
@@ -214,14 +214,13 @@ describe('without WebSockets', () => {
     await renewed.promise
     const bob = await connectBare(server.url, 'bob', { token: await sign('bob', 3600) })
     others.push(bob)
-    await diary.until('bob', () => dot.get('bob')?.status === 'online')
-    expect(diary.states).toEqual(['live'])
+    await log.until('bob', () => dot.get('bob')?.status === 'online')
   })
 
-  test('[C6] a token that is none is said', async () => {
+  test('[C6] an invalid token is an error', async () => {
     const server = await serve({ dev: false, jwt_secret: 'a secret for this test, long enough' })
-    const { diary } = open(server, { token: 'nonsense' })
-    await diary.until('a failure', () => diary.failures.length > 0)
-    expect(diary.failures[0]).toMatchObject({ code: 'unauthorized' })
+    const { log } = open(server, { token: 'nonsense' })
+    await log.until('a failure', () => log.failures.length > 0)
+    expect(log.failures[0]).toMatchObject({ code: 'unauthorized' })
   })
 })

@@ -1,5 +1,4 @@
-// One hub and several tabs, on a clock and a server that the test plays: who is asked for what, and who is
-// told.
+// One hub and several tabs, on a fake clock, with the test as the server.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
@@ -26,23 +25,23 @@ function createScene() {
     createHub({ runtime, dialSocket: server.dial, dialHttp: undefined, pulse: clock.every, token }),
   )
 
-  /** A tab that answers for tokens, unless it sleeps. */
+  /** A tab that answers requests for tokens, unless `token` is null. */
   function openTab({
     token = 'token' as string | null,
     ids = [] as string[],
     people = [] as Presence[],
   } = {}) {
-    const told: FromHub[] = []
-    const seat = hub.addTab((message) => {
-      told.push(message)
-      if (message.type === 'token' && token !== null) seat.receive({ type: 'token', ref: message.ref, token })
+    const received: FromHub[] = []
+    const port = hub.addTab((message) => {
+      received.push(message)
+      if (message.type === 'token' && token !== null) port.receive({ type: 'token', ref: message.ref, token })
     })
-    seat.receive({ type: 'attach', userId: null, ids, people, activeAt: clock.now() })
+    port.receive({ type: 'attach', userId: null, ids, people, activeAt: clock.now() })
     const versions = () =>
-      told.flatMap((one) =>
+      received.flatMap((one) =>
         one.type === 'people' ? one.people.map((each) => `${each.user_id} ${each.version}`) : [],
       )
-    return { seat, told, versions }
+    return { port, received, versions }
   }
 
   async function live(): Promise<void> {
@@ -57,23 +56,23 @@ function createScene() {
 }
 
 describe('a hub', () => {
-  test('[X3] whom several tabs watch is asked for once, and given up with the last', async () => {
+  test('[X3] a target that several tabs watch is watched once, until the last tab stops', async () => {
     const { clock, openTab, live, sent } = createScene()
     const [first, second] = [openTab({ ids: ['bob'] }), openTab({ ids: ['bob', 'carol'] })]
     await live()
     expect(sent('watch')).toMatchObject([{ user_ids: ['bob', 'carol'] }])
-    first.seat.leave()
+    first.port.leave()
     await clock.advance(100)
     expect(sent('unwatch')).toEqual([])
-    second.seat.receive({ type: 'unwatch', ids: ['bob'] })
+    second.port.receive({ type: 'unwatch', ids: ['bob'] })
     await clock.advance(100)
     expect(sent('unwatch')).toMatchObject([{ user_ids: ['bob'] }])
-    second.seat.leave()
+    second.port.leave()
     await clock.advance(100)
     expect(sent('unwatch')).toMatchObject([{ user_ids: ['bob'] }, { user_ids: ['carol'] }])
   })
 
-  test('[W1] a tab that comes later gets what is known, and every change after it', async () => {
+  test('[W1] a later tab gets the known presence, and every change after it', async () => {
     const { server, openTab, live } = createScene()
     openTab({ ids: ['bob'] })
     await live()
@@ -84,23 +83,23 @@ describe('a hub', () => {
     expect(second.versions()).toEqual(['bob 5', 'bob 6'])
   })
 
-  test('[W9] a change between stopping and watching again is not missed', async () => {
+  test('[W9] a change between unwatch and watch is not missed', async () => {
     const { clock, server, openTab, live, sent } = createScene()
     const tab = openTab({ ids: ['bob'] })
     await live()
     server.last().say({ type: 'presence_change', changes: [person('bob', 5)] })
-    // The first wish goes out at once, so these fall into the pause after it.
-    tab.seat.receive({ type: 'watch', ids: ['carol'] })
+    // The first watch is sent at once, so these are collected for the next flush.
+    tab.port.receive({ type: 'watch', ids: ['carol'] })
     await clock.advance(0)
-    tab.seat.receive({ type: 'unwatch', ids: ['bob'] })
+    tab.port.receive({ type: 'unwatch', ids: ['bob'] })
     server.last().say({ type: 'presence_change', changes: [person('bob', 6)] })
-    tab.seat.receive({ type: 'watch', ids: ['bob'] })
+    tab.port.receive({ type: 'watch', ids: ['bob'] })
     await clock.advance(100)
     expect(tab.versions().at(-1)).toBe('bob 6')
     expect(sent('unwatch')).toEqual([])
   })
 
-  test('[W9] what the tabs of another leader knew is not asked for again', async () => {
+  test('[W9] a new leader asks with the versions that the tabs know', async () => {
     const { server, openTab, live, sent } = createScene()
     const first = openTab({ ids: ['bob'], people: [person('bob', 5)] })
     openTab({ ids: ['bob', 'carol'], people: [person('bob', 7), person('carol', 3), person('dave', 1)] })
@@ -112,28 +111,28 @@ describe('a hub', () => {
     expect(first.versions()).not.toContain('bob 6')
   })
 
-  test('[X3] the contact list is asked for once, and told to the tabs that want it', async () => {
+  test('[X3] the contact list is requested once, and sent to the tabs that watch it', async () => {
     const { clock, server, openTab, live, sent } = createScene()
     const [first, second] = [openTab({ ids: [CONTACTS] }), openTab({ ids: ['dave'] })]
     await live()
     expect(sent('watch_contacts')).toHaveLength(1)
-    const lists = ({ told }: typeof first) =>
-      told.flatMap((one) =>
+    const lists = ({ received }: typeof first) =>
+      received.flatMap((one) =>
         one.type === 'contacts' ? [one.people.map(({ user_id, version }) => `${user_id} ${version}`)] : [],
       )
     server.last().say({ type: 'presence_state', states: [person('bob', 3), person('dave', 4)] })
     expect(lists(first)).toEqual([[], ['bob 3', 'dave 4']])
-    second.seat.receive({ type: 'watch', ids: [CONTACTS] })
+    second.port.receive({ type: 'watch', ids: [CONTACTS] })
     expect(lists(second)).toEqual([['bob 3', 'dave 4']])
-    first.seat.leave()
-    second.seat.receive({ type: 'unwatch', ids: [CONTACTS] })
+    first.port.leave()
+    second.port.receive({ type: 'unwatch', ids: [CONTACTS] })
     await clock.advance(100)
-    // Dave is wanted by name as well.
+    // Dave is also watched by id.
     expect(sent('unwatch')).toMatchObject([{ user_ids: ['bob'] }])
     expect(sent('watch_contacts')).toHaveLength(1)
   })
 
-  test('[C6] a tab that sleeps is passed over when a token is needed', async () => {
+  test('[C6] if a tab does not answer a token request, the next one is asked', async () => {
     const { clock, server, openTab } = createScene()
     openTab({ token: 'of the first' })
     await clock.advance(0)
@@ -147,41 +146,41 @@ describe('a hub', () => {
     expect(server.calls.map(({ ticket }) => ticket.token)).toEqual(['of the first', 'of the first'])
   })
 
-  test('[S1] an answer goes to the tab that asked', async () => {
+  test('[S1] an answer goes to the tab that made the request', async () => {
     const { clock, openTab, live } = createScene()
     const [first, second] = [openTab(), openTab()]
     await live()
-    first.seat.receive({ type: 'request', ref: 7, frame: { type: 'set_availability', status: 'busy' } })
+    first.port.receive({ type: 'request', ref: 7, frame: { type: 'set_availability', status: 'busy' } })
     await clock.advance(0)
-    expect(first.told).toContainEqual({ type: 'answer', ref: 7, answer: { ok: true } })
-    expect(second.told.some(({ type }) => type === 'answer')).toBe(false)
+    expect(first.received).toContainEqual({ type: 'answer', ref: 7, answer: { ok: true } })
+    expect(second.received.some(({ type }) => type === 'answer')).toBe(false)
   })
 
-  test('[D2] a goodbye that the server does not answer is one all the same', async () => {
+  test('[D2] a leave without an answer counts as left after 2 s', async () => {
     const { clock, server, openTab, live, sent } = createScene()
     const tab = openTab()
     await live()
-    tab.seat.receive({ type: 'leave' })
+    tab.port.receive({ type: 'leave' })
     expect(sent('leave')).toHaveLength(1)
     await clock.advance(2_000)
     expect(server.last().isClosed).toBe(true)
-    expect(tab.told.at(-1)).toMatchObject({ type: 'link', state: 'left' })
+    expect(tab.received.at(-1)).toMatchObject({ type: 'link', state: 'left' })
     await clock.advance(100_000)
     expect(server.calls).toHaveLength(1)
   })
 
-  test('[D4] idle is said once the away time has passed in all tabs', async () => {
+  test('[D4] idle is reported once the away time has passed in all tabs', async () => {
     const { clock, server, openTab, live, sent } = createScene()
     const [first, second] = [openTab(), openTab()]
     await live()
     expect(server.last().ticket.activity).toBe('active')
     await clock.advance(200_000)
-    second.seat.receive({ type: 'active', at: clock.now() })
+    second.port.receive({ type: 'active', at: clock.now() })
     await clock.advance(299_999)
     expect(sent('heartbeat').every((frame) => 'activity' in frame && frame.activity === 'active')).toBe(true)
     await clock.advance(1)
     expect(sent('heartbeat').at(-1)).toMatchObject({ activity: 'idle' })
-    first.seat.receive({ type: 'active', at: clock.now() })
+    first.port.receive({ type: 'active', at: clock.now() })
     expect(sent('heartbeat').at(-1)).toMatchObject({ activity: 'active' })
   })
 })

@@ -1,16 +1,16 @@
-// What keeps a connection, on a clock that the test moves: heartbeats, questions to a server that is silent,
-// and another way to the server where WebSockets are blocked.
+// Heartbeats, probes of a silent server, and the change between WebSocket and HTTP, on a fake clock.
+
 import { describe, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { createLinkScene, type LinkSceneOptions } from '../../testing/link-scene.ts'
 
 const createScene = (options?: LinkSceneOptions) => createLinkScene(createFakeClock(1_000_000), options)
 
-describe('staying here', () => {
+describe('heartbeats and probes', () => {
   const beats = (frames: readonly object[]) =>
     frames.filter((frame) => 'type' in frame && frame.type === 'heartbeat')
 
-  test('[D1] a heartbeat every interval, with what we do', async () => {
+  test('[D1] sends a heartbeat with the activity every interval', async () => {
     const { clock, sockets, live } = createScene()
     await live()
     await clock.advance(14_999)
@@ -20,8 +20,8 @@ describe('staying here', () => {
     expect(sockets.last().ticket.activity).toBe('active')
   })
 
-  test('[D1] whatever wakes us is a chance to beat when the timer is late', async () => {
-    // A page whose timers sleep.
+  test('[D1] an incoming frame sends a heartbeat that is due', async () => {
+    // A page whose timers do not run.
     const scene = createScene({ pulse: () => ({ stop() {} }) })
     scene.activity = 'idle'
     const { clock, sockets, link } = scene
@@ -35,7 +35,7 @@ describe('staying here', () => {
     expect(beats(sockets.last().sent)).toHaveLength(1)
   })
 
-  test('[C7] a silent server is asked, and one that does not answer is dead', async () => {
+  test('[C7] a silent server is probed, and counts as lost without an answer', async () => {
     const { clock, sockets, link, live, told } = createScene()
     await live()
     await clock.advance(30_000)
@@ -52,7 +52,7 @@ describe('staying here', () => {
     expect(sockets.calls).toHaveLength(2)
   })
 
-  test('[C7] one that answers goes on, and the answer is nobody else’s business', async () => {
+  test('[C7] the answer to a probe keeps the connection, and is not passed on', async () => {
     const { clock, sockets, link, live, frames } = createScene()
     await live()
     sockets.last().isAgreeing = true
@@ -63,7 +63,7 @@ describe('staying here', () => {
     expect(frames).toEqual([])
   })
 
-  test('[D6] after sleep the server has given us up: we do not wait for it to say so', async () => {
+  test('[D6] after sleeping past the TTL it reconnects without waiting for a close', async () => {
     const { clock, sockets, link, live, sleep } = createScene()
     await live()
     sleep(3_600_000)
@@ -73,7 +73,7 @@ describe('staying here', () => {
     expect(sockets.calls).toHaveLength(2)
   })
 
-  test('[X3] being poked asks a live connection, and ends the pause of a lost one', async () => {
+  test('[X3] poke probes a live connection, and ends the pause before the next attempt', async () => {
     const { clock, sockets, link, live } = createScene()
     await live()
     link.poke()
@@ -85,8 +85,8 @@ describe('staying here', () => {
   })
 })
 
-describe('where WebSockets are blocked', () => {
-  test('[D8] requests are tried after three sockets that said nothing, and sockets again after those', async () => {
+describe('blocked WebSockets', () => {
+  test('[D8] after three silent sockets HTTP and WebSocket are tried in turn', async () => {
     const { clock, sockets, http, link } = createScene({ random: () => 0 })
     link.start()
     const ways: string[] = []
@@ -99,7 +99,7 @@ describe('where WebSockets are blocked', () => {
     expect(ways).toEqual(['socket', 'socket', 'socket', 'http', 'socket', 'http', 'socket'])
   })
 
-  test('[D8] a server that speaks over its sockets is not taken for a blocked one', async () => {
+  test('[D8] a socket that received a frame does not count as blocked', async () => {
     const { clock, sockets, http, link } = createScene({ random: () => 0 })
     link.start()
     for (let index = 0; index < 9; index++) {
@@ -110,7 +110,7 @@ describe('where WebSockets are blocked', () => {
     expect(http.calls).toEqual([])
   })
 
-  test('[D8] while requests serve, a socket is tried now and then, and takes over with its welcome', async () => {
+  test('[D8] over HTTP a socket is tried every two minutes, and takes over with its welcome', async () => {
     const { clock, sockets, http, link, told } = createScene({ random: () => 0 })
     link.start()
     for (let index = 0; index < 3; index++) {
@@ -135,7 +135,7 @@ describe('where WebSockets are blocked', () => {
     expect([sockets.calls.length, http.calls.length]).toEqual([5, 1])
   })
 
-  test('[D8] a runtime without sockets uses requests from the start, and for good', async () => {
+  test('[D8] a runtime without WebSockets uses only HTTP', async () => {
     const { clock, sockets, http, link } = createScene({ hasSockets: false })
     link.start()
     await clock.advance(0)

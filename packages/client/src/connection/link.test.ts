@@ -1,5 +1,5 @@
-// The life of the one connection on a clock that the test moves: when it is tried again and how, and how a
-// successor takes over. Staying connected is in link-staying.test.ts.
+// Reconnecting and changing servers, on a fake clock. Heartbeats and probes are in link-liveness.test.ts.
+
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
@@ -8,8 +8,8 @@ import { pauseMs } from './link.ts'
 
 const createScene = (options?: LinkSceneOptions) => createLinkScene(createFakeClock(1_000_000), options)
 
-describe('coming back', () => {
-  test('[X3] pauses are anything up to 500 ms, then twice as much each time, and never more than 30 s', () => {
+describe('reconnecting', () => {
+  test('[X3] pauses are random up to 500 ms, doubled with every failure, up to 30 s', () => {
     fc.assert(
       fc.property(fc.nat({ max: 2000 }), fc.double({ min: 0, max: 1, noNaN: true }), (failures, random) => {
         const longest = pauseMs(failures, 1)
@@ -19,7 +19,7 @@ describe('coming back', () => {
     )
   })
 
-  test('[X3] a server that does not answer is tried less and less often, with a token of its own each time', async () => {
+  test('[X3] attempts become rarer, and each one has a new token', async () => {
     const { clock, sockets, link, told } = createScene({ hasHttp: false })
     link.start()
     const attempts: number[] = []
@@ -38,7 +38,7 @@ describe('coming back', () => {
     expect(told).toEqual([])
   })
 
-  test('[X3] after a connection that lasted the first pause is short, after one that did not it is not', async () => {
+  test('[X3] only a connection that lasted resets the pause', async () => {
     const { clock, sockets, live } = createScene()
     await live()
     for (let index = 0; index < 4; index++) {
@@ -74,7 +74,7 @@ describe('coming back', () => {
     expect(errors).toMatchObject([{ code: 'token_expired' }])
   })
 
-  test('[C6] a token that expires again and again does not make a loop without pauses', async () => {
+  test('[C6] a token that keeps expiring does not cause a loop without pauses', async () => {
     const { clock, sockets, live } = createScene()
     await live()
     for (let index = 0; index < 20; index++) {
@@ -85,7 +85,7 @@ describe('coming back', () => {
     expect(sockets.calls.length).toBeLessThan(6)
   })
 
-  test('[C6] a token that cannot be had is trouble, and is asked for again', async () => {
+  test('[C6] a token that cannot be fetched is an error, and is fetched again', async () => {
     const scene = createScene()
     scene.tokenOf = async () => {
       throw new Error('signed out')
@@ -97,19 +97,19 @@ describe('coming back', () => {
     expect(scene.errors[0]?.message).toContain('signed out')
   })
 
-  test('[D6] a server that missed our heartbeat is reached again without any timer', async () => {
+  test('[D6] after a missed heartbeat it reconnects without a timer', async () => {
     const { clock, sockets, live } = createScene()
     await live()
     await clock.advance(30_000)
     const setTimers = clock.timerCount()
     sockets.last().end('silent')
-    // Promises run, the clock stands still.
+    // Runs promises without advancing the clock.
     await clock.advance(0)
     expect(sockets.calls).toHaveLength(2)
     expect(setTimers).toBeGreaterThan(0)
   })
 
-  test('[X3] one that says too often is left alone for longer', async () => {
+  test('[X3] after too_often the pause is longer', async () => {
     const { clock, sockets, link } = createScene({ hasHttp: false })
     link.start()
     await clock.advance(0)
@@ -120,7 +120,7 @@ describe('coming back', () => {
     expect(sockets.calls).toHaveLength(2)
   })
 
-  test('[X3] a connection without a welcome within 15 s is given up', async () => {
+  test('[X3] an attempt without a welcome within 15 s is given up', async () => {
     const { clock, sockets, link } = createScene()
     link.start()
     await clock.advance(15_000)
@@ -129,7 +129,7 @@ describe('coming back', () => {
     expect(sockets.calls).toHaveLength(2)
   })
 
-  test('[D2] a goodbye is the end of it, and starting begins anew', async () => {
+  test('[D2] left ends the link until it is started again', async () => {
     const { clock, sockets, link, live, told } = createScene()
     await live()
     sockets.last().end('left')
@@ -143,7 +143,7 @@ describe('coming back', () => {
     expect(told).toEqual(['welcome', 'left'])
   })
 
-  test('[X3] stopping at any moment leaves no timer, no connection and no sound', async () => {
+  test('[X3] stopping at any moment leaves no timer, no connection and no callback', async () => {
     const step = fc.constantFrom('welcome', 'lose', 'drain', 'wait', 'poke')
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
@@ -169,8 +169,8 @@ describe('coming back', () => {
   })
 })
 
-describe('changing servers', () => {
-  test('[C7] a server that drains is left when the next one has welcomed us, not before', async () => {
+describe('changing servers on drain', () => {
+  test('[C7] the old connection is closed when the new one has its welcome', async () => {
     const { clock, sockets, link, live, told, frames } = createScene()
     await live()
     const [old] = sockets.calls
@@ -188,7 +188,7 @@ describe('changing servers', () => {
     expect(told).toEqual(['welcome', 'welcome'])
   })
 
-  test('[C7] while there is nowhere else to go the old one serves, to its end', async () => {
+  test('[C7] while no new connection succeeds, the old one stays in use', async () => {
     const { clock, sockets, link, live, told } = createScene()
     await live()
     const [old] = sockets.calls

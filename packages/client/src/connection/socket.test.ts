@@ -1,9 +1,9 @@
-// The few close codes that the client knows by number, held against the registry of the protocol.
+// The close codes that the client knows by number, compared with the registry of the protocol.
 import { expect, test } from 'bun:test'
 import { CLOSE } from '@greendot/protocol'
 import { CLOSE_REASONS } from './socket.ts'
 
-test('[X3] the ends of a connection are those that the protocol has', () => {
+test('[X3] close codes are those of the protocol', () => {
   expect(CLOSE_REASONS).toEqual({
     [CLOSE.left]: 'left',
     [CLOSE.badToken]: 'refused',

@@ -1,23 +1,23 @@
-// Server-sent events cut into pieces anywhere: what is read does not depend on where.
+// Server-sent events in pieces of any size.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createEventReader } from './sse.ts'
 
 function read(pieces: readonly string[]): string[] {
-  const heard: string[] = []
-  const reader = createEventReader((data) => heard.push(data))
+  const received: string[] = []
+  const reader = createEventReader((data) => received.push(data))
   for (const piece of pieces) reader.take(piece)
-  return heard
+  return received
 }
 
 describe('reading server-sent events', () => {
-  test('[D8] data, ids, comments and fields of no interest', () => {
+  test('[D8] returns data, and skips ids, comments and other fields', () => {
     const text =
       'retry: 2000\n\n:\n\ndata: {"a":1}\n\nid: x\n\nid: y\ndata:one\ndata: two\n\nevent: z\ndata\n\n'
     expect(read([text])).toEqual(['{"a":1}', 'one\ntwo'])
   })
 
-  test('[D8] however it is cut, and whichever line breaks it has', () => {
+  test('[D8] the result depends neither on the pieces nor on the kind of line breaks', () => {
     const block = fc.record({
       data: fc.array(fc.string({ maxLength: 9 }), { minLength: 1, maxLength: 3 }),
       hasId: fc.boolean(),
@@ -42,7 +42,7 @@ describe('reading server-sent events', () => {
           text.length,
         ]
         const pieces = sorted.slice(1).map((to, index) => text.slice(sorted[index], to))
-        // A carriage return at the very end may be half of a line break; whatever follows settles it.
+        // A carriage return at the very end may be half of a line break; the next piece decides.
         expect(read([...pieces, ':'])).toEqual(clean.map(({ data }) => data.join('\n')))
       }),
     )

@@ -1,5 +1,5 @@
-// Snapshots and changes in any order and number: what is shown never goes back, ends at the newest, and
-// is told of exactly when it is different.
+// Snapshots and changes in any order: shown versions never go back, the newest is shown in the end, and every
+// difference is reported once.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { createRoster } from './roster.ts'
 
 const STATUSES = ['online', 'away', 'busy', 'offline'] as const
 
-/** What a server could say: one object per version, but more or less of its last seen. */
+/** One object per version, with or without its last seen. */
 const presence = fc
   .record({
     user_id: fc.constantFrom('ann', 'ben', '__proto__'),
@@ -25,22 +25,22 @@ const presence = fc
     }),
   )
 
-const telling = fc.oneof(
+const step = fc.oneof(
   { weight: 4, arbitrary: fc.array(presence, { maxLength: 4 }) },
-  { weight: 1, arbitrary: fc.constant('doubt' as const) },
+  { weight: 1, arbitrary: fc.constant('stale' as const) },
 )
 
 describe('a roster', () => {
-  test('[W9] whatever comes in whichever order, nobody is shown older than they were', () => {
+  test('[W9] in any order of updates, no shown version is replaced by an older one', () => {
     fc.assert(
-      fc.property(fc.array(telling, { maxLength: 30 }), (tellings) => {
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const roster = createRoster()
         const shownVersions = new Map<string, number>()
-        for (const told of tellings) {
-          const changes = told === 'doubt' ? roster.markStale() : roster.apply(told)
+        for (const incoming of steps) {
+          const changes = incoming === 'stale' ? roster.markStale() : roster.apply(incoming)
           for (const { person } of changes) {
             const before = shownVersions.get(person.user_id) ?? 0
-            // Nothing known wins over everything, and everything wins over it.
+            // Version 0 replaces every version, and every version replaces it.
             expect(person.version === 0 || person.version >= before).toBe(true)
             shownVersions.set(person.user_id, person.version)
           }
@@ -49,20 +49,20 @@ describe('a roster', () => {
     )
   })
 
-  test('[W9] after the newest has come, that is what is shown, whole and fresh', () => {
+  test('[W9] the newest version is shown completely and not stale', () => {
     fc.assert(
       fc.property(fc.array(presence, { maxLength: 20 }), presence, (before, newest) => {
         const roster = createRoster()
         roster.apply(before)
         roster.markStale()
-        const told = { ...newest, version: newest.version + 100 }
-        roster.apply([told])
-        expect(roster.get(told.user_id)).toEqual({ ...told, stale: false })
+        const incoming = { ...newest, version: newest.version + 100 }
+        roster.apply([incoming])
+        expect(roster.get(incoming.user_id)).toEqual({ ...incoming, stale: false })
       }),
     )
   })
 
-  test('[P34] the same version may show more or less, and version 0 shows nothing', () => {
+  test('[P34] the same version may show more or less, and version 0 replaces every version', () => {
     const roster = createRoster()
     const ann: Presence = {
       user_id: 'ann',
@@ -83,13 +83,13 @@ describe('a roster', () => {
     expect(roster.get('ann')).toMatchObject({ version: 3, status: 'online' })
   })
 
-  test('[X3] a change is told of exactly when the object is another one, with the one before it', () => {
+  test('[X3] a change is reported exactly when the object is another one, with the one before', () => {
     fc.assert(
-      fc.property(fc.array(telling, { maxLength: 30 }), (tellings) => {
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const roster = createRoster()
         const shown = new Map(roster.people().map((person) => [person.user_id, person]))
-        for (const told of tellings) {
-          const changes = told === 'doubt' ? roster.markStale() : roster.apply(told)
+        for (const incoming of steps) {
+          const changes = incoming === 'stale' ? roster.markStale() : roster.apply(incoming)
           for (const { person, before } of changes) {
             expect(before).toBe(shown.get(person.user_id)!)
             expect(person).not.toEqual(before!)
@@ -101,16 +101,16 @@ describe('a roster', () => {
     )
   })
 
-  test('[X3] doubt is told of once, and the first answer ends it', () => {
+  test('[X3] stale is reported once, and the next answer ends it', () => {
     fc.assert(
-      fc.property(fc.array(presence, { minLength: 1, maxLength: 9 }), (told) => {
+      fc.property(fc.array(presence, { minLength: 1, maxLength: 9 }), (incoming) => {
         const roster = createRoster()
-        roster.apply(told)
+        roster.apply(incoming)
         const count = roster.people().length
         expect(roster.markStale()).toHaveLength(count)
         expect(roster.markStale()).toEqual([])
         expect(roster.people().every(({ stale }) => stale)).toBe(true)
-        // As the answer to a reconnect that found everything as it was.
+        // As after a reconnect without changes.
         expect(roster.apply(roster.people())).toHaveLength(count)
         expect(roster.people().some(({ stale }) => stale)).toBe(false)
       }),

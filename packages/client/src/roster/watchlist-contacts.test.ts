@@ -1,5 +1,5 @@
-// Wishes for people and for the contact list, against a server that follows it as the protocol says, edits
-// and answers when it likes. In the end it tells of nobody but who is wanted or on a list that is.
+// The watch list with ids and the contact list, against a model of the server that edits the list and answers
+// at any time. In the end the server watches exactly the wanted ids and contacts.
 import { expect, test } from 'bun:test'
 import type { ClientFrame } from '@greendot/protocol'
 import fc from 'fast-check'
@@ -10,15 +10,15 @@ import { CONTACTS, createWatchlist } from './watchlist.ts'
 
 function createScene() {
   const clock = createFakeClock(1_000_000)
-  const lane: { frame: ClientFrame; onAnswer(answer: Answer): void }[] = []
-  const named = new Set<string>()
+  const queue: { frame: ClientFrame; onAnswer(answer: Answer): void }[] = []
+  const watchedIds = new Set<string>()
   const followed = new Set<string>()
   let list: string[] = []
   let isFollowing = false
   const watchlist = createWatchlist({
     runtime: runtimeOf(clock),
     versionOf: () => undefined,
-    ask: (frame, onAnswer) => void lane.push({ frame, onAnswer }),
+    ask: (frame, onAnswer) => void queue.push({ frame, onAnswer }),
     onConfirmed() {},
     onDropped() {},
     onError(failure) {
@@ -26,32 +26,32 @@ function createScene() {
     },
   })
 
-  function tell(watched: Set<string>, id: string): void {
+  function report(watched: Set<string>, id: string): void {
     watched.add(id)
     watchlist.noteSnapshot(id)
   }
 
-  function catchUp(): void {
+  function sendList(): void {
     for (const id of [...followed]) if (!list.includes(id)) followed.delete(id)
-    for (const id of list) if (!followed.has(id)) tell(followed, id)
+    for (const id of list) if (!followed.has(id)) report(followed, id)
   }
 
   function handle(frame: ClientFrame): void {
-    if (frame.type === 'watch') for (const id of frame.user_ids) tell(named, id)
+    if (frame.type === 'watch') for (const id of frame.user_ids) report(watchedIds, id)
     if (frame.type === 'unwatch')
-      for (const watched of [named, followed]) for (const id of frame.user_ids) watched.delete(id)
+      for (const watched of [watchedIds, followed]) for (const id of frame.user_ids) watched.delete(id)
     if (frame.type !== 'watch_contacts') return
     isFollowing = true
-    catchUp()
+    sendList()
   }
 
   return {
     clock,
     watchlist,
     list: () => list,
-    told: () => new Set([...named, ...followed]),
+    reported: () => new Set([...watchedIds, ...followed]),
     answerOne() {
-      const next = lane.shift()
+      const next = queue.shift()
       if (!next) return false
       handle(next.frame)
       next.onAnswer({ ok: true })
@@ -59,11 +59,11 @@ function createScene() {
     },
     edit(ids: string[]) {
       list = ids
-      if (isFollowing) catchUp()
+      if (isFollowing) sendList()
     },
     reconnect() {
-      lane.length = 0
-      named.clear()
+      queue.length = 0
+      watchedIds.clear()
       followed.clear()
       isFollowing = false
       watchlist.reset(false)
@@ -86,8 +86,8 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reconnect' as const) }) },
 )
 
-test('[W1] whoever is given up while the list is on its way is told of by the list again', async () => {
-  const { clock, watchlist, told, edit, answerOne } = createScene()
+test('[W1] an id unwatched while the contact list is requested is watched through the list again', async () => {
+  const { clock, watchlist, reported, edit, answerOne } = createScene()
   watchlist.reset(true)
   watchlist.want('b')
   watchlist.want(CONTACTS)
@@ -96,11 +96,11 @@ test('[W1] whoever is given up while the list is on its way is told of by the li
   watchlist.unwant('b')
   do await clock.advance(60)
   while (answerOne())
-  expect([...told()]).toEqual(['b'])
+  expect([...reported()]).toEqual(['b'])
   expect([...watchlist.listed()]).toEqual(['b'])
 })
 
-test('[W1] after any wishes, edits, answers and reconnects nobody is missing and nobody too many', async () => {
+test('[W1] after any changes, edits, answers and reconnects the server watches exactly what is wanted', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const scene = createScene()
@@ -122,12 +122,12 @@ test('[W1] after any wishes, edits, answers and reconnects nobody is missing and
       do await clock.advance(60)
       while (scene.answerOne())
       const isListWanted = wanted.delete(CONTACTS)
-      const told = scene.told()
+      const reported = scene.reported()
       const listed = new Set(watchlist.listed())
-      expect([...wanted].filter((id) => !told.has(id))).toEqual([])
-      if (isListWanted) expect(scene.list().filter((id) => !told.has(id) || !listed.has(id))).toEqual([])
-      const isMeant = (id: string) => wanted.has(id) || (isListWanted && listed.has(id))
-      expect([...told].filter((id) => !isMeant(id))).toEqual([])
+      expect([...wanted].filter((id) => !reported.has(id))).toEqual([])
+      if (isListWanted) expect(scene.list().filter((id) => !reported.has(id) || !listed.has(id))).toEqual([])
+      const isWanted = (id: string) => wanted.has(id) || (isListWanted && listed.has(id))
+      expect([...reported].filter((id) => !isWanted(id))).toEqual([])
     }),
     { numRuns: 500 },
   )

@@ -1,5 +1,5 @@
-// Wishes against a server that answers when it likes: in the end it watches exactly whom it should, and it
-// was told so in few frames.
+// The watch list against a model of the server that answers at any time: in the end the server watches exactly
+// the wanted ids, with few frames.
 import { describe, expect, test } from 'bun:test'
 import type { ClientFrame } from '@greendot/protocol'
 import fc from 'fast-check'
@@ -8,14 +8,14 @@ import { runtimeOf } from '../../testing/runtime.ts'
 import type { Answer, DotFailure } from '../types.ts'
 import { createWatchlist } from './watchlist.ts'
 
-/** A server that does as the protocol says, and answers when the test lets it. */
+/** A model of the server that answers when the test lets it. */
 function createScene({ limit = 500, versions = {} as Record<string, number> } = {}) {
   const clock = createFakeClock(1_000_000)
   const frames: ClientFrame[] = []
   const watched = new Set<string>()
   const confirmed: string[] = []
   const dropped = new Set<string>()
-  const troubles: DotFailure[] = []
+  const errors: DotFailure[] = []
   const answers: (() => void)[] = []
   const watchlist = createWatchlist({
     runtime: runtimeOf(clock),
@@ -27,7 +27,7 @@ function createScene({ limit = 500, versions = {} as Record<string, number> } = 
     },
     onConfirmed: (userIds) => confirmed.push(...userIds),
     onDropped: (userId) => dropped.add(userId),
-    onError: (failure) => troubles.push(failure),
+    onError: (failure) => errors.push(failure),
   })
 
   function apply(frame: ClientFrame): Answer {
@@ -45,12 +45,12 @@ function createScene({ limit = 500, versions = {} as Record<string, number> } = 
     watched,
     confirmed,
     dropped,
-    troubles,
+    errors,
     watchlist,
     answerAll() {
       for (const answer of answers.splice(0)) answer()
     },
-    /** Another connection, to a server that knows nothing of the one before. */
+    /** A new connection, which watches nothing yet. */
     reconnect() {
       watched.clear()
       answers.length = 0
@@ -61,7 +61,7 @@ function createScene({ limit = 500, versions = {} as Record<string, number> } = 
 }
 
 describe('a watchlist', () => {
-  test('[W1] after any wishes, answers and reconnects the server watches exactly who is wanted', async () => {
+  test('[W1] after any changes, answers and reconnects the server watches exactly the wanted ids', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', '__proto__')
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('want' as const, 'unwant' as const), id }) },
@@ -91,14 +91,14 @@ describe('a watchlist', () => {
         scene.answerAll()
         expect([...scene.watched].sort()).toEqual([...wanted].sort())
         for (const userId of wanted) expect(scene.watchlist.isConfirmed(userId)).toBe(true)
-        // Whoever is wanted is kept, and nobody else is.
+        // Exactly the unwanted ids are dropped.
         for (const userId of everWanted) expect(scene.dropped.has(userId)).toBe(!wanted.has(userId))
       }),
       { numRuns: 200 },
     )
   })
 
-  test('[X3] wishes of one moment are one frame, and those taken back are none', async () => {
+  test('[X3] changes of one turn are one frame, and those taken back are none', async () => {
     const { clock, frames, watchlist } = createScene()
     watchlist.reset(true)
     for (const id of ['a', 'b', 'c']) watchlist.want(id)
@@ -111,7 +111,7 @@ describe('a watchlist', () => {
     expect(frames).toHaveLength(1)
   })
 
-  test('[X3] however fast wishes come, there are at most 40 frames a second', async () => {
+  test('[X3] however often the wanted ids change, there are at most 40 frames a second', async () => {
     const { clock, frames, watchlist } = createScene()
     watchlist.reset(true)
     for (let index = 0; index < 1000; index++) {
@@ -123,7 +123,7 @@ describe('a watchlist', () => {
     expect(frames.length).toBeLessThanOrEqual(42)
   })
 
-  test('[W9] a new connection asks with the versions known', async () => {
+  test('[W9] a new connection watches with the known versions', async () => {
     const { clock, frames, watchlist, reconnect } = createScene({
       versions: JSON.parse('{"a":41,"__proto__":0}'),
     })
@@ -135,7 +135,7 @@ describe('a watchlist', () => {
     )
   })
 
-  test('[W1] the longest ids in the largest number fit into frames', async () => {
+  test('[W1] the largest number of ids of the maximum length fits into frames', async () => {
     const ids = Array.from({ length: 500 }, (_, index) => `${index}`.padEnd(128, '"'))
     const versions = Object.fromEntries(ids.map((id) => [id, Number.MAX_SAFE_INTEGER]))
     const { clock, frames, watched, watchlist, answerAll } = createScene({ versions })
@@ -150,15 +150,15 @@ describe('a watchlist', () => {
     for (const frame of frames) expect(Buffer.byteLength(JSON.stringify(frame))).toBeLessThan(64 * 1024)
   })
 
-  test('[W1] those for whom there is no room come in when there is some', async () => {
-    const { clock, watched, troubles, watchlist, answerAll } = createScene({ limit: 2 })
+  test('[W1] ids over the watch limit are watched once there is room', async () => {
+    const { clock, watched, errors, watchlist, answerAll } = createScene({ limit: 2 })
     watchlist.reset(true)
     for (const id of ['a', 'b']) watchlist.want(id)
     await clock.advance(100)
     watchlist.want('c')
     await clock.advance(100)
     answerAll()
-    expect(troubles).toMatchObject([{ code: 'watch_limit' }])
+    expect(errors).toMatchObject([{ code: 'watch_limit' }])
     expect(watchlist.isConfirmed('c')).toBe(false)
     watchlist.unwant('a')
     await clock.advance(100)

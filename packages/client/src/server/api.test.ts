@@ -1,5 +1,5 @@
-// The kit against the document of the server it is for: its types are those of the document, and whatever
-// a server key may ask has a method, or a reason why not.
+// The backend kit against the OpenAPI document: its types are those of the document, and every operation for
+// server keys has a method, or a reason why not.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,18 +13,18 @@ import { type Backend, createBackend } from './backend.ts'
 import { createCall } from './call.ts'
 import { mintForDev } from './token.ts'
 
-// Started here, not before the tests: which operations there are is in the document.
+// Started at load, because the document is needed before the tests are defined.
 const server = await startServer(securedSettings)
 afterAll(() => server.stop())
 const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as ApiDocument
 
 /** What a server key may call and the kit does not, with the reason. */
 const NOT_IN_THE_KIT: Record<string, string> = {
-  'GET /api/v1/presence': 'the query by body says the same, and has room for more ids',
-  'GET /api/v1/presence/{user_id}': 'an id may be the name of a route; the query takes any',
-  'GET /presence/batch': 'the query says it too',
-  'GET /api/v1/feed': 'for eyes: it leaves changes out, and a program would miss them',
-  'GET /metrics': 'text for Prometheus, which asks by itself',
+  'GET /api/v1/presence': 'the query by body gives the same answer, and has room for more ids',
+  'GET /api/v1/presence/{user_id}': 'an id may be the name of a route; the query accepts any id',
+  'GET /presence/batch': 'part of the answer of the query',
+  'GET /api/v1/feed': 'for display only: it leaves out changes under load',
+  'GET /metrics': 'text for Prometheus',
 }
 
 /** Every method of the kit, called once. */
@@ -74,7 +74,7 @@ describe('the types of the kit', () => {
     if (!isCurrent) throw new Error('out of date: npm start, and npx bun packages/client/generate-api.ts')
   })
 
-  test('[X8] are those of the wire', () => {
+  test('[X8] are those of the protocol', () => {
     type Same<A, B> = [A, B] extends [B, A] ? true : false
     const presence: Same<api.Presence, wire.QueriedPresence> = true
     const own: Same<api.OwnPresence, wire.OwnPresence> = true
@@ -92,7 +92,7 @@ describe('the methods of the kit', () => {
     return ambient.fetch(url, init)
   }
   const runtime = { ...ambient, fetch: recording as typeof fetch }
-  const parts = { baseUrl: server.url, serverKey: SERVER_KEY, timeoutMs: 5_000, retriesMax: 0, runtime }
+  const parts = { baseUrl: server.url, serverKey: SERVER_KEY, timeoutMs: 60_000, retriesMax: 0, runtime }
   const backend = createBackend(createCall(parts), mintForDev)
 
   test('[X3] are all called here', () => {
@@ -102,7 +102,7 @@ describe('the methods of the kit', () => {
     expect(names.sort()).toEqual(Object.keys(METHODS).sort())
   })
 
-  test('[X3] cover everything a server key may ask, but for what has a reason', async () => {
+  test('[X3] cover every operation for server keys, except those with a reason', async () => {
     for (const run of Object.values(METHODS)) await run(backend)
     expect([...called, ...Object.keys(NOT_IN_THE_KIT)].sort()).toEqual(operationsForBackends().sort())
   })

@@ -1,5 +1,5 @@
-// What becomes of a call when the server puts it off, says nonsense, or says nothing. The server is a real
-// one that answers by a script; time and chance are in the hands of the test.
+// Calls that the server puts off, answers wrongly or does not answer. The server is a real one with scripted
+// answers; time and randomness are those of the test.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { ambientRuntime, type Timer } from '../platform.ts'
 import { type Call, createCall } from './call.ts'
@@ -21,7 +21,7 @@ const busy =
   () =>
     new Response('<html>', { status, headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter } })
 
-/** Answers one by one; the last one for ever. Pauses pass at once, and are written down. */
+/** Gives one answer after the other, and then the last one again. Pauses take no time and are recorded. */
 function scripted(answers: Answer[], chance = 0.5) {
   const requests: string[] = []
   const pausesMs: number[] = []
@@ -41,7 +41,7 @@ function scripted(answers: Answer[], chance = 0.5) {
     now: () => now,
     random: () => chance,
     after(delayMs: number, run: () => void): Timer {
-      // The end of the call, which only `expire` lets come.
+      // The limit of the call, which ends only by `expire`.
       if (now + delayMs === NOW + TIMEOUT_MS) {
         const end = { endsAt: now + delayMs, run }
         running.push(end)
@@ -80,17 +80,17 @@ async function refusalOf(promise: Promise<unknown>): Promise<GreendotError> {
   throw new Error(`not refused, but ${outcome}`)
 }
 
-describe('a call that is put off', () => {
-  test.each([429, 502, 503, 504])('[C7] with %d is made again until it is answered', async (status) => {
+describe('a call that is refused for now', () => {
+  test.each([429, 502, 503, 504])('[C7] with %d is retried until it is answered', async (status) => {
     const { call, requests, pausesMs, timersLeft } = scripted([busy(status), busy(status), ok])
     expect((await readContacts(call)).answer).toEqual({ user_ids: ['bob'] })
     expect(requests).toHaveLength(3)
-    // Half of 200 and half of 400: chance is a half here.
+    // Half of 200 and half of 400, because random() is 0.5.
     expect(pausesMs).toEqual([100, 200])
     expect(timersLeft()).toBe(0)
   })
 
-  test('[C7] waits as long as the server asks, and a little more', async () => {
+  test('[C7] waits for the time in Retry-After, plus a random part', async () => {
     const at = new Date(NOW + 5_000).toUTCString()
     const { call, pausesMs } = scripted([busy(503, '2'), busy(429, '0'), ok])
     await readContacts(call)
@@ -103,7 +103,7 @@ describe('a call that is put off', () => {
     expect(odd.pausesMs).toEqual([100])
   })
 
-  test('[C7] ends after so many times, with what the server said last', async () => {
+  test('[C7] fails with the last answer after the maximum of retries', async () => {
     const { call, requests, pausesMs } = scripted([busy(503, '1')], 0)
     const refusal = await refusalOf(readContacts(call))
     expect(refusal).toMatchObject({ code: 'unavailable', status: 503, retryAfterMs: 1_000 })
@@ -111,7 +111,7 @@ describe('a call that is put off', () => {
     expect(pausesMs).toEqual([1_000, 1_000, 1_000])
   })
 
-  test('[C7] does not wait for what comes after its end', async () => {
+  test('[C7] is not retried if the pause would exceed its limit', async () => {
     const { call, requests, pausesMs } = scripted([busy(429, '60')], 0)
     const refusal = await refusalOf(readContacts(call))
     expect(refusal).toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: 60_000 })
@@ -119,7 +119,7 @@ describe('a call that is put off', () => {
     expect(pausesMs).toEqual([])
   })
 
-  test('[C7] is made again with its body, also when it adds or asks by POST', async () => {
+  test('[C7] is retried with its body if it is a repeatable POST', async () => {
     const { call, requests } = scripted([busy(503), ok])
     const input = { path: { user_id: 'ada' }, body: { user_ids: ['bob'] } }
     await call('POST /api/v1/users/{user_id}/contacts', input)
@@ -127,15 +127,15 @@ describe('a call that is put off', () => {
     expect(requests).toEqual([line, line])
   })
 
-  test('[C7] is not made again when doing it twice is not doing it once', async () => {
+  test('[C7] is not retried if it is another POST', async () => {
     const { call, requests } = scripted([busy(503), ok])
-    // No such POST is there yet; whoever adds one gets this unless it is known to be safe.
+    // There is no such POST yet; a new one is not repeatable unless it is listed.
     const post = call as unknown as (name: string, input: object) => Promise<unknown>
     expect((await refusalOf(post('POST /api/v1/something', {}))).status).toBe(503)
     expect(requests).toHaveLength(1)
   })
 
-  test.each([400, 401, 403, 404, 413, 500])('[C7] is not what %d says', async (status) => {
+  test.each([400, 401, 403, 404, 413, 500])('[C7] is not retried after %d', async (status) => {
     const { call, requests } = scripted([busy(status, '1'), ok])
     expect((await refusalOf(readContacts(call))).status).toBe(status)
     expect(requests).toHaveLength(1)
@@ -143,7 +143,7 @@ describe('a call that is put off', () => {
 })
 
 describe('a call without an answer', () => {
-  test('[C7] is made again when the connection breaks', async () => {
+  test('[C7] is retried when the connection breaks', async () => {
     const body = '{"user_ids":["bob"]}'
     let connections = 0
     const server = Bun.listen({
@@ -152,7 +152,7 @@ describe('a call without an answer', () => {
       socket: {
         open: () => void connections++,
         data(socket) {
-          // The first one promises more than comes.
+          // The first answer is shorter than its content-length.
           const length = connections === 1 ? body.length + 1 : body.length
           socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`)
         },
@@ -161,23 +161,23 @@ describe('a call without an answer', () => {
     clearing.push(() => server.stop(true))
     const baseUrl = `http://127.0.0.1:${server.port}`
     const runtime = { ...ambientRuntime(), random: () => 0 }
-    const call = createCall({ baseUrl, serverKey: 'a key', timeoutMs: 5_000, retriesMax: 1, runtime })
+    const call = createCall({ baseUrl, serverKey: 'a key', timeoutMs: 60_000, retriesMax: 1, runtime })
     expect((await readContacts(call)).answer).toEqual({ user_ids: ['bob'] })
     expect(connections).toBe(2)
   })
 
-  test('[C7] says that nobody is there', async () => {
+  test('[C7] fails with unavailable if there is no server', async () => {
     const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const baseUrl = closed.url.origin
     await closed.stop(true)
     const runtime = ambientRuntime()
-    const call = createCall({ baseUrl, serverKey: 'a key', timeoutMs: 1_000, retriesMax: 0, runtime })
+    const call = createCall({ baseUrl, serverKey: 'a key', timeoutMs: 60_000, retriesMax: 0, runtime })
     const refusal = await refusalOf(readContacts(call))
     expect(refusal).toMatchObject({ code: 'unavailable', status: 0, detail: `${baseUrl} cannot be reached` })
     expect(refusal.cause).toBeDefined()
   })
 
-  test.each(['at all', 'to its end'])('[C7] %s ends in time', async (how) => {
+  test.each(['at all', 'to its end'])('[C7] %s ends at its limit', async (how) => {
     const asked = Promise.withResolvers<void>()
     const held = Promise.withResolvers<Response>()
     clearing.push(() => held.resolve(new Response()))
@@ -202,7 +202,7 @@ describe('a call without an answer', () => {
 })
 
 describe('an answer', () => {
-  test('[R3] says whether it is from the database only', async () => {
+  test('[R3] has isDegraded if it is from the database only', async () => {
     const degraded = () => Response.json([], { headers: { 'greendot-degraded': 'true' } })
     const { call } = scripted([degraded, () => Response.json([])])
     const ask = () => call('POST /api/v1/presence/query', { query: {}, body: { user_ids: [] } })
@@ -210,14 +210,14 @@ describe('an answer', () => {
     expect((await ask()).isDegraded).toBe(false)
   })
 
-  test('[C7] that is not JSON is an error that says so', async () => {
+  test('[C7] other than JSON is an error', async () => {
     const { call } = scripted([() => new Response('<html>Welcome</html>')])
     const refusal = await refusalOf(readContacts(call))
     expect(refusal).toMatchObject({ code: 'internal', status: 200 })
     expect(refusal.detail).toContain('not JSON')
   })
 
-  test('[C7] with a code of a newer server is passed on', async () => {
+  test('[C7] with an unknown code is passed on', async () => {
     const problem = { code: 'quota_used_up', detail: 'Come back tomorrow', status: 402 }
     const { call } = scripted([() => Response.json(problem, { status: 402 })])
     expect(await refusalOf(readContacts(call))).toMatchObject(problem)

@@ -1,72 +1,73 @@
-// Waits for what a dot tells instead of sleeping, and keeps all of it for a look back.
+// Records the events of a dot, and lets tests wait for them instead of sleeping.
 import type { Dot, DotFailure, DotState, Person } from '../src/types.ts'
 
-const WAIT_MS = 5_000
+/** Only for hangs: no test depends on how long something takes. */
+const WAIT_MS = 15_000
 
-export interface Diary {
+export interface EventLog {
   states: DotState[]
   people: Person[]
   failures: DotFailure[]
-  /** What was told of one person, in order. */
+  /** Changes of one user, in order. */
   of(userId: string): Person[]
-  /** Looks now and whenever something is told, until it is so. */
-  until(what: string, isSo: () => boolean, withinMs?: number): Promise<void>
+  /** Checks now and after every event, until it is true. */
+  until(what: string, isSo: () => boolean): Promise<void>
 }
 
-export function keepDiary(dot: Dot): Diary {
+export function createEventLog(dot: Dot): EventLog {
   const states: DotState[] = []
   const people: Person[] = []
   const failures: DotFailure[] = []
-  const looks = new Set<() => void>()
-  const look = () => {
-    for (const one of [...looks]) one()
+  const checks = new Set<() => void>()
+  const check = () => {
+    for (const one of [...checks]) one()
   }
   dot.on('state', (state) => {
     states.push(state)
-    look()
+    check()
   })
   dot.on('change', (person) => {
     people.push(person)
-    look()
+    check()
   })
   dot.on('error', (failure) => {
     failures.push(failure)
-    look()
+    check()
   })
-  dot.on('me', look)
+  dot.on('me', check)
   return {
     states,
     people,
     failures,
     of: (userId) => people.filter(({ user_id }) => user_id === userId),
-    until(what, isSo, withinMs = WAIT_MS) {
+    until(what, isSo) {
       return new Promise((resolve, reject) => {
         const limit = setTimeout(() => {
-          looks.delete(lookHere)
-          const heard = JSON.stringify({ states, people, failures, me: dot.me }, null, 1)
-          reject(new Error(`waited ${withinMs} ms for ${what}; heard ${heard}`))
-        }, withinMs)
-        function lookHere(): void {
+          checks.delete(checkHere)
+          const received = JSON.stringify({ states, people, failures, me: dot.me }, null, 1)
+          reject(new Error(`waited ${WAIT_MS} ms for ${what}; received ${received}`))
+        }, WAIT_MS)
+        function checkHere(): void {
           if (!isSo()) return
-          looks.delete(lookHere)
+          checks.delete(checkHere)
           clearTimeout(limit)
           resolve()
         }
-        looks.add(lookHere)
-        lookHere()
+        checks.add(checkHere)
+        checkHere()
       })
     },
   }
 }
 
-/** WebSockets that note what happens to them, and that a test can take hold of. */
+/** WebSockets that record what happens to them, and that a test can close. */
 export function recordingSockets() {
   const opened: WebSocket[] = []
   const sent: { type: string; user_ids?: string[]; known?: Record<string, number> }[] = []
   const texts: string[] = []
-  /** Like `dialled 0`, `welcomed 0`, `closed 0`: what our side did and heard, in order. */
+  /** Like `dialled 0`, `welcomed 0`, `closed 0`, in order. */
   const log: string[] = []
-  const looks = new Set<() => void>()
+  const checks = new Set<() => void>()
 
   class RecordingSocket extends WebSocket {
     readonly number = opened.length
@@ -82,7 +83,7 @@ export function recordingSockets() {
       texts.push(data)
       sent.push(JSON.parse(data))
       super.send(data)
-      for (const look of [...looks]) look()
+      for (const check of [...checks]) check()
     }
     override close(code?: number): void {
       note(`closed ${this.number}`)
@@ -92,14 +93,14 @@ export function recordingSockets() {
 
   function note(what: string): void {
     log.push(what)
-    for (const look of [...looks]) look()
+    for (const check of [...checks]) check()
   }
 
   const until = (isSo: () => boolean) =>
     new Promise<void>((resolve) => {
-      const look = () => isSo() && looks.delete(look) && resolve()
-      looks.add(look)
-      look()
+      const check = () => isSo() && checks.delete(check) && resolve()
+      checks.add(check)
+      check()
     })
 
   return {
