@@ -1,6 +1,6 @@
 // Faces drawn from a name: always the same for the same one, and of nobody. Eyes are drawn open and shut,
 // and the styles choose by how the person looks.
-import { traitsOf } from './cast.ts'
+import { traitsOf } from './demo/sample-users.ts'
 import { s } from './dom.ts'
 
 const SKINS = ['#f3d0b0', '#e8b98f', '#c98d5f', '#9c6440', '#6f4529', '#f6dcc6']

@@ -1,11 +1,11 @@
 // Starts the page: the address decides the view, and each view begins when it is first shown. Links lead
 // everywhere, so there is nothing to click that cannot be bookmarked.
 import type { DotState } from '@greendot/client'
-import type { Laptop } from './demo/self.ts'
+import type { Laptop } from './demo/own-connection.ts'
 import { createDemo } from './demo/view.ts'
 import { byId, setAttribute, setText } from './dom.ts'
 import { createDashboard } from './ops/view.ts'
-import { hashOf, type Place, placeOf } from './place.ts'
+import { hashOf, type Place, placeOf } from './route.ts'
 import { startTheme } from './theme.ts'
 
 const LINKS: Record<DotState | Laptop | 'refused', string> = {

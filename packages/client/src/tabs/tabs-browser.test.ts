@@ -15,7 +15,7 @@ import type { ConnectOptions, Dot } from '../types.ts'
 
 /** Only for hangs: no test depends on how long something takes. */
 const WAIT_MS = 15_000
-/** One every 300 ms: together longer than the TTL of 3 s. */
+/** One every 200 ms: together longer than the TTL of 2.5 s. */
 const BEATS = 15
 
 const found = await findChromium()
@@ -238,7 +238,7 @@ describe.skipIf(isSkipped)(`tabs in a browser${reason}`, () => {
   test.each(kinds.slice(0, 2))(
     '[D4] activity in any tab %s makes the user online, and without it she is away',
     async (_, options) => {
-      await serve({ away_after_ms: 1_500 })
+      await serve({ away_after_ms: 800 })
       const tabs = [await openTab(options), await openTab(options)]
       await bob.sees('alice', ({ status }) => status === 'away')
       for (const tab of tabs) {
@@ -251,7 +251,7 @@ describe.skipIf(isSkipped)(`tabs in a browser${reason}`, () => {
   )
 
   test('[D6] a hidden page whose timers do not run sends heartbeats by its worker', async () => {
-    await serve({ heartbeat_interval_ms: 300, heartbeat_ttl_ms: 3_000, offline_delay_ms: 0 })
+    await serve({ heartbeat_interval_ms: 200, heartbeat_ttl_ms: 2_500, offline_delay_ms: 0 })
     const page = await context.newPage()
     const beaten = Promise.withResolvers<void>()
     let [sockets, beats] = [0, 0]

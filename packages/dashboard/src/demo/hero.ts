@@ -1,8 +1,9 @@
 // The first thing anybody reads: what this is, who they are, and what to do next.
-import { GUESTS, isNeighbour, nextGuest } from '../cast.ts'
+
 import { h, setText } from '../dom.ts'
-import { hashOf } from '../place.ts'
+import { hashOf } from '../route.ts'
 import type { DevParts } from './dev-parts.ts'
+import { GUESTS, isNeighbour, nextGuest } from './sample-users.ts'
 
 export interface Hero {
   element: HTMLElement

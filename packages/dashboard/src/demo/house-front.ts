@@ -1,8 +1,8 @@
 // The front of a house as a drawing, different for every name. How it looks now, lit or dark, is decided
 // by the styles from `data-look` around it; nothing is drawn again when somebody comes or goes.
 import { face } from '../avatar.ts'
-import { traitsOf } from '../cast.ts'
 import { s } from '../dom.ts'
+import { traitsOf } from './sample-users.ts'
 
 const PAINTS = 8
 /** Gable, stepped gable, hip, bell: all stand on the wall from 20 to 140 at 66. */

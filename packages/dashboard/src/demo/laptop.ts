@@ -1,8 +1,8 @@
 // The laptop of this window: in use, idle, or with its lid closed. What each of them means for others is
 // said in words below, because that is what the demo is about.
 import { h, s, setText } from '../dom.ts'
-import { createChoices } from './choices.ts'
-import type { Laptop } from './self.ts'
+import type { Laptop } from './own-connection.ts'
+import { createChoices } from './radio-group.ts'
 
 const MEANINGS: Record<Laptop, string> = {
   in_use: 'You are here, and everybody sees it.',

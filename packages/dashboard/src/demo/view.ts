@@ -1,13 +1,13 @@
 // The demo: in dev mode anybody of the street, elsewhere whoever the token is for. There is one party at a
 // time, and it goes on while another view is shown: the person is still here.
 import { connect, type DotFailure, type DotState } from '@greendot/client'
-import { GUESTS, STREET } from '../cast.ts'
 import { h } from '../dom.ts'
-import { hashOf, type Place } from '../place.ts'
-import { isDev, type Pass, pass, windowId } from '../session.ts'
-import { createDoor } from './door.ts'
-import { createParty, type Party } from './party.ts'
-import type { Laptop } from './self.ts'
+import { hashOf, type Place } from '../route.ts'
+import { isDev, type Pass, pass, windowId } from '../window-storage.ts'
+import type { Laptop } from './own-connection.ts'
+import { GUESTS, STREET } from './sample-users.ts'
+import { createDoor } from './token-form.ts'
+import { createParty, type Party } from './user-session.ts'
 
 export interface Demo {
   element: HTMLElement

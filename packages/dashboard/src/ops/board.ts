@@ -2,8 +2,8 @@
 // there is no answer, the last numbers stay and are marked as such.
 import { everyWhileVisible, now, type Timer } from '../clock.ts'
 import { h, setAttribute, setText } from '../dom.ts'
-import type { Place } from '../place.ts'
-import { isDev } from '../session.ts'
+import type { Place } from '../route.ts'
+import { isDev } from '../window-storage.ts'
 import { preciseTime } from '../words.ts'
 import type { Api } from './api.ts'
 import { createCharts } from './charts.ts'

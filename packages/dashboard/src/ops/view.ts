@@ -1,11 +1,11 @@
 // The way into the dashboard: with a server key, which in dev mode everybody has. A key that is refused is
 // forgotten, and asked for again.
 import { h } from '../dom.ts'
-import { hashOf, type Place } from '../place.ts'
-import { serverKey } from '../session.ts'
+import { hashOf, type Place } from '../route.ts'
+import { serverKey } from '../window-storage.ts'
 import { createApi } from './api.ts'
 import { type Board, createBoard } from './board.ts'
-import { createKeyDoor } from './key-door.ts'
+import { createKeyDoor } from './key-form.ts'
 
 export interface Dashboard {
   element: HTMLElement

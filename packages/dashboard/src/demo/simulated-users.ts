@@ -1,9 +1,9 @@
 // Plays the simulated neighbours, over real connections of theirs. One window of a browser does it for all
 // of them and hands it on when it goes: every neighbour keeps their device, so nobody sees a blip.
 import { connect, type Dot } from '@greendot/client'
-import { NEIGHBOURS } from '../cast.ts'
 import { every, now, type Timer } from '../clock.ts'
-import { platformOf, type Scene, sceneOf } from './day.ts'
+import { NEIGHBOURS } from './sample-users.ts'
+import { platformOf, type Scene, sceneOf } from './simulated-schedule.ts'
 
 const LOOK_EVERY_MS = 1_000
 const LOCK = 'greendot neighbours'

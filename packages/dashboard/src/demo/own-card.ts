@@ -4,10 +4,10 @@ import { avatar } from '../avatar.ts'
 import { h, setText } from '../dom.ts'
 import { createDotMark, ownLookOf } from '../look.ts'
 import { deviceWords, lookWords } from '../words.ts'
-import { createChoices } from './choices.ts'
 import { createCustomStatusForm } from './custom-status.ts'
 import { createLaptop } from './laptop.ts'
-import type { Laptop, Self } from './self.ts'
+import type { Laptop, Self } from './own-connection.ts'
+import { createChoices } from './radio-group.ts'
 
 const GONE: Record<'closed' | 'left', string> = { closed: 'Lid closed', left: 'You said goodbye' }
 

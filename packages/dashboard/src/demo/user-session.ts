@@ -1,21 +1,21 @@
 // One person in this window, with everything around them: the street, their card, how they look to others,
 // and what happens. Ends as a whole when somebody else is to be, with a goodbye.
 import type { DotFailure, DotState, OwnPresence, Person, Presence } from '@greendot/client'
-import { GUESTS, isNeighbour, NEIGHBOURS } from '../cast.ts'
 import { everyWhileVisible, now } from '../clock.ts'
 import { h, setText } from '../dom.ts'
 import { isStale, ownLookOf } from '../look.ts'
 import { changeWords } from '../words.ts'
-import { createAddress } from './address.ts'
 import type { DevParts } from './dev-parts.ts'
+import { createStory } from './event-list.ts'
 import { createHero } from './hero.ts'
-import { createMirror } from './mirror.ts'
-import { type Neighbours, startNeighbours } from './neighbours.ts'
-import { createSelf, type Laptop } from './self.ts'
-import { createStory } from './story.ts'
+import { createYou } from './own-card.ts'
+import { createSelf, type Laptop } from './own-connection.ts'
+import { GUESTS, isNeighbour, NEIGHBOURS } from './sample-users.ts'
+import { type Neighbours, startNeighbours } from './simulated-users.ts'
 import { createStreet } from './street.ts'
-import { createVisit } from './visit.ts'
-import { createYou } from './you.ts'
+import { createVisit } from './user-dialog.ts'
+import { createMirror } from './viewer-preview.ts'
+import { createAddress } from './watch-form.ts'
 
 const REFRESH_EVERY_MS = 10_000
 const REFUSED: ReadonlySet<string> = new Set<DotFailure['code']>([

@@ -3,7 +3,7 @@ import type { Presence } from '@greendot/client'
 import { avatar } from '../avatar.ts'
 import { h } from '../dom.ts'
 import { createDotMark, isStale, shownLookOf } from '../look.ts'
-import { hashOf } from '../place.ts'
+import { hashOf } from '../route.ts'
 import { customWords, deviceWords, lookWords, seenWords } from '../words.ts'
 
 export interface Visit {

@@ -1,6 +1,6 @@
 // Where dev mode is off: nobody gets in without a token, and there is nobody to be but whom it is for.
 import { h, setText } from '../dom.ts'
-import type { Pass } from '../session.ts'
+import type { Pass } from '../window-storage.ts'
 
 export interface Door {
   element: HTMLElement

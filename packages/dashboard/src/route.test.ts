@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hashOf, type Place, placeOf } from './place.ts'
+import { hashOf, type Place, placeOf } from './route.ts'
 
 const places: [string, Partial<Place>][] = [
   ['#', {}],

@@ -6,9 +6,9 @@ import { now } from '../clock.ts'
 import { h, setText } from '../dom.ts'
 import { createDotMark, type Look, lookOf, ownLookOf } from '../look.ts'
 import { customWords, deviceWords, durationWords, lookWords, seenWords } from '../words.ts'
-import { type Eyes, openEyes } from './eyes.ts'
-import { isHiddenFrom, setHiddenFrom } from './hiding.ts'
-import type { Laptop } from './self.ts'
+import { isHiddenFrom, setHiddenFrom } from './deny-list.ts'
+import type { Laptop } from './own-connection.ts'
+import { type Eyes, openEyes } from './viewer-stream.ts'
 
 /** Whatever comes later than this came for another reason. */
 const CAUSE_MS_MAX = 60_000
