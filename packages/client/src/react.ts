@@ -24,7 +24,7 @@ import type { ConnectOptions, Dot, DotState, OwnPresence, Person } from './types
 
 /** Undefined without a provider, null while it has not connected. */
 const DotContext = createContext<Dot | null | undefined>(undefined)
-const NOBODY: ReadonlyMap<string, Person> = new Map()
+const EMPTY: ReadonlyMap<string, Person> = new Map()
 const stopNothing = (): void => {}
 
 export type GreendotProviderProps = { children?: ReactNode } & (
@@ -119,11 +119,11 @@ export function usePresences(userIds: Iterable<string>): ReadonlyMap<string, Per
   const dot = useProvidedDot('usePresences')
   const key = JSON.stringify([...new Set(userIds)].sort())
   const view = useMemo(() => createView(dot, JSON.parse(key)), [dot, key])
-  return useSyncExternalStore(view.subscribe, view.people, () => NOBODY)
+  return useSyncExternalStore(view.subscribe, view.people, () => EMPTY)
 }
 
 function createView(dot: Dot | null, userIds: readonly string[]) {
-  let shown = NOBODY
+  let shown = EMPTY
   return {
     subscribe: (onChange: () => void) => (dot ? follow(dot, userIds, onChange) : stopNothing),
     people(): ReadonlyMap<string, Person> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { hashOf, type Place, placeOf } from './route.ts'
+import { hashOf, type Route, routeOf } from './route.ts'
 
-const places: [string, Partial<Place>][] = [
+const routes: [string, Partial<Route>][] = [
   ['#', {}],
   ['#as=alice', { as: 'alice' }],
   ['#as=alice&neighbours=off', { as: 'alice', hasNeighbours: false }],
@@ -12,13 +12,13 @@ const places: [string, Partial<Place>][] = [
   ],
 ]
 
-test.each(places)('[X4] %s is an address', (hash, place) => {
-  const whole = { view: 'demo', as: null, hasNeighbours: true, user: null, viewer: null, ...place }
-  expect(hashOf(place)).toBe(hash)
-  expect(placeOf(hash)).toEqual(whole as Place)
+test.each(routes)('[X4] %s is a route', (hash, route) => {
+  const whole = { view: 'demo', as: null, hasNeighbours: true, user: null, viewer: null, ...route }
+  expect(hashOf(route)).toBe(hash)
+  expect(routeOf(hash)).toEqual(whole as Route)
 })
 
-test('[X4] whatever else stands there leads to the demo', () => {
-  expect(placeOf('#as=&user=')).toEqual(placeOf(''))
-  expect(placeOf('#nonsense=%').view).toBe('demo')
+test('[X4] any other hash is the demo', () => {
+  expect(routeOf('#as=&user=')).toEqual(routeOf(''))
+  expect(routeOf('#nonsense=%').view).toBe('demo')
 })

@@ -1,19 +1,18 @@
-// Where in the page somebody is, as the part of the address after the #: links lead to a view, a person or
-// a question, and a reload changes nothing. Secrets never are in it.
+// The hash of the URL: the view, the user and the question. A reload changes nothing. It contains no secrets.
 
-export interface Place {
+export interface Route {
   view: 'demo' | 'dashboard'
-  /** Who to be in the demo. */
+  /** The user of the demo. */
   as: string | null
   hasNeighbours: boolean
-  /** Whom to look up on the dashboard, and through whose eyes. */
+  /** The user to look up on the dashboard, and the viewer. */
   user: string | null
   viewer: string | null
 }
 
-const NOWHERE: Place = { view: 'demo', as: null, hasNeighbours: true, user: null, viewer: null }
+const DEFAULT_ROUTE: Route = { view: 'demo', as: null, hasNeighbours: true, user: null, viewer: null }
 
-export function placeOf(hash: string): Place {
+export function routeOf(hash: string): Route {
   const named = new URLSearchParams(hash.replace(/^#/, ''))
   return {
     view: named.has('dashboard') ? 'dashboard' : 'demo',
@@ -24,8 +23,8 @@ export function placeOf(hash: string): Place {
   }
 }
 
-export function hashOf(given: Partial<Place>): string {
-  const { view, as, hasNeighbours, user, viewer } = { ...NOWHERE, ...given }
+export function hashOf(given: Partial<Route>): string {
+  const { view, as, hasNeighbours, user, viewer } = { ...DEFAULT_ROUTE, ...given }
   const named = new URLSearchParams()
   if (as !== null) named.set('as', as)
   if (!hasNeighbours) named.set('neighbours', 'off')

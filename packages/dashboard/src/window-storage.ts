@@ -1,5 +1,5 @@
-// What this window remembers until it is closed: who it is, and the secrets somebody pasted. Never in the
-// address, where they would end up in histories and logs.
+// What this window keeps until it is closed: its device id, and pasted secrets, which must not be in the URL
+// and so in histories and logs.
 
 const DEVICE = 'greendot.window'
 const TOKEN = 'greendot.token'
@@ -8,7 +8,7 @@ const KEY = 'greendot.key'
 
 export const isDev = document.documentElement.dataset.mode === 'dev'
 
-/** The same after a reload, so that a reload is no departure. */
+/** The same after a reload, so that a reload is not a departure. */
 export function windowId(): string {
   const kept =
     sessionStorage.getItem(DEVICE) ?? `window-${crypto.getRandomValues(new Uint32Array(1))[0]!.toString(36)}`
@@ -22,17 +22,17 @@ export const serverKey = {
   forget: () => sessionStorage.removeItem(KEY),
 }
 
-export interface Pass {
+export interface SavedToken {
   token: string
   watched: string[]
 }
 
-export const pass = {
-  get(): Pass | null {
+export const savedToken = {
+  get(): SavedToken | null {
     const token = sessionStorage.getItem(TOKEN)
     return token === null ? null : { token, watched: JSON.parse(sessionStorage.getItem(WATCHED) ?? '[]') }
   },
-  set({ token, watched }: Pass): void {
+  set({ token, watched }: SavedToken): void {
     sessionStorage.setItem(TOKEN, token)
     sessionStorage.setItem(WATCHED, JSON.stringify(watched))
   },

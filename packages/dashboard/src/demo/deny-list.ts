@@ -1,5 +1,4 @@
-// Shutting one person out, in dev mode, where anybody may say so for whom they are: the deny list of the
-// privacy settings, which wins over everything else.
+// Hides the user of this window from one viewer, by the deny list of the privacy settings. Uses dev tokens.
 
 const ADDRESS = '/api/v1/presence/settings'
 const headersOf = (name: string) => ({ authorization: `Bearer dev:${name}` })

@@ -1,23 +1,23 @@
-// What just happened, newest first, in sentences.
+// Changes as sentences, newest first.
 import { h, setText } from '../dom.ts'
 import { preciseTime } from '../words.ts'
 
 const LINES_MAX = 30
 
-export interface Story {
+export interface EventList {
   element: HTMLElement
-  /** Aloud also to those who listen instead of looking: not for what goes on all the time. */
-  tell(sentence: string, at: number, isAloud: boolean): void
+  /** `isAloud`: also announced by screen readers. Not for simulated users, who change all the time. */
+  add(sentence: string, at: number, isAloud: boolean): void
 }
 
-export function createStory(): Story {
+export function createEventList(): EventList {
   const list = h('ol', { class: 'story' })
   const voice = h('p', { class: 'unseen', role: 'status' })
   const element = h(
     'section',
-    { class: 'panel', 'aria-labelledby': 'story-title' },
-    h('h2', { id: 'story-title' }, 'What just happened'),
-    // Longer than it is high: it scrolls by itself, by keyboard too.
+    { class: 'panel', 'aria-labelledby': 'events-title' },
+    h('h2', { id: 'events-title' }, 'What just happened'),
+    // Focusable, so that it can be scrolled by keyboard.
     h(
       'div',
       { class: 'story-place', tabindex: 0, role: 'region', 'aria-label': 'Changes, newest first' },
@@ -27,7 +27,7 @@ export function createStory(): Story {
   )
   return {
     element,
-    tell(sentence, at, isAloud) {
+    add(sentence, at, isAloud) {
       list.prepend(h('li', {}, h('time', {}, preciseTime(at)), h('span', {}, sentence)))
       while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove()
       if (isAloud) setText(voice, sentence)

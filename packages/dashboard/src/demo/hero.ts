@@ -1,4 +1,4 @@
-// The first thing anybody reads: what this is, who they are, and what to do next.
+// The head of the demo: what this is, which user this window is, and what to do next.
 
 import { h, setText } from '../dom.ts'
 import { hashOf } from '../route.ts'
@@ -18,7 +18,7 @@ export function createHero(name: string, dev: DevParts | null): Hero {
     { 'aria-label': 'You are' },
     ...names.map((one) => h('option', { selected: one === name }, one)),
   )
-  // Arrow keys pass over names nobody wants to be, so it takes a press to become one of them.
+  // Arrow keys change the value at every step, so switching the user takes a button.
   const be = h('button', { type: 'submit', hidden: true }, 'Be them')
   picker.addEventListener('change', () => {
     be.hidden = picker.value === name

@@ -1,4 +1,4 @@
-// The card of whoever this window is: who that is, and everything they can do about how they are seen.
+// The card of the user of this window: availability, custom status, laptop and leaving.
 import type { Answer, AvailabilityChoice, OwnPresence } from '@greendot/client'
 import { avatar } from '../avatar.ts'
 import { h, setText } from '../dom.ts'
@@ -6,47 +6,47 @@ import { createDotMark, ownLookOf } from '../look.ts'
 import { deviceWords, lookWords } from '../words.ts'
 import { createCustomStatusForm } from './custom-status.ts'
 import { createLaptop } from './laptop.ts'
-import type { Laptop, Self } from './own-connection.ts'
-import { createChoices } from './radio-group.ts'
+import type { Laptop, OwnConnection } from './own-connection.ts'
+import { createRadioGroup } from './radio-group.ts'
 
 const GONE: Record<'closed' | 'left', string> = { closed: 'Lid closed', left: 'You said goodbye' }
 
-export interface You {
+export interface OwnCard {
   element: HTMLElement
   show(me: OwnPresence | null, laptop: Laptop, isLive: boolean): void
-  tellTrouble(message: string): void
+  showError(message: string): void
   refresh(): void
 }
 
-export interface YouParts {
+export interface OwnCardParts {
   name: string
-  self: Self
-  /** How others see them, where that can be shown. */
-  mirror: HTMLElement | undefined
-  /** Something was done just now that others should see. */
+  connection: OwnConnection
+  /** What viewers see; only in dev mode. */
+  preview: HTMLElement | undefined
+  /** The user did something that others will see. */
   onAct(): void
 }
 
-export function createYou({ name, self, mirror, onAct }: YouParts): You {
+export function createOwnCard({ name, connection, preview, onAct }: OwnCardParts): OwnCard {
   const dot = createDotMark()
   const status = h('span', { class: 'you-status' })
-  const trouble = h('p', { class: 'trouble', role: 'alert' })
+  const error = h('p', { class: 'trouble', role: 'alert' })
   const laptop = createLaptop((chosen) => {
     onAct()
-    if (chosen === 'in_use') self.use()
-    else if (chosen === 'idle') self.rest()
-    else self.closeLid()
+    if (chosen === 'in_use') connection.use()
+    else if (chosen === 'idle') connection.rest()
+    else connection.closeLid()
   })
 
   async function ask(asking: Promise<Answer>): Promise<void> {
     onAct()
     const answer = await asking
-    setText(trouble, answer.ok ? '' : answer.message)
-    // A choice that was refused is not to look as if it were made.
-    if (!answer.ok) showAvailability(self.me())
+    setText(error, answer.ok ? '' : answer.message)
+    // Undo the check mark of a refused choice.
+    if (!answer.ok) showAvailability(connection.me())
   }
 
-  const availability = createChoices<AvailabilityChoice>({
+  const availability = createRadioGroup<AvailabilityChoice>({
     name: 'availability',
     legend: 'Availability',
     choices: (['online', 'away', 'busy', 'invisible'] as const).map((value) => ({
@@ -54,15 +54,15 @@ export function createYou({ name, self, mirror, onAct }: YouParts): You {
       label: value === 'online' ? 'Automatic' : lookWords(value),
       picture: createDotMark(value).element,
     })),
-    onChoose: (value) => void ask(self.setAvailability(value)),
+    onChoose: (value) => void ask(connection.setAvailability(value)),
   })
   availability.element.classList.add('grid-of-two')
-  const custom = createCustomStatusForm((said) => void ask(self.setCustomStatus(said)))
+  const custom = createCustomStatusForm((said) => void ask(connection.setCustomStatus(said)))
   const goodbye = h('button', { type: 'button', class: 'goodbye' }, 'Say goodbye')
   goodbye.addEventListener('click', () => {
     onAct()
-    if (self.laptop() === 'left') self.use()
-    else void self.leave()
+    if (connection.laptop() === 'left') connection.use()
+    else void connection.leave()
   })
 
   const showAvailability = (me: OwnPresence | null) => {
@@ -84,11 +84,11 @@ export function createYou({ name, self, mirror, onAct }: YouParts): You {
       ),
       goodbye,
     ),
-    mirror,
+    preview,
     laptop.element,
     availability.element,
     custom.element,
-    trouble,
+    error,
   )
 
   return {
@@ -107,6 +107,6 @@ export function createYou({ name, self, mirror, onAct }: YouParts): You {
       setText(status, isGone ? GONE[kind] : here)
     },
     refresh: custom.refresh,
-    tellTrouble: (message) => setText(trouble, message),
+    showError: (message) => setText(error, message),
   }
 }

@@ -1,5 +1,5 @@
-// Being somebody: the connection of this window, and the laptop it stands for. Closing the lid cuts the
-// connection without a word, as a real one does; saying goodbye is something else, and others can tell.
+// The connection of this window, shown as a laptop. Closing the lid closes the connection without `leave`, so
+// others see offline after the delay; "Say goodbye" leaves, and others see it at once.
 import {
   type Answer,
   type AvailabilityChoice,
@@ -14,40 +14,44 @@ import {
 
 export type Laptop = 'in_use' | 'idle' | 'closed' | 'left'
 
-export interface SelfEvents {
+export interface OwnConnectionEvents {
   me(me: OwnPresence): void
   person(person: Person): void
   link(state: DotState): void
   laptop(laptop: Laptop): void
-  trouble(failure: DotFailure): void
+  error(failure: DotFailure): void
 }
 
-export interface Self {
+export interface OwnConnection {
   laptop(): Laptop
   me(): OwnPresence | null
   watch(userIds: readonly string[]): void
-  /** Opens the lid, comes back, or moves the mouse: whatever it takes. */
+  /** Opens the lid, joins again or becomes active. */
   use(): void
   rest(): void
   closeLid(): void
   leave(): Promise<void>
-  /** A goodbye for good. */
+  /** Leaves and closes. */
   end(): Promise<void>
   setAvailability(status: AvailabilityChoice): Promise<Answer>
   setCustomStatus(status: CustomStatusInput | null): Promise<Answer>
 }
 
-export function createSelf(parts: { token: string; deviceId: string; on: SelfEvents }): Self {
+export function createOwnConnection(parts: {
+  token: string
+  deviceId: string
+  on: OwnConnectionEvents
+}): OwnConnection {
   const { token, deviceId, on } = parts
   const watched = new Set<string>()
   let laptop: Laptop = 'in_use'
   let dot: Dot = open()
 
   function open(): Dot {
-    // A window is a device here, so that two windows of one person show what two devices do.
+    // Each window is a device, so that two windows of one user show what two devices do.
     const opened = connect({ url: location.origin, token, deviceId, tabs: 'separate' })
     opened.on('me', (me) => on.me(me))
-    opened.on('error', (failure) => on.trouble(failure))
+    opened.on('error', (failure) => on.error(failure))
     opened.on('state', (state) => on.link(state))
     opened.watch(watched, on.person)
     return opened

@@ -1,25 +1,25 @@
-// Groups of radio buttons in this page's own clothes. What is checked is what the server says, not what was
-// clicked: a click asks, and the answer shows.
+// Styled radio buttons. The checked one is what the server has confirmed: a click sends a request, and the
+// answer checks the button.
 import { type Child, h } from '../dom.ts'
 
-export interface Choice<Value extends string> {
+export interface RadioOption<Value extends string> {
   value: Value
   label: string
   picture?: Child
 }
 
-export interface Choices<Value extends string> {
+export interface RadioGroup<Value extends string> {
   element: HTMLFieldSetElement
   check(value: Value): void
   setDisabled(isDisabled: boolean): void
 }
 
-export function createChoices<Value extends string>(parts: {
+export function createRadioGroup<Value extends string>(parts: {
   name: string
   legend: string
-  choices: readonly Choice<Value>[]
+  choices: readonly RadioOption<Value>[]
   onChoose(value: Value): void
-}): Choices<Value> {
+}): RadioGroup<Value> {
   const { name, legend, choices, onChoose } = parts
   const inputs = new Map<Value, HTMLInputElement>()
   const element = h('fieldset', { class: 'choices' }, h('legend', {}, legend))

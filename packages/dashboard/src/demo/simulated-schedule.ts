@@ -1,9 +1,9 @@
-// What a simulated neighbour is up to at a given instant. A pure function of name and time, so that two
-// browsers that both play the neighbours agree without talking to each other.
+// What a simulated neighbour does at a given instant. A pure function of index and time, so that two browsers
+// that simulate the same neighbours agree.
 import type { Activity, AvailabilityChoice, Platform } from '@greendot/client'
 
 const SCENE_MS = 18_000
-/** Not everybody changes at the same moment. */
+/** Neighbours do not change at the same time. */
 const SHIFT_MS = 11_000
 
 export interface Scene {
@@ -19,7 +19,7 @@ const BUSY: Scene = { ...HERE, availability: 'busy', says: { text: 'Deep in it',
 const GONE: Scene = { ...HERE, isHere: false }
 const saying = (text: string, emoji: string): Scene => ({ ...HERE, says: { text, emoji } })
 
-/** One after the other, again and again. */
+/** Each list is repeated. */
 const DAYS: readonly (readonly Scene[])[] = [
   [HERE, saying('Watering plants', '🪴'), HERE, AWAY, GONE],
   [HERE, BUSY, BUSY, HERE, AWAY],

@@ -1,18 +1,18 @@
-// Plays the simulated neighbours, over real connections of theirs. One window of a browser does it for all
-// of them and hands it on when it goes: every neighbour keeps their device, so nobody sees a blip.
+// Simulates the neighbours over real connections. One window of a browser does it, and another one takes over
+// when it is closed: every neighbour keeps its device id, so there is no visible change.
 import { connect, type Dot } from '@greendot/client'
 import { every, now, type Timer } from '../clock.ts'
 import { NEIGHBOURS } from './sample-users.ts'
 import { platformOf, type Scene, sceneOf } from './simulated-schedule.ts'
 
-const LOOK_EVERY_MS = 1_000
+const UPDATE_EVERY_MS = 1_000
 const LOCK = 'greendot neighbours'
 
 export interface Neighbours {
   stop(): void
 }
 
-/** `except` is played by somebody real. */
+/** `except` is the user of this window. */
 export function startNeighbours(except: string): Neighbours {
   const ending = new AbortController()
   let over = () => {}
@@ -22,17 +22,19 @@ export function startNeighbours(except: string): Neighbours {
 
   async function play(): Promise<void> {
     if (ending.signal.aborted) return
-    const actors = NEIGHBOURS.flatMap((name, index) => (name === except ? [] : [createActor(name, index)]))
-    const timer = every(LOOK_EVERY_MS, () => {
-      for (const actor of actors) actor.look()
+    const users = NEIGHBOURS.flatMap((name, index) =>
+      name === except ? [] : [createSimulatedUser(name, index)],
+    )
+    const timer = every(UPDATE_EVERY_MS, () => {
+      for (const user of users) user.update()
     })
     await until
     timer.stop()
-    for (const actor of actors) actor.stop()
+    for (const user of users) user.stop()
   }
 
   navigator.locks.request(LOCK, { signal: ending.signal }, play).catch(() => {
-    // We gave up waiting for our turn ourselves.
+    // Aborted by `stop` while waiting for the lock.
   })
   return {
     stop() {
@@ -42,11 +44,11 @@ export function startNeighbours(except: string): Neighbours {
   }
 }
 
-function createActor(name: string, index: number): Timer & { look(): void } {
+function createSimulatedUser(name: string, index: number): Timer & { update(): void } {
   let dot: Dot | null = null
   let played: Scene | null = null
 
-  function enter(): Dot {
+  function open(): Dot {
     return connect({
       url: location.origin,
       token: `dev:${name}`,
@@ -57,19 +59,19 @@ function createActor(name: string, index: number): Timer & { look(): void } {
     })
   }
 
-  function look(): void {
+  function update(): void {
     const scene = sceneOf(index, now())
     if (scene === played) return
     const before = played
     played = scene
     if (!scene.isHere) return void dot?.leave()
-    dot ??= enter()
+    dot ??= open()
     dot.join()
     dot.setActivity(scene.activity)
     if (scene.availability !== before?.availability) void dot.setAvailability(scene.availability)
     if (scene.says !== before?.says) void dot.setCustomStatus(scene.says)
   }
 
-  look()
-  return { look, stop: () => dot?.close() }
+  update()
+  return { update, stop: () => dot?.close() }
 }

@@ -1,13 +1,13 @@
-// Where dev mode is off: nobody gets in without a token, and there is nobody to be but whom it is for.
+// Without dev mode the demo asks for a user token, and connects as its user.
 import { h, setText } from '../dom.ts'
-import type { Pass } from '../window-storage.ts'
+import type { SavedToken } from '../window-storage.ts'
 
-export interface Door {
+export interface TokenForm {
   element: HTMLElement
   refuse(message: string): void
 }
 
-export function createDoor(onEnter: (pass: Pass) => void): Door {
+export function createTokenForm(onEnter: (given: SavedToken) => void): TokenForm {
   const token = h('input', { name: 'token', type: 'password', autocomplete: 'off', required: true })
   const ids = h('input', { name: 'ids', autocomplete: 'off', spellcheck: 'false', placeholder: 'bob, carol' })
   const refusal = h('p', { class: 'trouble', role: 'alert' })
@@ -18,7 +18,7 @@ export function createDoor(onEnter: (pass: Pass) => void): Door {
   }
   const element = h(
     'form',
-    { class: 'panel door', onsubmit: onSubmit },
+    { class: 'panel sign-in', onsubmit: onSubmit },
     h('h1', {}, 'Who are you?'),
     h(
       'p',

@@ -1,4 +1,4 @@
-// Somebody up close: all that may be seen of them, and where to go from here.
+// The dialog of one user: everything this viewer may see, and links.
 import type { Presence } from '@greendot/client'
 import { avatar } from '../avatar.ts'
 import { h } from '../dom.ts'
@@ -6,15 +6,15 @@ import { createDotMark, isStale, shownLookOf } from '../look.ts'
 import { hashOf } from '../route.ts'
 import { customWords, deviceWords, lookWords, seenWords } from '../words.ts'
 
-export interface Visit {
+export interface UserDialog {
   element: HTMLDialogElement
   open(userId: string, person: Presence | null, now: number): void
 }
 
-export function createVisit(parts: { myId: string; isDev: boolean }): Visit {
+export function createUserDialog(parts: { myId: string; isDev: boolean }): UserDialog {
   const { myId, isDev } = parts
-  const element = h('dialog', { class: 'visit', 'aria-labelledby': 'visit-name' })
-  // A click beside it means: enough.
+  const element = h('dialog', { class: 'user-dialog', 'aria-labelledby': 'user-dialog-name' })
+  // A click on the backdrop closes it.
   element.addEventListener('click', (event) => {
     if (event.target === element) element.close()
   })
@@ -42,14 +42,14 @@ export function createVisit(parts: { myId: string; isDev: boolean }): Visit {
       element.replaceChildren(
         h(
           'div',
-          { class: 'visit-inside' },
+          { class: 'user-dialog-inside' },
           h(
             'header',
             { class: 'you-head' },
             avatar(userId),
             h(
               'h2',
-              { id: 'visit-name' },
+              { id: 'user-dialog-name' },
               userId,
               ' ',
               createDotMark(person ? shownLookOf(person) : 'offline').element,

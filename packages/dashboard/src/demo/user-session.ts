@@ -1,21 +1,21 @@
-// One person in this window, with everything around them: the street, their card, how they look to others,
-// and what happens. Ends as a whole when somebody else is to be, with a goodbye.
+// The demo for one user: the street, the own card, the preview of viewers, and the list of changes. Switching
+// the user ends it with `leave`.
 import type { DotFailure, DotState, OwnPresence, Person, Presence } from '@greendot/client'
 import { everyWhileVisible, now } from '../clock.ts'
 import { h, setText } from '../dom.ts'
 import { isStale, ownLookOf } from '../look.ts'
 import { changeWords } from '../words.ts'
 import type { DevParts } from './dev-parts.ts'
-import { createStory } from './event-list.ts'
+import { createEventList } from './event-list.ts'
 import { createHero } from './hero.ts'
-import { createYou } from './own-card.ts'
-import { createSelf, type Laptop } from './own-connection.ts'
+import { createOwnCard } from './own-card.ts'
+import { createOwnConnection, type Laptop } from './own-connection.ts'
 import { GUESTS, isNeighbour, NEIGHBOURS } from './sample-users.ts'
 import { type Neighbours, startNeighbours } from './simulated-users.ts'
 import { createStreet } from './street.ts'
-import { createVisit } from './user-dialog.ts'
-import { createMirror } from './viewer-preview.ts'
-import { createAddress } from './watch-form.ts'
+import { createUserDialog } from './user-dialog.ts'
+import { createViewerPreview } from './viewer-preview.ts'
+import { createWatchForm } from './watch-form.ts'
 
 const REFRESH_EVERY_MS = 10_000
 const REFUSED: ReadonlySet<string> = new Set<DotFailure['code']>([
@@ -29,24 +29,24 @@ const NOTICES: Partial<Record<DotState | Laptop, string>> = {
   left: 'You said goodbye. This is what you saw when you left.',
 }
 
-export interface Party {
+export interface UserSession {
   element: HTMLElement
   stop(): Promise<void>
 }
 
-export interface PartyParts {
+export interface UserSessionParts {
   name: string
   token: string
   deviceId: string
   watched: readonly string[]
-  /** Null where nobody can be anybody. */
+  /** Null without dev mode. */
   dev: DevParts | null
   onLink(state: DotState | Laptop): void
   /** The token was refused. */
   onRefused?(failure: DotFailure): void
 }
 
-export function createParty(parts: PartyParts): Party {
+export function createUserSession(parts: UserSessionParts): UserSession {
   const { name, token, deviceId, watched, dev } = parts
   const known = new Map<string, Person>()
   const isSimulated = (userId: string) => dev?.hasNeighbours === true && isNeighbour(userId)
@@ -56,35 +56,35 @@ export function createParty(parts: PartyParts): Party {
   const street = createStreet({
     myId: name,
     isSimulated,
-    onVisit: (userId) => visit.open(userId, personOf(userId), now()),
+    onOpen: (userId) => dialog.open(userId, personOf(userId), now()),
   })
-  const visit = createVisit({ myId: name, isDev: dev !== null })
-  const story = createStory()
+  const dialog = createUserDialog({ myId: name, isDev: dev !== null })
+  const events = createEventList()
   const hero = createHero(name, dev)
   const notice = h('p', { class: 'notice', role: 'status' })
-  const self = createSelf({
+  const connection = createOwnConnection({
     token,
     deviceId,
-    on: { me: onMe, person: onPerson, link: onLink, laptop: review, trouble: onTrouble },
+    on: { me: onMe, person: onPerson, link: onLink, laptop: review, error: onError },
   })
-  const mirror = dev
-    ? createMirror({
+  const preview = dev
+    ? createViewerPreview({
         name,
         viewers: [...GUESTS, ...NEIGHBOURS].filter((id) => id !== name),
       })
     : null
-  const you = createYou({ name, self, mirror: mirror?.element, onAct: () => mirror?.noteAct() })
-  const address = createAddress(dev, (userId) => {
+  const card = createOwnCard({ name, connection, preview: preview?.element, onAct: () => preview?.noteAct() })
+  const watchForm = createWatchForm(dev, (userId) => {
     street.build(userId)
-    self.watch([userId])
+    connection.watch([userId])
   })
 
-  const isGone = () => self.laptop() === 'closed' || self.laptop() === 'left'
+  const isGone = () => connection.laptop() === 'closed' || connection.laptop() === 'left'
 
-  /** As they may be shown now. */
+  /** Stale while this window is not connected. */
   function personOf(userId: string): Presence | null {
     const person = userId === name ? me : (known.get(userId) ?? null)
-    return person && (isGone() || link !== 'live') ? doubted(person) : person
+    return person && (isGone() || link !== 'live') ? asStale(person) : person
   }
 
   function count(): void {
@@ -94,11 +94,11 @@ export function createParty(parts: PartyParts): Party {
   }
 
   function onPerson(person: Person): void {
-    // Compared with what was shown, not with what the connection knew: a lid may have been closed meanwhile.
+    // Compared with what was shown: after reopening the laptop the new connection knows no previous presence.
     const sentence = changeWords(person, known.get(person.user_id), now())
     known.set(person.user_id, person)
     street.show(person, now())
-    if (sentence !== null && !isStale(person)) story.tell(sentence, now(), !isSimulated(person.user_id))
+    if (sentence !== null && !isStale(person)) events.add(sentence, now(), !isSimulated(person.user_id))
     count()
   }
 
@@ -112,35 +112,35 @@ export function createParty(parts: PartyParts): Party {
     review()
   }
 
-  function onTrouble(failure: DotFailure): void {
+  function onError(failure: DotFailure): void {
     if (REFUSED.has(failure.code) && parts.onRefused) parts.onRefused(failure)
-    // That there is no server at the moment is said elsewhere.
-    else if (failure.code !== 'unavailable') you.tellTrouble(failure.message)
+    // A lost connection is shown by the notice.
+    else if (failure.code !== 'unavailable') card.showError(failure.message)
   }
 
-  /** Everything that follows from where we are now. */
+  /** Updates everything that depends on the connection. */
   function review(): void {
-    const laptop = self.laptop()
+    const laptop = connection.laptop()
     const state = laptop === 'closed' || laptop === 'left' ? laptop : link
     parts.onLink(state)
     setText(notice, NOTICES[state] ?? '')
-    if (isGone()) for (const person of known.values()) street.show(doubted(person), now())
+    if (isGone()) for (const person of known.values()) street.show(asStale(person), now())
     if (me && isGone()) street.showMe({ ...me, devices: [] }, 'offline', now())
-    else if (me) street.showMe(link === 'live' ? me : doubted(me), ownLookOf(me), now())
-    you.show(me, laptop, link === 'live')
-    mirror?.showMe(me, laptop, link === 'live')
+    else if (me) street.showMe(link === 'live' ? me : asStale(me), ownLookOf(me), now())
+    card.show(me, laptop, link === 'live')
+    preview?.showMe(me, laptop, link === 'live')
     count()
   }
 
   street.build(name)
   for (const id of watched) street.build(id)
-  self.watch(watched.filter((id) => id !== name))
-  you.show(null, 'in_use', false)
+  connection.watch(watched.filter((id) => id !== name))
+  card.show(null, 'in_use', false)
   const neighbours: Neighbours | null = dev?.hasNeighbours ? startNeighbours(name) : null
   const timer = everyWhileVisible(REFRESH_EVERY_MS, () => {
     street.refresh(now())
-    you.refresh()
-    mirror?.refresh()
+    card.refresh()
+    preview?.refresh()
   })
 
   const element = h(
@@ -151,22 +151,22 @@ export function createParty(parts: PartyParts): Party {
     h(
       'div',
       { class: 'outside' },
-      h('div', { class: 'scene' }, h('div', { class: 'sky' }, street.element), address),
-      story.element,
+      h('div', { class: 'scene' }, h('div', { class: 'sky' }, street.element), watchForm),
+      events.element,
     ),
-    you.element,
-    visit.element,
+    card.element,
+    dialog.element,
   )
   return {
     element,
     async stop() {
       timer.stop()
       neighbours?.stop()
-      mirror?.stop()
-      await self.end()
+      preview?.stop()
+      await connection.end()
     },
   }
 }
 
-/** Whoever is not connected knows only how it was. */
-const doubted = <One extends Presence>(person: One): One & { stale: true } => ({ ...person, stale: true })
+/** The last known presence. */
+const asStale = <One extends Presence>(person: One): One & { stale: true } => ({ ...person, stale: true })

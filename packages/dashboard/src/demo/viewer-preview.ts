@@ -1,5 +1,5 @@
-// You, twice: as you see yourself, and as somebody else sees you, through eyes of theirs. How long after
-// your click they saw it is measured, not claimed.
+// The user of this window twice: the own view, and what a chosen viewer sees. The delay between an action and
+// the viewer's update is measured.
 import type { OwnPresence, Presence } from '@greendot/client'
 import { avatar } from '../avatar.ts'
 import { now } from '../clock.ts'
@@ -8,28 +8,28 @@ import { createDotMark, type Look, lookOf, ownLookOf } from '../look.ts'
 import { customWords, deviceWords, durationWords, lookWords, seenWords } from '../words.ts'
 import { isHiddenFrom, setHiddenFrom } from './deny-list.ts'
 import type { Laptop } from './own-connection.ts'
-import { type Eyes, openEyes } from './viewer-stream.ts'
+import { openViewerStream, type ViewerStream } from './viewer-stream.ts'
 
-/** Whatever comes later than this came for another reason. */
+/** A later update has another cause. */
 const CAUSE_MS_MAX = 60_000
 
-export interface Mirror {
+export interface ViewerPreview {
   element: HTMLElement
   showMe(me: OwnPresence | null, laptop: Laptop, isLive: boolean): void
-  /** What others see next is the doing of this moment. */
+  /** The next update of the viewer is caused by this action. */
   noteAct(): void
   refresh(): void
   stop(): void
 }
 
-export interface MirrorParts {
+export interface ViewerPreviewParts {
   name: string
   viewers: readonly string[]
 }
 
-export function createMirror({ name, viewers }: MirrorParts): Mirror {
-  const own = createReflection(name)
-  const other = createReflection(name)
+export function createViewerPreview({ name, viewers }: ViewerPreviewParts): ViewerPreview {
+  const own = createSide(name)
+  const other = createSide(name)
   const delay = h('p', { class: 'soft delay', role: 'status' })
   const picker = h(
     'select',
@@ -38,11 +38,11 @@ export function createMirror({ name, viewers }: MirrorParts): Mirror {
   )
   const hidden = h('input', { type: 'checkbox' })
   const hiddenLabel = h('span', {})
-  let eyes: Eyes | null = null
+  let stream: ViewerStream | null = null
   let actAt = 0
   let seen: Presence | null = null
 
-  function onSight(presence: Presence): void {
+  function onPresence(presence: Presence): void {
     const agoMs = now() - actAt
     if (seen !== null && actAt > 0 && agoMs < CAUSE_MS_MAX) {
       const words = agoMs < 1_000 ? `${agoMs} ms` : durationWords(agoMs)
@@ -55,15 +55,15 @@ export function createMirror({ name, viewers }: MirrorParts): Mirror {
 
   function onLost(): void {
     seen = null
-    other.lose()
+    other.showUnknown()
   }
 
   function refresh(): void {
     if (seen) other.show(seen, lookOf(seen), now(), lookWords(lookOf(seen)))
   }
 
-  function look(): void {
-    eyes?.close()
+  function open(): void {
+    stream?.close()
     seen = null
     const viewer = picker.value
     setText(delay, '')
@@ -71,21 +71,26 @@ export function createMirror({ name, viewers }: MirrorParts): Mirror {
     void isHiddenFrom(name, viewer).then((isHidden) => {
       if (picker.value === viewer) hidden.checked = isHidden
     })
-    eyes = openEyes({ viewer, target: name, onSight, onLost })
+    stream = openViewerStream({ viewer, target: name, onPresence, onLost })
   }
 
-  picker.addEventListener('change', look)
+  picker.addEventListener('change', open)
   hidden.addEventListener('change', () => {
     actAt = now()
     void setHiddenFrom(name, picker.value, hidden.checked)
   })
-  look()
+  open()
 
   const element = h(
     'div',
-    { class: 'mirror', role: 'group', 'aria-label': 'How you look' },
-    h('div', { class: 'reflection', 'data-eyes': 'own' }, h('h3', {}, 'You see yourself'), own.element),
-    h('div', { class: 'reflection', 'data-eyes': 'other' }, h('h3', {}, picker, ' sees you'), other.element),
+    { class: 'preview', role: 'group', 'aria-label': 'How you look' },
+    h('div', { class: 'preview-side', 'data-eyes': 'own' }, h('h3', {}, 'You see yourself'), own.element),
+    h(
+      'div',
+      { class: 'preview-side', 'data-eyes': 'other' },
+      h('h3', {}, picker, ' sees you'),
+      other.element,
+    ),
     h('label', { class: 'switch' }, hidden, hiddenLabel),
     delay,
   )
@@ -93,7 +98,7 @@ export function createMirror({ name, viewers }: MirrorParts): Mirror {
   return {
     element,
     refresh,
-    stop: () => eyes?.close(),
+    stop: () => stream?.close(),
     noteAct() {
       actAt = now()
     },
@@ -102,12 +107,12 @@ export function createMirror({ name, viewers }: MirrorParts): Mirror {
       if (laptop === 'closed') own.show(me, 'offline', now(), 'Lid closed')
       else if (laptop === 'left') own.show(me, 'offline', now(), 'Gone')
       else if (isLive) own.show(me, ownLookOf(me), now(), lookWords(ownLookOf(me)))
-      else own.lose()
+      else own.showUnknown()
     },
   }
 }
 
-function createReflection(name: string) {
+function createSide(name: string) {
   const dot = createDotMark()
   const words = h('b', { class: 'status' }, '…')
   const about = h('span', { class: 'soft' })
@@ -121,8 +126,8 @@ function createReflection(name: string) {
   )
   return {
     element,
-    /** There is no telling. */
-    lose() {
+    /** The presence is unknown. */
+    showUnknown() {
       element.dataset.look = 'offline'
       dot.show('offline')
       for (const part of [custom, about]) setText(part, '')

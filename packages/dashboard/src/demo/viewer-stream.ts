@@ -1,29 +1,29 @@
-// Somebody else's eyes on you: a stream of their own, which shows them what they may see and makes them no
-// more present than they are. Open only while the page can be seen, because a browser has few connections
-// of this kind to give.
+// What another viewer sees of a user: a stream with the token of that viewer, which does not make the viewer
+// online. Open only while the page is visible, because browsers limit connections of this kind.
+
 import type { Presence } from '@greendot/client'
 import { after, type Timer } from '../clock.ts'
 
 const RETRY_MS = 2_000
 
-export interface Eyes {
+export interface ViewerStream {
   close(): void
 }
 
-export interface EyesParts {
+export interface ViewerStreamParts {
   viewer: string
   target: string
-  onSight(presence: Presence): void
-  /** From now on nobody knows, until the next sight. */
+  onPresence(presence: Presence): void
+  /** Unknown until the next `onPresence`. */
   onLost(): void
 }
 
-export function openEyes({ viewer, target, onSight, onLost }: EyesParts): Eyes {
+export function openViewerStream({ viewer, target, onPresence, onLost }: ViewerStreamParts): ViewerStream {
   const query = new URLSearchParams({ user_ids: target, token: `dev:${viewer}` })
   let source: EventSource | null = null
   let retry: Timer | null = null
 
-  function look(): void {
+  function open(): void {
     retry?.stop()
     source?.close()
     source = null
@@ -35,20 +35,20 @@ export function openEyes({ viewer, target, onSight, onLost }: EyesParts): Eyes {
     source = opened
     opened.onmessage = ({ data }) => {
       const frame = JSON.parse(data)
-      for (const presence of frame.states ?? frame.changes ?? []) onSight(presence)
+      for (const presence of frame.states ?? frame.changes ?? []) onPresence(presence)
     }
     opened.onerror = () => {
       onLost()
-      // A browser comes back by itself unless it was refused.
-      if (opened.readyState === EventSource.CLOSED) retry = after(RETRY_MS, look)
+      // Browsers reconnect by themselves unless the stream was refused.
+      if (opened.readyState === EventSource.CLOSED) retry = after(RETRY_MS, open)
     }
   }
 
-  document.addEventListener('visibilitychange', look)
-  look()
+  document.addEventListener('visibilitychange', open)
+  open()
   return {
     close() {
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', open)
       retry?.stop()
       source?.close()
     },

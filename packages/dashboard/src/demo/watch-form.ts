@@ -1,9 +1,9 @@
-// Below the street: a plot for anybody else one wants to watch, and the switch for the simulated neighbours.
+// Below the street: a form to watch any other user, and the switch for the simulated neighbours.
 import { isId } from '@greendot/protocol'
 import { h } from '../dom.ts'
 import type { DevParts } from './dev-parts.ts'
 
-export function createAddress(dev: DevParts | null, onWatch: (userId: string) => void): HTMLElement {
+export function createWatchForm(dev: DevParts | null, onWatch: (userId: string) => void): HTMLElement {
   const field: HTMLInputElement = h('input', {
     name: 'user',
     'aria-label': 'User id to watch',

@@ -1,7 +1,7 @@
-// Outside dev mode the dashboard is for whoever has a server key. It stays in this window and goes with it.
+// Without dev mode the dashboard asks for a server key, and keeps it until the window is closed.
 import { h, setText } from '../dom.ts'
 
-export function createKeyDoor(onKey: (key: string) => void) {
+export function createKeyForm(onKey: (key: string) => void) {
   const key = h('input', { name: 'key', type: 'password', autocomplete: 'off', required: true })
   const refusal = h('p', { class: 'trouble', role: 'alert' })
   const onSubmit = (event: Event) => {
@@ -10,14 +10,14 @@ export function createKeyDoor(onKey: (key: string) => void) {
   }
   const element = h(
     'form',
-    { class: 'panel door', onsubmit: onSubmit },
+    { class: 'panel sign-in', onsubmit: onSubmit },
     h('h1', {}, 'Dashboard'),
     h(
       'p',
       { class: 'soft' },
       'This needs a server key, one of the ',
       h('code', {}, 'server_keys'),
-      ' of the server: whoever has one sees everybody. It is forgotten when this window is closed.',
+      ' of the server. With one, every user is visible. It is forgotten when this window is closed.',
     ),
     h('label', { class: 'field' }, 'Server key', key),
     h('p', { class: 'row' }, h('button', { type: 'submit', class: 'primary' }, 'Open the dashboard')),
