@@ -72,8 +72,8 @@ const SCALARS: Record<string, string> = {
 const BASE_FIELDS_MIN = 4
 const NAMED = '#/components/schemas/'
 
-const HEADER = `// Generated from /openapi.json by generate-api.ts, which says how; do not edit. What a backend may ask of
-// a server, what it sends and what it gets, by method and path.
+const HEADER = `// Generated from /openapi.json by generate-api.ts; do not edit. Input and answer of every operation for server
+// keys, by method and path.
 `
 
 /** The text of src/server/api.ts, before the formatter. */

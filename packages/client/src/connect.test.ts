@@ -58,36 +58,22 @@ describe('watching', () => {
     const { dot, log } = open(server)
     dot.watch('bob')
     await log.until('bob', () => dot.get('bob') !== undefined)
-    const told: unknown[] = []
-    dot.watch('bob', (person, before) => told.push(person, before))
-    dot.watch('bob', () => told.push('stopped in time'))()
-    expect(told).toEqual([])
+    const calls: unknown[] = []
+    dot.watch('bob', (person, before) => calls.push(person, before))
+    dot.watch('bob', () => calls.push('stopped in time'))()
+    expect(calls).toEqual([])
     await Promise.resolve()
-    expect(told).toEqual([dot.get('bob'), undefined])
-  })
-
-  test('[X3] stopping and watching again in one turn sends nothing and misses no change', async () => {
-    const server = await serve()
-    const sockets = recordingSockets()
-    const { dot, log } = open(server, { WebSocket: sockets.WebSocket })
-    const stop = dot.watch('bob')
-    await log.until('bob', () => dot.get('bob') !== undefined)
-    stop()
-    dot.watch('bob')
-    await log.until('bob', () => dot.get('bob') !== undefined)
-    await arrive(server, 'bob')
-    await log.until('bob', () => dot.get('bob')?.status === 'online')
-    expect([sockets.sentOf('watch').length, sockets.sentOf('unwatch').length]).toEqual([1, 0])
+    expect(calls).toEqual([dot.get('bob'), undefined])
   })
 
   test('[X3] a watch that another listener stops is not called', async () => {
     const server = await serve()
     const { dot, log } = open(server)
-    const told: string[] = []
+    const calls: string[] = []
     dot.watch('bob', () => stop())
-    const stop = dot.watch('bob', () => told.push('after it was stopped'))
+    const stop = dot.watch('bob', () => calls.push('after it was stopped'))
     await log.until('bob', () => dot.get('bob') !== undefined)
-    expect(told).toEqual([])
+    expect(calls).toEqual([])
   })
 
   test('[W1] an invalid id is reported as an error, and the valid ones are watched', async () => {
@@ -108,14 +94,6 @@ describe('watching', () => {
     expect(dot.get('a')).toBeDefined()
     stop()
     await log.until('d', () => dot.get('d') !== undefined)
-  })
-
-  test('[W1] 500 users with ids of the maximum length can be watched', async () => {
-    const ids = Array.from({ length: 500 }, (_, index) => `${index}`.padEnd(128, '"'))
-    const { dot, log } = open(await serve())
-    dot.watch(ids)
-    await log.until('all', () => ids.every((id) => dot.get(id) !== undefined))
-    expect(log.failures).toEqual([])
   })
 })
 

@@ -29,7 +29,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     frames: [] as Incoming[],
     errors: [] as DotFailure[],
     /** Callbacks of the link, in order. */
-    told: [] as ('welcome' | 'down' | 'left')[],
+    events: [] as ('welcome' | 'down' | 'left')[],
     tokens: 0,
     activity: 'active' as Activity,
     tokenOf: async (count: number): Promise<string> => `token-${count}`,
@@ -42,10 +42,10 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     token: () => scene.tokenOf(++scene.tokens),
     activity: () => scene.activity,
     pulse,
-    onWelcome: () => scene.told.push('welcome'),
+    onWelcome: () => scene.events.push('welcome'),
     onFrame: (frame) => scene.frames.push(frame),
-    onDown: () => scene.told.push('down'),
-    onLeft: () => scene.told.push('left'),
+    onDown: () => scene.events.push('down'),
+    onLeft: () => scene.events.push('left'),
     onError: (failure) => scene.errors.push(failure),
   })
   return Object.assign(scene, {

@@ -72,20 +72,20 @@ describe('presence as text', () => {
   })
 
   test('[W5] a change is one sentence about its most important part', () => {
-    const told = (after: Partial<Presence>, before: Presence | undefined = bob) =>
+    const sentenceOf = (after: Partial<Presence>, before: Presence | undefined = bob) =>
       changeWords({ ...bob, ...after }, before, NOON)
-    expect(told({}, undefined)).toBeNull()
-    expect(told({ version: 2, last_seen: NOON + 1 })).toBeNull()
-    expect(told({ status: 'offline', devices: [] })).toBe('bob went offline')
-    expect(told({ status: null })).toBe('bob went offline')
-    expect(told({ status: 'away' })).toBe('bob went away')
-    expect(told({ status: 'busy' })).toBe('bob is busy')
-    expect(told({}, { ...bob, status: 'offline' })).toBe('bob came online')
-    expect(told({}, { ...bob, status: 'busy' })).toBe('bob is back online')
-    expect(told({ devices: ['mobile', 'web'] })).toBe('bob is on phone and web')
+    expect(sentenceOf({}, undefined)).toBeNull()
+    expect(sentenceOf({ version: 2, last_seen: NOON + 1 })).toBeNull()
+    expect(sentenceOf({ status: 'offline', devices: [] })).toBe('bob went offline')
+    expect(sentenceOf({ status: null })).toBe('bob went offline')
+    expect(sentenceOf({ status: 'away' })).toBe('bob went away')
+    expect(sentenceOf({ status: 'busy' })).toBe('bob is busy')
+    expect(sentenceOf({}, { ...bob, status: 'offline' })).toBe('bob came online')
+    expect(sentenceOf({}, { ...bob, status: 'busy' })).toBe('bob is back online')
+    expect(sentenceOf({ devices: ['mobile', 'web'] })).toBe('bob is on phone and web')
     const said = { text: 'Lunch', emoji: null, expires_at: null }
-    expect(told({ custom_status: said })).toBe('bob: Lunch')
-    expect(told({}, { ...bob, custom_status: said })).toBe('bob: status gone')
+    expect(sentenceOf({ custom_status: said })).toBe('bob: Lunch')
+    expect(sentenceOf({}, { ...bob, custom_status: said })).toBe('bob: status gone')
   })
 })
 

@@ -36,7 +36,7 @@ describe('heartbeats and probes', () => {
   })
 
   test('[C7] a silent server is probed, and counts as lost without an answer', async () => {
-    const { clock, sockets, link, live, told } = createScene()
+    const { clock, sockets, link, live, events } = createScene()
     await live()
     await clock.advance(30_000)
     const [call] = sockets.calls
@@ -46,7 +46,7 @@ describe('heartbeats and probes', () => {
     await clock.advance(4_999)
     expect(link.isLive()).toBe(true)
     await clock.advance(1)
-    expect(told).toEqual(['welcome', 'down'])
+    expect(events).toEqual(['welcome', 'down'])
     expect(call!.isClosed).toBe(true)
     await clock.advance(500)
     expect(sockets.calls).toHaveLength(2)
@@ -111,7 +111,7 @@ describe('blocked WebSockets', () => {
   })
 
   test('[D8] over HTTP a socket is tried every two minutes, and takes over with its welcome', async () => {
-    const { clock, sockets, http, link, told } = createScene({ random: () => 0 })
+    const { clock, sockets, http, link, events } = createScene({ random: () => 0 })
     link.start()
     for (let index = 0; index < 3; index++) {
       await clock.advance(0)
@@ -130,7 +130,7 @@ describe('blocked WebSockets', () => {
     sockets.last().welcome()
     sockets.last().isAgreeing = true
     expect(http.last().isClosed).toBe(true)
-    expect(told).toEqual(['welcome', 'welcome'])
+    expect(events).toEqual(['welcome', 'welcome'])
     await clock.advance(600_000)
     expect([sockets.calls.length, http.calls.length]).toEqual([5, 1])
   })

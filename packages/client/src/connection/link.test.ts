@@ -20,7 +20,7 @@ describe('reconnecting', () => {
   })
 
   test('[X3] attempts become rarer, and each one has a new token', async () => {
-    const { clock, sockets, link, told } = createScene({ hasHttp: false })
+    const { clock, sockets, link, events } = createScene({ hasHttp: false })
     link.start()
     const attempts: number[] = []
     for (let index = 0; index < 9; index++) {
@@ -35,7 +35,7 @@ describe('reconnecting', () => {
     expect(sockets.calls.map(({ ticket }) => ticket.token)).toEqual(
       sockets.calls.map((_, index) => `token-${index + 1}`),
     )
-    expect(told).toEqual([])
+    expect(events).toEqual([])
   })
 
   test('[X3] only a connection that lasted resets the pause', async () => {
@@ -130,7 +130,7 @@ describe('reconnecting', () => {
   })
 
   test('[D2] left ends the link until it is started again', async () => {
-    const { clock, sockets, link, live, told } = createScene()
+    const { clock, sockets, link, live, events } = createScene()
     await live()
     sockets.last().end('left')
     await clock.advance(100_000)
@@ -140,14 +140,14 @@ describe('reconnecting', () => {
     link.start()
     await clock.advance(0)
     expect(sockets.calls).toHaveLength(2)
-    expect(told).toEqual(['welcome', 'left'])
+    expect(events).toEqual(['welcome', 'left'])
   })
 
   test('[X3] stopping at any moment leaves no timer, no connection and no callback', async () => {
     const step = fc.constantFrom('welcome', 'lose', 'drain', 'wait', 'poke')
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const { clock, sockets, http, link, told } = createScene({ random: Math.random })
+        const { clock, sockets, http, link, events } = createScene({ random: Math.random })
         link.start()
         for (const one of steps) {
           await clock.advance(one === 'wait' ? 700 : 0)
@@ -158,11 +158,11 @@ describe('reconnecting', () => {
           if (one === 'poke') link.poke()
         }
         link.stop()
-        const before = [...told]
+        const before = [...events]
         await clock.advance(120_000)
         expect(clock.timerCount()).toBe(0)
         expect([...sockets.calls, ...http.calls].every(({ isClosed }) => isClosed)).toBe(true)
-        expect(told).toEqual(before)
+        expect(events).toEqual(before)
       }),
       { numRuns: 100 },
     )
@@ -171,7 +171,7 @@ describe('reconnecting', () => {
 
 describe('changing servers on drain', () => {
   test('[C7] the old connection is closed when the new one has its welcome', async () => {
-    const { clock, sockets, link, live, told, frames } = createScene()
+    const { clock, sockets, link, live, events, frames } = createScene()
     await live()
     const [old] = sockets.calls
     old!.say({ type: 'drain', reconnect_after_ms: 1200 })
@@ -185,11 +185,11 @@ describe('changing servers on drain', () => {
     sockets.last().welcome()
     expect(old!.isClosed).toBe(true)
     expect(link.isLive()).toBe(true)
-    expect(told).toEqual(['welcome', 'welcome'])
+    expect(events).toEqual(['welcome', 'welcome'])
   })
 
   test('[C7] while no new connection succeeds, the old one stays in use', async () => {
-    const { clock, sockets, link, live, told } = createScene()
+    const { clock, sockets, link, live, events } = createScene()
     await live()
     const [old] = sockets.calls
     old!.say({ type: 'drain', reconnect_after_ms: 0 })
@@ -201,6 +201,6 @@ describe('changing servers on drain', () => {
     expect(link.isLive()).toBe(false)
     await clock.advance(1_000)
     sockets.last().welcome()
-    expect(told).toEqual(['welcome', 'down', 'welcome'])
+    expect(events).toEqual(['welcome', 'down', 'welcome'])
   })
 })

@@ -17,7 +17,7 @@ export const replaces = (incoming: Presence, shown: Presence | null | undefined)
   !shown || incoming.version === 0 || incoming.version >= shown.version
 
 /** Returns the same object if nothing changed. */
-export function shownAfter(shown: Person | undefined, incoming: Presence): Person {
+function shownAfter(shown: Person | undefined, incoming: Presence): Person {
   if (shown && !replaces(incoming, shown)) return shown
   const person = { ...incoming, stale: false }
   return shown && JSON.stringify(shown) === JSON.stringify(person) ? shown : person

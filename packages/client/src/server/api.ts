@@ -1,5 +1,5 @@
-// Generated from /openapi.json by generate-api.ts, which says how; do not edit. What a backend may ask of
-// a server, what it sends and what it gets, by method and path.
+// Generated from /openapi.json by generate-api.ts; do not edit. Input and answer of every operation for server
+// keys, by method and path.
 
 export interface Operations {
   /** Presence of many people */
