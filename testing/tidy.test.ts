@@ -148,6 +148,31 @@ describe('the tidy rules', () => {
     ])
   })
 
+  test('rooms of the client import one way: towards roster and activity, and the server kit apart', () => {
+    const client = (path: string, ...lines: string[]) => file(`packages/client/src/${path}`, ...lines)
+    const files = [
+      client(
+        'roster/a.ts',
+        "import type { P } from '../types.ts'",
+        "import { h } from '../connection/hub.ts'",
+      ),
+      client('dot/a.ts', "import { h } from '../connection/hub.ts'", "import { t } from '../platform.ts'"),
+      client('tabs/a.ts', "import type { D } from '../dot/a.ts'", "import { d } from '../dot/a.ts'"),
+      client('server/a.ts', "import { connect } from '../index.ts'"),
+      client('react.ts', "import { connect } from './index.ts'", "import { h } from './connection/hub.ts'"),
+      client('connect.ts', "import { h } from './connection/hub.ts'"),
+      client('attic/a.ts', "import type { P } from '../types.ts'"),
+    ]
+    expect(places(importDirection(files))).toEqual([
+      'packages/client/src/roster/a.ts:2',
+      'packages/client/src/dot/a.ts:2',
+      'packages/client/src/tabs/a.ts:2',
+      'packages/client/src/server/a.ts:1',
+      'packages/client/src/react.ts:2',
+      'packages/client/src/attic/a.ts:1',
+    ])
+  })
+
   test('a circle of imports is found once, with its way round', () => {
     const files = [
       file('packages/x/a.ts', "import { b } from './b.ts'"),

@@ -1,11 +1,11 @@
 // Tidy rules about imports: data flows one way through the folders, adapters are chosen in one
 // place, nothing goes in circles and nothing lies around unused.
+import { CLIENT, wrongForClientRoom } from './client-rooms.ts'
 import { type Import, importsOf, isTest, type Problem, type TreeFile } from './tree.ts'
 
 const SERVER = 'packages/server/src/'
 const PRESENCE = `${SERVER}presence/`
 const PROTOCOL = 'packages/protocol/'
-const CLIENT = 'packages/client/src/'
 const COMPOSE = `${SERVER}compose.ts`
 /** Pure functions without state: presence/ may call them; everything else of platform/ it is handed. */
 const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`])
@@ -31,7 +31,8 @@ export function importDirection(files: readonly TreeFile[]): Problem[] {
   return problems
 }
 
-function wrongWay(path: string, { specifier, target, typeOnly }: Import): string | null {
+function wrongWay(path: string, one: Import): string | null {
+  const { specifier, target, typeOnly } = one
   const isBare = target === null
   if (path.startsWith(PROTOCOL)) {
     if (!isBare && target.startsWith(PROTOCOL)) return null
@@ -39,7 +40,7 @@ function wrongWay(path: string, { specifier, target, typeOnly }: Import): string
   }
   if (path.startsWith(CLIENT)) {
     if (isBare ? specifier === PROTOCOL_NAME || isPeerOfClient(specifier) : target.startsWith(CLIENT))
-      return null
+      return wrongForClientRoom(path, one)
     return `imports ${specifier}: the client depends on ${PROTOCOL_NAME} and nothing else`
   }
   if (path.startsWith(PRESENCE)) return wrongForPresence({ specifier, target, typeOnly })
