@@ -62,6 +62,7 @@ const guards = GUARDS.filter((guard) => isChosen(guard.micro.name) && !missing.i
 const groups = BOUND_GROUPS.filter(({ name }) => isChosen(name))
 const skipped = new Set(GUARDS.filter((guard) => !guards.includes(guard)).flatMap(({ ratios }) => ratios))
 
+const startedAt = performance.now()
 let done = 0
 let planned = guards.length + groups.length
 function showProgress(name: string): void {
@@ -108,10 +109,11 @@ if (fallen.length + over.length > 0 && !isUpdate) {
 }
 
 const shown = verdicts.filter(({ result }) => result !== 'skipped')
-if (shown.length > 0) print([['ratio', 'now', 'stored', 'floor', ''], ...shown.map(ratioRow)])
+if (shown.length > 0) print([['ratio', 'now', 'stored', 'floor', ''], ...shown.map(ratioRow)], 4)
 if (shown.length > 0 && boundVerdicts.length > 0) console.log()
-if (boundVerdicts.length > 0) print([['bound', 'now', 'at most', '', ''], ...boundVerdicts.map(boundRow)])
+if (boundVerdicts.length > 0) print([['bound', 'now', 'at most', '', ''], ...boundVerdicts.map(boundRow)], 3)
 for (const { micro } of missing) console.log(`${micro.name}: left out, because ${micro.missing()}`)
+console.error(`took ${Math.round((performance.now() - startedAt) / 1000)} s`)
 const isOver = boundVerdicts.some(({ result }) => result === 'over')
 if (isUpdate) {
   writeFileSync(RATIOS_FILE, `${JSON.stringify(updated(readings, stored, skipped), null, 2)}\n`)
@@ -122,8 +124,8 @@ if (isOver)
   console.log('\nA value is over its bound; packages/bench/src/check/bounds.json has the reason of each.')
 process.exit(isOver || (!isUpdate && verdicts.some(isFailure)) ? 1 : 0)
 
-function print(rows: readonly string[][]): void {
-  for (const row of columns(rows)) console.log(row)
+function print(rows: readonly string[][], textFrom: number): void {
+  for (const row of columns(rows, textFrom)) console.log(row)
 }
 
 function ratioRow({ name, now, stored, floor, result }: Verdict): string[] {

@@ -1,12 +1,16 @@
-// Rows of text in columns, the first to the left and the others to the right, as figures are read.
+// Rows of text in columns: the first is aligned to the left, figures to the right, and text after them to the
+// left again.
 
-export function columns(rows: readonly (readonly string[])[]): string[] {
+/** Columns from `textFrom` on are text. */
+export function columns(rows: readonly (readonly string[])[], textFrom = Number.POSITIVE_INFINITY): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   )
   return rows.map((row) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) =>
+        column === 0 || column >= textFrom ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+      )
       .join('  ')
       .trimEnd(),
   )
