@@ -25,6 +25,7 @@ export interface TestRun {
   /** A JSON file with the duration of each file, so that the slowest start first. */
   timings?: string
   updateTimings?: boolean
+  env?: Record<string, string>
   /** Bun prints the output of a file when the file has ended. */
   output: 'inherit' | 'ignore'
 }
@@ -64,6 +65,7 @@ export async function runTestFiles(run: TestRun): Promise<Tally> {
         ...run.files.map((file) => `./${file}`),
       ],
       cwd: run.root,
+      env: { ...process.env, ...run.env },
       stdio: ['ignore', run.output, run.output],
     })
     await child.exited

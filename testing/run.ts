@@ -5,6 +5,11 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
+import { findChromium } from './services/chromium.ts'
+import { findDeno } from './services/deno.ts'
+import { NO_INSTALLING } from './services/install.ts'
+import { findPostgres } from './services/postgres.ts'
+import { findRedis } from './services/redis.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing', 'bench']
@@ -36,19 +41,26 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], problems: [] }
 }
 
+/** Once and before all tests, so that test processes that run side by side only have to look. */
+async function installServices(): Promise<void> {
+  for (const find of [findRedis, findPostgres, findChromium, findDeno]) await find()
+}
+
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {
   const files = findTestFiles(ROOT, TEST_FOLDERS, filters)
   if (files.length === 0) {
     const problem = `no test file has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`
     return { passed: 0, failed: 1, skipped: [], problems: [problem] }
   }
-  const timings = join(ROOT, 'testing', 'timings.json')
+  // A part of the tests may need none of them.
+  if (filters.length === 0) await installServices()
   return runTestFiles({
     bun: tool('bun'),
     root: ROOT,
     files,
     lanes: LANES,
-    timings,
+    timings: join(ROOT, 'testing', 'timings.json'),
+    env: filters.length === 0 ? { [NO_INSTALLING]: '1' } : {},
     updateTimings,
     output: 'inherit',
   })

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { call } from '../http/calls.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { appearance, erase, liveFully, nextMillisecond, putAs, watcherOf } from './erased-person.ts'
 import { isOnline } from './scene.ts'
 import { describeWithPairs } from './shared-services.ts'
@@ -46,7 +46,7 @@ describeWithPairs('erasing a person, with PostgreSQL and Redis', (scene, pair) =
     for (const url of [here, there]) {
       const connections = async () =>
         (await call<{ connections: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body.connections
-      await until(2_000, 'the end of all sessions', async () => (await connections()) === 0)
+      await until(WAIT_MS, 'the end of all sessions', async () => (await connections()) === 0)
       expect(await appearance(url, ANNA)).toEqual(await appearance(url, 'never-q7x'))
     }
     expect(await rowsThatMention(databaseUrl, ANNA)).toEqual([])

@@ -10,7 +10,7 @@ import { createRedisStore } from '../../packages/server/src/store/redis.ts'
 import { call } from '../http/calls.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import {
   appearance,
   erase,
@@ -85,7 +85,7 @@ describeWithService('erasing a person of a deployment', await findRedis(), start
     for (const { url } of [first, second]) {
       const sessions = async () =>
         (await call<{ connections: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body.connections
-      await until(2_000, 'the end of all sessions', async () => (await sessions()) === 0)
+      await until(WAIT_MS, 'the end of all sessions', async () => (await sessions()) === 0)
       expect(await appearance(url, ANNA)).toEqual(await appearance(url, 'never-q7x'))
     }
     expect(rowsThatMention(first, ANNA)).toEqual([])
@@ -133,7 +133,7 @@ describeWithService('erasing a person of a deployment', await findRedis(), start
     await Promise.all([here.socket.closed, there.closed, here.stream.ended])
     expect(await keysThatMention(here.text)).toEqual([])
     // The record that is a mark, and the index that says how long it is kept.
-    await until(2_000, 'only the mark to be left', async () => (await keysThatMention(ANNA)).length === 2)
+    await until(WAIT_MS, 'only the mark to be left', async () => (await keysThatMention(ANNA)).length === 2)
     await forgetWhatIsPast(MARK_MS)
     expect(await keysThatMention(ANNA)).toEqual([])
   })

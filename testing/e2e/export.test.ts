@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { Kept } from '../../packages/server/src/presence/people/person-kept.ts'
 import { call } from '../http/calls.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { putAs } from './erased-person.ts'
 import { useScene } from './scene.ts'
 
@@ -79,7 +79,7 @@ test('[X6] a session within its delay is there, and then its name for a while', 
   const anna = await scene.person(url, ANNA, { deviceId: 'laptop', platform: 'desktop' })
   const { session_id } = anna.welcome
   anna.close()
-  await until(5_000, 'the end of the session', async () => {
+  await until(WAIT_MS, 'the end of the session', async () => {
     const { presence, kept } = await exportOf(url)
     return presence.sessions.length === 0 && kept.sessions[0]?.state === 'closed'
   })

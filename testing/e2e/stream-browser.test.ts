@@ -6,10 +6,9 @@ import { type Browser, chromium } from 'playwright-core'
 import { call } from '../http/calls.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
+import { WAIT_MS } from '../services/within.ts'
 import { isAway, isOnline, useScene } from './scene.ts'
 import { streamPath } from './stream-client.ts'
-
-const WAIT_MS = 8_000
 
 const found = await findChromium()
 const isSkipped = found.state === 'missing' && !isCI()

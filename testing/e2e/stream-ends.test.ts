@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { call } from '../http/calls.ts'
 import { secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
-import { until, within } from '../services/within.ts'
+import { until, WAIT_MS, within } from '../services/within.ts'
 import { useScene, watch } from './scene.ts'
 import { openStream, type StreamOptions } from './stream-client.ts'
 
@@ -35,7 +35,7 @@ test('[W1] clients that go away free everything, also in the middle of changes',
     await setText(url, 'bob', `text ${n}`)
     one.close()
   }
-  await until(3_000, 'nothing to be left', async () => Bun.deepEquals(await gauges(url), NOTHING))
+  await until(WAIT_MS, 'nothing to be left', async () => Bun.deepEquals(await gauges(url), NOTHING))
   // Their places are those of others now, who hear nothing of what was on its way.
   const next = await Promise.all(names.map((name) => stream(url, 'carol', [name, 'marker'])))
   await setText(url, 'bob', 'unheard')
@@ -52,7 +52,7 @@ test('[C6] a stream ends with its token, the others of the person go on', async 
   const exp = secondsFromNow(2)
   const ending = await stream(url, 'alice', ['bob'], { token: sign({ sub: 'alice', exp }) })
   const staying = await stream(url, 'alice', ['bob'], { token: userToken('alice') })
-  const { how, at } = await within(4_000, 'the end of the token', ending.ended)
+  const { how, at } = await within(WAIT_MS, 'the end of the token', ending.ended)
   expect(how).toBe('whole')
   expect(at).toBeGreaterThanOrEqual(exp * 1_000)
   expect(at).toBeLessThan(exp * 1_000 + 1_500)
@@ -74,7 +74,7 @@ test('[C8] SIGTERM ends streams at once, while sockets are still given their tim
     expect((await within(AT_ONCE_MS, 'the end of a stream', ended)).how).toBe('whole')
   expect(socket.socket.readyState).toBe(WebSocket.OPEN)
   socket.close()
-  expect(await within(2_000, 'the end of the server', server.exited)).toBe(0)
+  expect(await within(WAIT_MS, 'the end of the server', server.exited)).toBe(0)
 })
 
 test('[C8] a server that stops leaves no stream hanging, not even of somebody who does not read', async () => {
@@ -84,6 +84,6 @@ test('[C8] a server that stops leaves no stream hanging, not even of somebody wh
   stuck.stopReading()
   for (let n = 0; n < 50; n++) await setText(server.url, 'bob', `text ${n}`)
   server.signal('SIGTERM')
-  expect(await within(3_000, 'the end of the server', server.exited)).toBe(0)
+  expect(await within(WAIT_MS, 'the end of the server', server.exited)).toBe(0)
   expect((await idle.ended).how).toBe('whole')
 })

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ID_BYTES_MAX, IDS_PER_QUERY_MAX, type Problem } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { useScene } from './scene.ts'
 import { openStream, streamPath } from './stream-client.ts'
 
@@ -125,7 +125,7 @@ describe('opening again and again', () => {
       for (const one of all) one.close()
       const gone = async () =>
         (await call<{ streams: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body.streams === 0
-      await until(5_000, 'all streams to be gone', gone)
+      await until(WAIT_MS, 'all streams to be gone', gone)
     }
   })
 })

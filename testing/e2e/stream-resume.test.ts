@@ -5,7 +5,7 @@ import type { ServerFrame } from '@greendot/protocol'
 import { call } from '../http/calls.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isOnline, useScene } from './scene.ts'
 import { openStream, type StreamOptions } from './stream-client.ts'
 
@@ -151,7 +151,7 @@ describeWithService('on another server', await findRedis(), startRedis, (redis) 
     const streams = await Promise.all([stream(first.url, ['bob', 'carol']), stream(first.url, ['bob'])])
     expect((await interest()).length).toBeGreaterThan(0)
     for (const one of streams) one.close()
-    await until(3_000, 'the end of all interest', async () => (await interest()).length === 0)
+    await until(WAIT_MS, 'the end of all interest', async () => (await interest()).length === 0)
   })
 
   test('[C7] a client that leaves before it was answered leaves nothing behind', async () => {
@@ -170,6 +170,6 @@ describeWithService('on another server', await findRedis(), startRedis, (redis) 
     for (const one of leaving) one.close()
     await Promise.all(leaving.map(({ ended }) => ended))
     await redis().kill('SIGCONT')
-    await until(5_000, 'nothing to be left', async () => (await gauges()).every((gauge) => gauge === 0))
+    await until(WAIT_MS, 'nothing to be left', async () => (await gauges()).every((gauge) => gauge === 0))
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Presence, QueriedPresence } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isAway, isOffline, isOnline, useScene, watch } from './scene.ts'
 import { openStream, type StreamOptions, streamPath, type TestStream } from './stream-client.ts'
 
@@ -251,5 +251,5 @@ describe('who is online for it', () => {
 })
 
 function untilGauges(url: string, expected: Partial<Awaited<ReturnType<typeof gauges>>>): Promise<void> {
-  return until(3_000, JSON.stringify(expected), async () => Bun.deepMatch(expected, await gauges(url)))
+  return until(WAIT_MS, JSON.stringify(expected), async () => Bun.deepMatch(expected, await gauges(url)))
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { spawnServer } from '../server.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isOnline, useScene, watch } from './scene.ts'
 
 const CLI = resolve(import.meta.dir, '../../packages/server/src/cli.ts')
@@ -47,7 +47,7 @@ describeWithService('workers', await findRedis(), startRedis, (redis) => {
     const [victim, survivor] = childrenOf(server.pid) as [number, number]
     process.kill(victim, 'SIGKILL')
     const replaced = () => childrenOf(server.pid).filter((pid) => pid !== victim && pid !== survivor)
-    await until(5_000, 'the replacement of a worker', async () => replaced().length > 0)
+    await until(WAIT_MS, 'the replacement of a worker', async () => replaced().length > 0)
     expect(replaced()).toHaveLength(1)
   })
 

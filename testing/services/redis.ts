@@ -5,9 +5,7 @@ import { type Child, newFolder, removeFolder, startChild } from './child.ts'
 import type { Found } from './found.ts'
 import { installPackage } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
-import { within } from './within.ts'
-
-const COMMAND_MS_MAX = 10_000
+import { WAIT_MS, within } from './within.ts'
 
 let found: Promise<Found> | null = null
 
@@ -126,10 +124,10 @@ export async function redisCli(port: number, ...args: string[]): Promise<string>
   const child = Bun.spawn({
     cmd: ['redis-cli', '-e', '-h', LOOPBACK, '-p', String(port), ...args],
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: COMMAND_MS_MAX,
+    timeout: WAIT_MS,
   })
   const [said, complained, exitCode] = await within(
-    COMMAND_MS_MAX,
+    WAIT_MS,
     `redis-cli ${args[0]}`,
     Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]),
   )

@@ -12,7 +12,7 @@ import { findPostgres, startPostgres } from './postgres.ts'
 import { stillRunning } from './processes.ts'
 import { findRedis, startRedis } from './redis.ts'
 import { startRedisCluster } from './redis-cluster.ts'
-import { until } from './within.ts'
+import { until, WAIT_MS } from './within.ts'
 
 const redis = await findRedis()
 const postgres = await findPostgres()
@@ -147,11 +147,11 @@ async function expectNothingLeft(
   })
   const pid = Number((await new Response(child.stdout).text()).trim())
   expect(pid).toBeGreaterThan(0)
-  await until(10_000, 'the end of the service', async () => (await stillRunning([pid])).length === 0)
+  await until(WAIT_MS, 'the end of the service', async () => (await stillRunning([pid])).length === 0)
   const kind = start.replace('start', '').toLowerCase()
   const folders = () =>
     readdirSync(tmpdir()).filter((name) => name.startsWith(`greendot-${kind}-`) && !before.has(name))
-  await until(10_000, 'the removal of its folder', async () => folders().length === 0)
+  await until(WAIT_MS, 'the removal of its folder', async () => folders().length === 0)
 }
 
 describeWithService('Redis', redis, startRedis, (service) => {
