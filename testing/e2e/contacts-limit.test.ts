@@ -1,10 +1,9 @@
 // A contact list longer than a connection may watch: the client is told so and keeps what it had, nothing
-// else changes, and once the list fits it is followed again. However long it is, nobody else waits.
+// else changes, and once the list fits it is followed again.
 import { describe, expect, test } from 'bun:test'
 import { isHidden, say, says } from './audience.ts'
 import { add, aliceFollows, follow, heardSince, ids, remove, replace } from './audience-following.ts'
 import { ask, useScene, watch } from './scene.ts'
-import { longestStandstillMs, STILL_MS_MAX } from './standstill.ts'
 
 const scene = useScene()
 const LIMIT = 4
@@ -86,32 +85,5 @@ describe('the limit', () => {
     for (const userId of ['e', 'f', 'zoe']) await alice.sees(userId, says('hello'), { since })
     expect(alice.sightings('bob', since)).toHaveLength(1)
     expect(alice.heard.slice(since).filter(({ frame }) => frame.type === 'error')).toEqual([])
-  })
-})
-
-describe('a list of 100,000', () => {
-  const MANY = 100_000
-  const PER_CALL = 50_000
-  const ANSWER_MAX_MS = 500
-
-  test('[W1][W2] is refused quickly, and holds up nobody', async () => {
-    const { url } = await scene.server()
-    const userIds = Array.from({ length: MANY }, (_, n) => `contact-${n}`)
-    for (let from = 0; from < MANY; from += PER_CALL) {
-      await add(url, ...userIds.slice(from, from + PER_CALL))
-    }
-    const alice = await scene.person(url, 'alice')
-    let tookMs = 0
-    // The server shares the loop with this test.
-    const stillMs = await longestStandstillMs(async () => {
-      const askedAt = performance.now()
-      alice.send({ type: 'watch_contacts', ref: 1 })
-      await alice.next('error')
-      tookMs = performance.now() - askedAt
-    })
-    console.log(`refused after ${tookMs.toFixed(1)} ms, the loop stood still for ${stillMs.toFixed(1)} ms`)
-    expect(stillMs).toBeLessThanOrEqual(STILL_MS_MAX)
-    expect(tookMs).toBeLessThan(ANSWER_MAX_MS)
-    expect(ids(await watch(alice, ['contact-7']))).toEqual(['contact-7'])
   })
 })

@@ -7,13 +7,12 @@ import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { connectRedis } from '../../packages/server/src/redis/client.ts'
 import { parseRedisUrl } from '../../packages/server/src/redis/url.ts'
 import { createRedisStore } from '../../packages/server/src/store/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { appearance, erase, liveFully, watcherOf } from './erased-person.ts'
 import { describeWithOutages, holdTable } from './outages.ts'
 import { call, isStatus } from './scene.ts'
 
 const DAN = 'dan-q7x'
-const FINISH_MS_MAX = 10_000
 /** Longer than the mark of a finished erasure stays. */
 const LATER_MS = 70_000
 
@@ -86,11 +85,7 @@ describeWithOutages('erasing a person while PostgreSQL goes away', (scene, servi
     expect((await erased).status).toBe(503)
     expect(await socket.closed).toMatchObject({ code: 4401 })
     await services().postgres.restart()
-    await until(
-      FINISH_MS_MAX,
-      'the end of the erasure',
-      async () => (await rowsOfDan(shared.database_url)) === 0,
-    )
+    await until(WAIT_MS, 'the end of the erasure', async () => (await rowsOfDan(shared.database_url)) === 0)
     expect(await appearance(url, DAN)).toEqual(await appearance(url, 'never-q7x'))
   })
 

@@ -5,11 +5,9 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Presence } from '@greendot/protocol'
 import { openClient, webSocketUrl } from '../client.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { ask, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
-/** A crash is dated to within this. */
-const CRASH_DATED_MS = 5_000
 const DRAIN_MS = 1_000
 
 const scene = useScene()
@@ -21,7 +19,7 @@ async function markedAliveAgain(folder: string): Promise<number> {
   using database = new Database(join(folder, 'greendot.db'), { readonly: true })
   const row = database.query<{ alive_at: number }, []>('SELECT alive_at FROM server_alive')
   const before = row.get()!.alive_at
-  await until(CRASH_DATED_MS, 'a sign of life', async () => row.get()!.alive_at > before)
+  await until(WAIT_MS, 'a sign of life', async () => row.get()!.alive_at > before)
   return row.get()!.alive_at
 }
 
@@ -105,7 +103,6 @@ describe('kill -9', () => {
     await ask(bob, { type: 'heartbeat', activity: 'active' })
     const crashedAt = Date.now()
     await first.kill()
-    expect(crashedAt - aliveAt).toBeLessThan(CRASH_DATED_MS)
     expect((await bob.closed).code).not.toBe(1000)
     await late.closed
 
@@ -207,14 +204,13 @@ describe('SIGTERM', () => {
   })
 
   test('[C7] does not wait longer than there is anybody to wait for', async () => {
-    const server = await scene.process({ drain_ms: 10_000 })
+    // Longer than the test may take.
+    const server = await scene.process({ drain_ms: 600_000 })
     const person = await scene.person(server.url, 'a')
-    const askedAt = Date.now()
     server.signal('SIGTERM')
     await person.next('drain')
     person.close()
     expect(await server.exited).toBe(0)
-    expect(Date.now() - askedAt).toBeLessThan(2_000)
   })
 
   test('[S4] last seen of everybody who was here is the moment it stopped', async () => {
