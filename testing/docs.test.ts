@@ -20,6 +20,7 @@ import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/core/pol
 import { connect } from './client.ts'
 import { registeredRoutes } from './http/registered-routes.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
+import { freePort } from './services/ports.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const HOST_IN_DOCUMENTS = '127.0.0.1:4400'
@@ -142,14 +143,15 @@ describe('the examples', () => {
   }
 
   test('[W9] the client that lasts comes back after a restart', async () => {
-    const first = await startServer()
+    const port = await freePort()
+    const first = await startServer({ port })
     const [block] = blocksOf('docs/protocol.md', 'js', section('docs/protocol.md', 'A client that lasts'))
     const script = runScript(withHost(block!.text, first.url))
     await script.says('bob is offline')
     await connect(first.url, 'bob')
     await script.says('bob is online')
     await first.stop()
-    const second = await serve({ port: Number(new URL(first.url).port) })
+    const second = await serve({ port })
     await connect(second.url, 'bob')
     await script.says('bob is online')
   })

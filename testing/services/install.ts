@@ -4,7 +4,7 @@
 // everything before the first test starts, and its test processes only look (NO_INSTALLING).
 
 /** Set for processes that must take what is there. */
-export const NO_INSTALLING = 'GREENDOT_TEST_NO_INSTALLING'
+export const NO_INSTALLING = 'NO_INSTALLING_FOR_TESTS'
 
 const STEP_MS_MAX = 180_000
 const LOCK_MS_MAX = 120_000

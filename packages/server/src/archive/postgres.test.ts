@@ -181,12 +181,17 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
   })
 
   test('[C7] no more connections than allowed, by the option or the URL', async () => {
-    const connections = async (database: SqlDatabase, name: string) => {
-      await Promise.all(Array.from({ length: 40 }, () => database.read('SELECT pg_sleep(0.01)')))
-      const [row] = await database.read<{ n: number }>(
+    const counting = await open()
+    /** Opens as many as it may and asks for more; returns how many the server then has. */
+    const connections = async (database: SqlDatabase, name: string, max: number) => {
+      const held = await Promise.all(Array.from({ length: max }, () => holdConnection(database)))
+      const waiting = Promise.all(Array.from({ length: 20 }, () => database.read('SELECT 1')))
+      const [row] = await counting.read<{ n: number }>(
         'SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = $1',
         [name],
       )
+      await Promise.all(held.map((letGo) => letGo()))
+      await waiting
       await database.close()
       return row?.n
     }
@@ -194,10 +199,11 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     const named = (name: string, max?: number) =>
       `${url}&application_name=${name}${max === undefined ? '' : `&max=${max}`}`
     const clock = systemClock
-    expect(await connections(await openPostgres({ url: named('default'), clock }), 'default')).toBe(8)
-    expect(await connections(await openPostgres({ url: named('url', 3), clock }), 'url')).toBe(3)
+    expect(await connections(await openPostgres({ url: named('default'), clock }), 'default', 8)).toBe(8)
+    expect(await connections(await openPostgres({ url: named('url', 3), clock }), 'url', 3)).toBe(3)
     const both = await openPostgres({ url: named('both', 3), poolMax: 2, clock })
-    expect(await connections(both, 'both')).toBe(2)
+    expect(await connections(both, 'both', 2)).toBe(2)
+    await counting.close()
   })
 
   test('[S4] several processes migrate at once: each step is applied once, and all go on', async () => {
