@@ -11,7 +11,7 @@ import { useScene } from './scene.ts'
 describeWithService('without the hot store', await findRedis(), startRedis, (redis) => {
   const scene = useScene()
 
-  test('[R6, S7, X6] explain says so, in a sentence and a header, and there is no export', async () => {
+  test('[R3, S7, X6] explain says so, in a sentence and a header, and there is no export', async () => {
     const { url } = await scene.server({ redis_url: redis().url, log_level: 'silent' })
     const ask = <Body>(path: string) => call<Body>(url, 'GET', path, { token: 'dev' })
     const explain = () => ask<{ because: string[] }>('/api/v1/explain?user_id=bob&viewer_id=alice')
