@@ -182,27 +182,6 @@ describe('over HTTP', () => {
       { device_id: 'phone', platform: 'mobile', activity },
     )
 
-  test('[D8] heartbeats have the effect of a connection, and leaving that of a goodbye', async () => {
-    const { url, alice } = await begin({ ...NO_DELAY_ENDS, heartbeat_ttl_ms: NEVER_MS })
-    const { status, body } = await beat(url, 'active')
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ heartbeat_interval_ms: BEAT_MS, heartbeat_ttl_ms: NEVER_MS })
-    const came = await alice.sees('bob', isOnline)
-    expect(came.presence.devices).toEqual(['mobile'])
-
-    await beat(url, 'idle')
-    await alice.sees('bob', isAway)
-    const since = alice.heard.length
-    await beat(url, 'active')
-    await alice.sees('bob', isOnline, { since })
-
-    const leftAt = Date.now()
-    const answer = await call(url, 'dev:bob', 'POST', '/api/v1/leave', { device_id: 'phone' })
-    expect(answer.status).toBe(204)
-    const gone = await alice.sees('bob', isOffline, { since })
-    expect(gone.presence.last_seen).toBeWithin(leftAt, gone.at + 1)
-  })
-
   test('[D8] silence is found after TTL and delay, and last seen is the last heartbeat', async () => {
     const { url, alice } = await begin()
     const sentAt = Date.now()

@@ -74,20 +74,6 @@ describe('the export', () => {
       [`phone-of-${ANNA}`, 'mobile'],
     ])
   })
-
-  test('[X6] tells the person the truth about themselves while they are invisible', async () => {
-    const { url } = await scene.server()
-    await scene.person(url, ANNA)
-    await putAs(url, ANNA, 'availability', { status: 'invisible' })
-    await putAs(url, ANNA, 'status', { text: 'unseen' })
-    const { presence } = await exportOf(url, ANNA)
-    expect(presence).toMatchObject({
-      status: 'online',
-      availability: 'invisible',
-      custom_status: { text: 'unseen' },
-    })
-    expect(presence.sessions).toHaveLength(1)
-  })
 })
 
 describe('the erasure', () => {

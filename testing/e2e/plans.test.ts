@@ -88,11 +88,3 @@ test('[W7, S5] whoever hides from a large audience is gone for all of it at once
   await scene.mark(watcher, url)
   for (const fan of crowd) expect(fan.sightings(STAR).at(-1)?.presence.version).toBe(0)
 })
-
-test('[W7] waves and the longest block of the loop can be measured', async () => {
-  const { url } = await scene.server(LIMITS)
-  const text = await (await fetch(`${url}/metrics`)).text()
-  const gauge = (name: string) => Number(text.match(new RegExp(`^greendot_${name} (\\S+)$`, 'm'))?.[1])
-  expect([gauge('waves_walking'), gauge('waves_waiting')]).toEqual([0, 0])
-  expect(gauge('loop_block_ms_max')).toBeGreaterThanOrEqual(0)
-})

@@ -3,7 +3,7 @@
 // the server.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Settings } from '@greendot/protocol'
-import { choose, SERVER_KEY } from './audience.ts'
+import { choose } from './audience.ts'
 import { ask, call, isAway, isOffline, isOnline, type Person, useScene, watch } from './scene.ts'
 
 const scene = useScene()
@@ -81,17 +81,6 @@ describe('on open sessions', () => {
     expect(alice.sightings('bob', since)).toEqual([])
     expect(alice.sightings('dave', since)).toEqual([])
   })
-
-  test('[D4] the backend chooses for people in the same way', async () => {
-    const { url } = await scene.server()
-    const alice = await watchers(url, 'bob')
-    const bob = await scene.person(url, 'bob')
-    const path = '/api/v1/users/bob/settings'
-    const answer = await call<Settings>(url, SERVER_KEY, 'PUT', path, { away_after_ms: SOON_MS })
-    expect(answer).toMatchObject({ status: 200, body: { away_after_ms: SOON_MS } })
-    await expectAwaySoon(alice, bob, 'bob')
-    expect(await awayAfter(url, 'bob')).toBe(SOON_MS)
-  })
 })
 
 describe('afterwards', () => {
@@ -109,19 +98,6 @@ describe('afterwards', () => {
     expect(await welcomed()).toBe(FAR_MS)
     await choose(url, 'bob', { away_after_ms: null })
     expect(await welcomed()).toBe(123_456)
-  })
-
-  test('[D4] the default of the server holds for whoever chose nothing', async () => {
-    const { url } = await scene.server({ away_after_ms: SOON_MS })
-    const alice = await watchers(url, 'bob', 'carol')
-    await choose(url, 'carol', { away_after_ms: FAR_MS })
-    await scene.person(url, 'carol')
-    await alice.sees('carol', isOnline)
-    const since = alice.heard.length
-    const bob = await scene.person(url, 'bob')
-    await expectAwaySoon(alice, bob, 'bob')
-    await scene.mark(alice, url)
-    expect(alice.sightings('carol', since)).toEqual([])
   })
 
   test('[D4] a new connection has it, and so has one after a crash of the server', async () => {

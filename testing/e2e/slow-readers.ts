@@ -31,7 +31,7 @@ export interface SlowReading {
   flushMs: number
 }
 
-const READERS = 20
+const READERS = 8
 /** The system buffers some megabytes for each reader; they must all be full before it begins. */
 const FILLING_ROUNDS_MAX = 100
 

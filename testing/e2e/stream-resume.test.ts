@@ -65,33 +65,6 @@ describe('on the same server', () => {
     expect(second.told.map(({ frame }) => said(frame))).toEqual([{ carol: 'two' }])
   })
 
-  test('[W9] an id of other people, or nonsense, brings the whole snapshot', async () => {
-    const { url } = await scene.server()
-    for (const userId of ['bob', 'carol']) await setText(url, userId, 'one')
-    const first = await stream(url, ['bob', 'carol', 'dave'])
-    const wrong = [first.lastEventId(), '0.0.0', 'nonsense', '%00', '9'.repeat(15_000), '-1.-1', 'a.b;c']
-    for (const lastEventId of wrong) {
-      const whole = await stream(url, ['carol', 'bob'], { lastEventId })
-      expect(whole.told.map(({ frame }) => said(frame))).toEqual([{ carol: 'one', bob: 'one' }])
-      whole.close()
-    }
-  })
-
-  test('[W9, S5] people with privacy of their own are told again, as they may be seen now', async () => {
-    const { url } = await scene.server()
-    for (const userId of ['bob', 'carol']) await setText(url, userId, 'one')
-    const { body } = await put(url, '/api/v1/users/bob/settings', { last_seen_visibility: 'nobody' })
-    expect(body).toMatchObject({ last_seen_visibility: 'nobody' })
-    const first = await stream(url, ['bob', 'carol'])
-    first.close()
-    const again = await stream(url, ['bob', 'carol'], { lastEventId: first.lastEventId() })
-    expect(again.told.map(({ frame }) => said(frame))).toEqual([{ bob: 'one' }])
-    again.close()
-    await put(url, '/api/v1/users/bob/settings', { status_visibility: 'nobody' })
-    const hidden = await stream(url, ['bob', 'carol'], { lastEventId: again.lastEventId() })
-    expect(hidden.sightings('bob')).toMatchObject([{ version: 0, status: 'offline', custom_status: null }])
-  })
-
   test('[S6] whoever is denied while their stream opens hears nothing from then on', async () => {
     const { url } = await scene.server({ flush_ms: 5, sessions_per_user: 1_000 })
     const names = Array.from({ length: 100 }, (_, n) => `bob-${n}`)

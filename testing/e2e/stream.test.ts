@@ -99,63 +99,6 @@ describe('what comes', () => {
       }
     }
   })
-
-  test('[W1] only those asked for, each once, and never the viewer themselves', async () => {
-    const { url } = await scene.server()
-    const watcher = await stream(url, 'alice', ['bob', 'bob', 'carol', 'bob'])
-    expect(ids(watcher.sightings('bob').concat(watcher.sightings('carol')))).toEqual(['bob', 'carol'])
-    for (const name of ['dave', 'alice', 'bob', 'dave', 'carol']) await setText(url, name, `of ${name}`)
-    await watcher.sees('carol', ({ custom_status }) => custom_status !== null)
-    const changed = watcher.told.flatMap(({ frame }) =>
-      frame.type === 'presence_change' ? frame.changes : [],
-    )
-    expect(ids(changed).sort()).toEqual(['bob', 'carol'])
-  })
-
-  test('[S6] the very same that a WebSocket of the viewer is told, whatever people show of themselves', async () => {
-    const { url } = await scene.server({ flush_ms: 10 })
-    const names = ['bob', 'marker']
-    const viewers = await Promise.all(
-      ['alice', 'mallory'].map(async (name) => {
-        const socket = await scene.person(url, name)
-        await watch(socket, names)
-        return { socket, streamed: await stream(url, name, names) }
-      }),
-    )
-    const settings = (body: object) => () => put(url, '/api/v1/users/bob/settings', body)
-    const contacts =
-      (...user_ids: string[]) =>
-      () =>
-        put(url, '/api/v1/users/bob/contacts', { user_ids })
-    const bob = await scene.person(url, 'bob')
-    const steps = [
-      () => setText(url, 'bob', 'for all'),
-      settings({ status_visibility: 'contacts' }),
-      () => setText(url, 'bob', 'for friends'),
-      contacts('alice'),
-      settings({ last_seen_precision: 'approximate' }),
-      async () => bob.be('idle'),
-      settings({ deny: ['alice'], allow: ['mallory'] }),
-      () => setText(url, 'bob', 'for mallory'),
-      settings({ deny: [], allow: [], status_visibility: 'nobody' }),
-      () => setText(url, 'bob', 'for nobody'),
-      settings({ status_visibility: 'everyone', last_seen_visibility: 'everyone' }),
-      () => put(url, '/api/v1/users/bob/availability', { status: 'invisible' }),
-    ]
-    for (const [round, step] of steps.entries()) {
-      await step()
-      // When the mark of this step has come, so has the step.
-      await setText(url, 'marker', `step ${round}`)
-      const isMark = ({ custom_status }: Presence) => custom_status?.text === `step ${round}`
-      for (const { socket, streamed } of viewers) {
-        await Promise.all([socket.sees('marker', isMark), streamed.sees('marker', isMark)])
-      }
-    }
-    for (const { socket, streamed } of viewers) {
-      expect(streamed.sightings('bob')).toEqual(socket.sightings('bob').map(({ presence }) => presence))
-      expect(streamed.sightings('bob').length).toBeGreaterThan(5)
-    }
-  })
 })
 
 describe('who may ask', () => {
@@ -202,17 +145,6 @@ describe('who may ask', () => {
     // People count, not how often they are named.
     await stream(url, 'alice', ['a', 'b', 'c', 'a', 'b', 'c'])
     expect(await gauges(url)).toMatchObject({ streams: 1, watches: 3 })
-  })
-
-  test('[W1] a person has so many streams at once, and places are free again when some end', async () => {
-    const { url } = await scene.server({ sessions_per_user: 3 })
-    const open = await Promise.all(Array.from({ length: 3 }, () => stream(url, 'alice', ['bob'])))
-    expectProblem(await call(url, 'GET', streamPath(['bob']), { token: 'dev:alice' }), 'rate_limited')
-    await stream(url, 'carol', ['bob'])
-    open[1]!.close()
-    await untilGauges(url, { streams: 3 })
-    await stream(url, 'alice', ['bob'])
-    expectProblem(await call(url, 'GET', streamPath(['bob']), { token: 'dev:alice' }), 'rate_limited')
   })
 
   test('[W1] to ask only for the head leaves nothing open', async () => {

@@ -1,7 +1,7 @@
 // Watching: a snapshot, then every change, newest only, in order, never backwards; and the answers
 // to frames in the order of the frames.
 import { describe, expect, test } from 'bun:test'
-import type { OwnPresence, Presence } from '@greendot/protocol'
+import type { Presence } from '@greendot/protocol'
 import { openClient, type TestClient } from '../client.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
@@ -56,17 +56,6 @@ describe('snapshot and changes', () => {
       expectGrowing(versionsOf(watcher, 'bob'))
       expect(watcher.sightings('bob').at(-1)!.presence).toMatchObject({ status: 'online' })
     }
-  })
-
-  test('[W1] what the client knows already is left out', async () => {
-    const { url } = await scene.server()
-    const bob = await scene.person(url, 'bob')
-    const carol = await scene.person(url, 'carol')
-    const alice = await scene.person(url, 'alice')
-    const known = { bob: bob.welcome.self.version, carol: carol.welcome.self.version - 1, nobody: 0 }
-    expect(ids(await watch(alice, ['bob', 'carol', 'nobody', 'dave'], known))).toEqual(['carol', 'dave'])
-    bob.be('idle')
-    await alice.sees('bob', isAway)
   })
 
   test('[W1] watching is additive, and repeats count once', async () => {
@@ -128,17 +117,6 @@ describe('snapshot and changes', () => {
     expect(alice.sightings('dave')).toEqual([])
     expect(await watch(alice, ['carol'])).toMatchObject([{ user_id: 'carol', status: 'online' }])
   })
-
-  test('[W1] a bad id is an error, and nothing changes', async () => {
-    const { url } = await scene.server()
-    const alice = await scene.person(url, 'alice')
-    await watch(alice, ['marker'])
-    alice.send({ type: 'watch', user_ids: ['bob', 'no spaces'], ref: 'x' })
-    expect(await alice.next('error')).toMatchObject({ code: 'invalid_id', ref: 'x' })
-    await scene.person(url, 'bob')
-    await scene.mark(alice, url)
-    expect(alice.sightings('bob')).toEqual([])
-  })
 })
 
 describe('coalescing', () => {
@@ -170,19 +148,6 @@ describe('coalescing', () => {
     for (const [index, name] of names.entries()) {
       expect(alice.sightings(name).at(-1)!.presence.version).toBe(before[index]!.version + rounds)
       expectGrowing(versionsOf(alice, name))
-    }
-  })
-
-  test('[W5] every session of a user gets the own view', async () => {
-    const { url } = await scene.server()
-    const sessions = await Promise.all(
-      [1, 2, 3, 4].map((n) => scene.person(url, 'bob', { deviceId: `d${n}` })),
-    )
-    const { body } = await call<OwnPresence>(url, 'dev:bob', 'PUT', '/api/v1/presence/status', { text: 'Hi' })
-    for (const session of sessions) {
-      const { presence } = await session.next('self', (frame) => frame.presence.custom_status !== null)
-      expect(presence).toEqual(body)
-      expect(presence.sessions).toHaveLength(4)
     }
   })
 })

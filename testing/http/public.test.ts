@@ -82,13 +82,6 @@ describe('what is shown', () => {
     },
   )
 
-  test('[R4, S5] the last seen as everybody may see it', async () => {
-    await put('settings', { last_seen_visibility: 'contacts' })
-    expect((await look()).body).toMatchObject({ status: 'online', last_seen: null })
-    await put('settings', { last_seen_visibility: 'everyone', last_seen_precision: 'approximate' })
-    expect((await look()).body).toMatchObject({ last_seen: null, last_seen_bucket: 'recently' })
-  })
-
   test('[R4, S2] the invisible look offline, as they did when they went, and then nothing moves', async () => {
     await put('availability', { status: 'invisible' })
     const gone = await look()
@@ -98,27 +91,6 @@ describe('what is shown', () => {
     const later = await look()
     expect([later.text, later.headers.get('etag')]).toEqual([gone.text, gone.headers.get('etag')])
     second.close()
-  })
-
-  test('[R4, S6] a server that hides people as null does so here too', async () => {
-    const other = await startServer({ hidden_as: 'null' })
-    const { body } = await call<Presence>(other.url, 'GET', pathOf('nobody'))
-    expect(body).toStrictEqual({ ...nobody('nobody'), status: null })
-    await other.stop()
-  })
-
-  test('[R4, S5] where people show themselves to contacts unless they say otherwise, so they do here', async () => {
-    const other = await startServer({ default_visibility: 'contacts' })
-    const settings = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
-    for (const id of ['shy', 'open']) {
-      await call(other.url, 'PUT', `/api/v1/users/${id}/status`, { token: 'dev', body: { text: 'hi' } })
-    }
-    await call(other.url, 'PUT', '/api/v1/users/open/settings', { token: 'dev', body: settings })
-    expect((await call(other.url, 'GET', pathOf('shy'))).body).toEqual(nobody('shy'))
-    expect((await call(other.url, 'GET', pathOf('open'))).body).toMatchObject({
-      custom_status: { text: 'hi' },
-    })
-    await other.stop()
   })
 
   test('[R4] what is no id is refused, and not for keeping', async () => {

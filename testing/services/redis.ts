@@ -34,8 +34,6 @@ function lookForRedis(): string | null {
 export type RedisSettings = Record<string, string>
 
 export interface RedisOptions {
-  /** Keeps every write in a file, so that a restart finds them again. */
-  appendOnly?: boolean
   settings?: RedisSettings
 }
 
@@ -57,7 +55,7 @@ export interface Redis {
 export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
   const port = await freePort()
   const folder = newFolder('redis')
-  const settings = { appendonly: options.appendOnly ? 'yes' : 'no', ...options.settings }
+  const { settings = {} } = options
   let child = await startRedisChild({ port, folder, settings }).catch((error) => {
     removeFolder(folder)
     throw error
