@@ -31,7 +31,9 @@ describeWithPairs('two servers', (scene, start) => {
   const pair = (settings: SettingsInput = {}) =>
     start({ flush_ms: 5, read_cache_ms: READ_CACHE_MS, ...settings })
 
-  for (const way of WAYS) {
+  // One of each kind: a choice of the target, an edit of a contact list, a choice of the viewer.
+  const KINDS = ['bob denies alice', 'the backend takes alice off', 'bob is reciprocal, and alice hides']
+  for (const way of WAYS.filter(({ name }) => KINDS.some((kind) => name.startsWith(kind)))) {
     test(`[S5][C2] the right to see somebody is lost and gained across servers: ${way.name}`, async () => {
       const { here, there } = await pair()
       await prepareWay(here, way)
