@@ -2,9 +2,9 @@
 // list is held against the registries in the code, both ways: nothing is missing and nothing is made up.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
 import * as limits from '../packages/protocol/src/limits.ts'
 import { describeValue, loadConfig } from '../packages/server/src/platform/config/config.ts'
@@ -18,11 +18,11 @@ import {
 } from '../packages/server/src/platform/config/settings.ts'
 import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/core/policy.ts'
 import { connect } from './client.ts'
+import { type Block, blocksOf, documentOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
 import { registeredRoutes } from './http/registered-routes.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 import { freePort } from './services/ports.ts'
 
-const ROOT = resolve(import.meta.dir, '..')
 const HOST_IN_DOCUMENTS = '127.0.0.1:4400'
 
 const clearing: (() => unknown)[] = []
@@ -36,39 +36,6 @@ async function serve(settings?: SettingsInput): Promise<TestServer> {
   return server
 }
 
-interface Block {
-  path: string
-  line: number
-  text: string
-}
-
-const documentOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-
-function blocksOf(path: string, language: string, within = documentOf(path)): Block[] {
-  const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')
-  return Array.from(within.matchAll(fenced), (match) => ({
-    path,
-    line: within.slice(0, match.index).split('\n').length,
-    text: match[1]!,
-  }))
-}
-
-/** From a heading to the next one of any depth. */
-function section(path: string, heading: string): string {
-  const start = new RegExp(`^#+ ${heading}\\n`, 'm').exec(documentOf(path))
-  if (start === null) throw new Error(`${path} has no heading "${heading}"`)
-  const after = start.input.slice(start.index + start[0].length)
-  return after.split(/^#+ /m, 1)[0]!
-}
-
-/** The body rows of every table, each as its cells. */
-function rowsOf(text: string): string[][] {
-  const tables = text.matchAll(/^\|.*\|\n\|[-| ]+\|\n((?:\|.*\|\n?)+)/gm)
-  const rows = Array.from(tables).flatMap(([, body]) => body!.trimEnd().split('\n'))
-  return rows.map((row) => row.split(/ *\| */).slice(1, -1))
-}
-
-const plain = (cell: string): string => cell.replaceAll('`', '')
 const withHost = (text: string, url: string): string => text.replaceAll(HOST_IN_DOCUMENTS, new URL(url).host)
 
 /** Runs an example as a program of its own; `says` resolves when it prints that line next or later. */
@@ -393,41 +360,4 @@ test('docs/operations.md has every metric', async () => {
   const exposed = (await (await fetch(`${url}/metrics`)).text()).matchAll(/^# TYPE (\w+)/gm)
   const documented = rowsOf(section('docs/operations.md', 'Metrics')).map(([name]) => plain(name!))
   expect(documented.sort()).toEqual(Array.from(exposed, ([, name]) => name!).sort())
-})
-
-describe('docs/features.md', () => {
-  const rows = rowsOf(documentOf('docs/features.md'))
-  const idOf = (row: readonly string[]) => row[0]!
-  const stateOf = (id: string) => rows.find((row) => idOf(row) === id)?.[2]
-
-  /** Ids of features in the titles of tests, such as `[D1]` or `[S6, W7]`. */
-  function citedIds(): Set<string> {
-    const files = [...new Bun.Glob('{packages,testing,bench}/**/*.ts').scanSync({ cwd: ROOT })]
-    const titles = files
-      .filter((path) => !/node_modules|dist\//.test(path))
-      .flatMap((path) => documentOf(path).match(/\b(?:test|describe)\b.*/g) ?? [])
-    const ids = titles.flatMap((title) =>
-      Array.from(title.matchAll(/\[([A-Z0-9, ]+)\]/g), ([, list]) => list!),
-    )
-    return new Set(ids.flatMap((list) => list.split(', ')).filter((id) => /^[DSRWCX]\d+$/.test(id)))
-  }
-
-  test('lists every feature once, with its state', () => {
-    const LAST = { D: 9, S: 7, R: 6, W: 9, C: 11, X: 9 }
-    const all = Object.entries(LAST).flatMap(([letter, last]) =>
-      Array.from({ length: last }, (_, n) => `${letter}${n + 1}`),
-    )
-    expect(rows.map(idOf)).toEqual(all)
-    for (const [id, inShort, state] of rows) {
-      expect([id, inShort!.length > 10]).toEqual([id, true])
-      expect([id, state]).toEqual([id, expect.stringMatching(/^(built|not yet|partly: .{10,})$/)])
-    }
-  })
-
-  test('says of features that tests cite that they are built or partly built, and only of those', () => {
-    const cited = citedIds()
-    expect([...cited].filter((id) => stateOf(id) === undefined || stateOf(id) === 'not yet')).toEqual([])
-    const uncited = rows.filter((row) => stateOf(idOf(row)) === 'built' && !cited.has(idOf(row)))
-    expect(uncited.map(idOf)).toEqual([])
-  })
 })
