@@ -18,7 +18,7 @@ import {
 } from '../packages/server/src/platform/config/settings.ts'
 import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/core/policy.ts'
 import { connect } from './client.ts'
-import { type Block, blocksOf, documentOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
+import { type Block, blocksOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
 import { registeredRoutes } from './http/registered-routes.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 import { freePort } from './services/ports.ts'
