@@ -98,7 +98,7 @@ async function runShell(text: string): Promise<string[]> {
 describe('the examples', () => {
   const watching = ['README.md', 'docs/protocol.md'].flatMap((path) => blocksOf(path, 'js'))
   for (const { path, line, text } of watching) {
-    test(`[W1] ${path}:${line} prints who is online`, async () => {
+    test(`[W1] ${path}:${line} prints which users are online`, async () => {
       const { url } = await serve()
       const script = runScript(withHost(text, url))
       await script.says('bob is offline')

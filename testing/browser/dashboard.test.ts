@@ -19,7 +19,7 @@ const line = (page: Page, words: RegExp) => page.locator('.feed li', { hasText: 
 describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
   const { serve, open, onEnd } = useWindows()
 
-  test('[X4] its numbers move with the people', async () => {
+  test('[X4] its numbers follow the users', async () => {
     const server = await serve()
     const page = await open(`${server.url}/#dashboard`)
     await tile(page, 'people', /People here0/)
@@ -115,7 +115,7 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     await page.getByText('The whole truth: bob is busy').waitFor()
   })
 
-  test('[S7] looks somebody up and explains them as any viewer sees them', async () => {
+  test('[S7] looks a user up and explains them as any viewer sees them', async () => {
     const server = await serve()
     await connect(server.url, 'bob')
     await call(server.url, 'PUT', '/api/v1/users/bob/settings', { token: 'dev', body: { deny: ['alice'] } })

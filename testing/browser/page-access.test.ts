@@ -41,7 +41,7 @@ async function tabTo(page: Page, isThere: (page: Page) => Promise<boolean>): Pro
 const isOn = (selector: string) => (page: Page) =>
   page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
 
-describe.skipIf(isSkipped)(`the page for everybody${reason}`, () => {
+describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
   const { serve, open, openAs } = useWindows()
 
   const LOOKS = [

@@ -41,7 +41,7 @@ describe('custom status', () => {
     expect((await selfOf(bob, (own) => own.custom_status === null)).custom_status).toBeNull()
   })
 
-  test('[S3] of somebody offline expires for watchers too', async () => {
+  test('[S3] of an offline user expires for watchers too', async () => {
     const { url } = await scene.server()
     const alice = await scene.person(url, 'alice')
     await watch(alice, ['bob'])
@@ -160,7 +160,7 @@ describe('invisible', () => {
     }
   })
 
-  test('[S2] after it nothing moves for others, whatever the person does', async () => {
+  test('[S2] after it watchers see no change, whatever the user does', async () => {
     const { url } = await scene.server({ offline_delay_ms: 100 })
     const { alice, bob } = await aliceAndBob(url)
     await ask(bob, { type: 'set_availability', status: 'invisible' })
@@ -193,7 +193,7 @@ describe('invisible', () => {
     })
   })
 
-  test('[S2] somebody who arrives invisible was never here', async () => {
+  test('[S2] a user who arrives invisible looks like an unknown user', async () => {
     const { url } = await scene.server()
     await call(url, 'dev:bob', 'PUT', '/api/v1/presence/availability', { status: 'invisible' })
     const alice = await scene.person(url, 'alice')
@@ -262,7 +262,7 @@ describe('after a restart', () => {
     })
   })
 
-  test('[S3] the custom status of somebody who was here at a crash is the one they had', async () => {
+  test('[S3] the custom status of a user who was connected at a crash is kept', async () => {
     const first = await scene.process()
     const put = (text: string, expiresAt: number | null = null) =>
       call(first.url, 'dev:bob', 'PUT', '/api/v1/presence/status', { text, expires_at: expiresAt })

@@ -36,7 +36,7 @@ describe('following the list', () => {
     await alice.sees('carol', isOnline)
   })
 
-  test('[W1][W2] people who are added come with their state, and nobody is told twice', async () => {
+  test('[W1][W2] added contacts come with their state, each once', async () => {
     const { url } = await scene.server()
     const { alice } = await aliceFollows(scene, url, 'bob')
     const since = alice.heard.length
@@ -51,7 +51,7 @@ describe('following the list', () => {
     await alice.sees('dave', isOnline)
   })
 
-  test('[W1][W2] people who are removed are told as unknown, once, and heard of no more', async () => {
+  test('[W1][W2] removed contacts become unknown, once, and nothing more comes of them', async () => {
     const { url } = await scene.server()
     const bob = await scene.person(url, 'bob')
     const { alice } = await aliceFollows(scene, url, 'bob', 'carol')
@@ -90,7 +90,7 @@ describe('following the list', () => {
     expect(heardSince(silent!, since[2]!)).toEqual({ states: [], changes: ['marker', 'marker'] })
   })
 
-  test('[W1][W2][S5] contacts who hide from the owner are listed like people nobody knows', async () => {
+  test('[W1][W2][S5] contacts who hide from the owner are listed like unknown users', async () => {
     const { url } = await scene.server({ flush_ms: 5 })
     await choose(url, 'bob', { status_visibility: 'nobody' })
     await choose(url, 'carol', { status_visibility: 'contacts' })

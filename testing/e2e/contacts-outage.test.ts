@@ -47,7 +47,7 @@ describeWithOutages('contact lists while Redis is away', (scene, services, setti
     expect(alice.sightings('bob', since)).toEqual([])
   }
 
-  test('[S5][W2] an edit that nobody could be told of is refused as a whole', async () => {
+  test('[S5][W2] an edit that could not be announced is refused as a whole', async () => {
     const { url, alice, carol, remove } = await enter()
     await services().redis.kill('SIGSTOP')
     try {
@@ -79,7 +79,7 @@ describeWithOutages('contact lists while Redis is away', (scene, services, setti
     await expectHidden(url, alice, carol)
   })
 
-  test('[S7] an explanation goes by the list itself, whether anybody was told of an edit or not', async () => {
+  test('[S7] an explanation goes by the list itself, whether an edit was announced or not', async () => {
     const { url, databaseUrl } = await enter()
     expect(await asked(url)).toMatchObject({ status: 'online' })
     const sql = new SQL(databaseUrl, { max: 1 })

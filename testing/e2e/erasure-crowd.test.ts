@@ -29,7 +29,7 @@ async function crowdedFolder(): Promise<string> {
   return folder
 }
 
-test('[X6] a person in ten thousand contact lists is erased from all of them', async () => {
+test('[X6] a user in ten thousand contact lists is erased from all of them', async () => {
   const folder = await crowdedFolder()
   const { url } = await scene.server({ database_url: `sqlite://${join(folder, 'greendot.db')}` })
   const followers = await Promise.all(

@@ -87,7 +87,7 @@ test('[X6] a minute later the hot store holds nothing of them, and they may come
   expect(back.welcome.self.version).toBeGreaterThan(before)
 })
 
-test('[X6] the second round leaves alone who came back and is here', async () => {
+test('[X6] the second round leaves a user alone who came back and is connected', async () => {
   const { url } = await quickServer()
   const bob = await watcherOf(scene, url, 'bob', [ANNA])
   await liveAndBeErased(url)
@@ -112,7 +112,7 @@ const returns: [string, (url: string) => Promise<unknown>][] = [
     },
   ],
 ]
-test.each(returns)('[X6] nor does it take anything from who came back and %s', async (_, comeBack) => {
+test.each(returns)('[X6] nor does it take anything from a user who came back and %s', async (_, comeBack) => {
   const server = await quickServer()
   const bob = await watcherOf(scene, server.url, 'bob', [ANNA])
   await liveAndBeErased(server.url)

@@ -77,7 +77,7 @@ describe('the export', () => {
 })
 
 describe('the erasure', () => {
-  test('[X6] closes every connection of the person and nobody else’s', async () => {
+  test('[X6] closes every connection of the user and no other', async () => {
     const { url } = await scene.server()
     const bob = await watcherOf(scene, url, 'bob', ['carol'])
     const { socket, stream } = await liveFully(scene, url, ANNA)
@@ -89,7 +89,7 @@ describe('the erasure', () => {
     await ask(bob, { type: 'heartbeat', activity: 'active' })
   })
 
-  test('[X6] also of somebody whom nobody watches', async () => {
+  test('[X6] also of a user without watchers', async () => {
     const { url } = await scene.server()
     const socket = await scene.person(url, ANNA)
     const body = { device_id: 'phone', platform: 'mobile', activity: 'active' }
@@ -100,7 +100,7 @@ describe('the erasure', () => {
     expect(await connections(url)).toBe(0)
   })
 
-  test('[X6] every route answers as for somebody who never came, to the byte', async () => {
+  test('[X6] every route answers as for an unknown user, to the byte', async () => {
     const { url } = await scene.server()
     await liveFully(scene, url, ANNA)
     const before = await appearance(url, ANNA)
@@ -145,7 +145,7 @@ describe('the erasure', () => {
       expect(await exportOf(url, friend)).toMatchObject({ contacts: ['zoe'], contact_of: [] })
   })
 
-  test('[X6] watchers see version 0 once, by socket and stream, followers too; who saw nothing hears nothing', async () => {
+  test('[X6] watchers and followers get version 0 once, by socket and stream; a viewer who saw nothing gets nothing', async () => {
     const { url } = await scene.server()
     await putAs(url, 'dave', 'contacts', { user_ids: [ANNA, 'marker'] })
     await putAs(url, ANNA, 'settings', { deny: ['mallory'] })
@@ -178,7 +178,7 @@ describe('the erasure', () => {
     })
   })
 
-  test('[X6] whoever follows them as a contact follows them no more, should they come back', async () => {
+  test('[X6] a user who followed them as a contact does not follow them when they come back', async () => {
     const { url } = await scene.server()
     await putAs(url, 'dave', 'contacts', { user_ids: [ANNA, 'zoe'] })
     const dave = await scene.person(url, 'dave')
@@ -198,7 +198,7 @@ describe('the erasure', () => {
     expect(new Set(versionsOf(dave.sightings(ANNA, beforeErasure)))).toEqual(new Set([0]))
   })
 
-  test('[X6] twice is as good as once, and so is somebody nobody has heard of', async () => {
+  test('[X6] erasing twice, and erasing an unknown user, succeed and change nothing', async () => {
     const server = await scene.server()
     const { socket } = await liveFully(scene, server.url, ANNA)
     const statuses = [

@@ -19,7 +19,7 @@ interface Export {
 const exportOf = async (url: string, userId = ANNA) =>
   (await call<Export>(url, 'GET', `/api/v1/users/${userId}/export`, { token: 'dev' })).body
 
-test('[X6] of somebody who never came there is nothing, in every part', async () => {
+test('[X6] of an unknown user every part is empty', async () => {
   const { url } = await scene.server()
   const { kept } = await exportOf(url, 'nobody-q7x')
   expect(kept).toEqual({
@@ -103,7 +103,7 @@ test('[X6] a session within its delay is there, and then its name for a while', 
   expect(after.ended_sessions).toEqual([{ session_id, ended_at: expect.any(Number) }])
 })
 
-test('[X6] what others are shown of somebody invisible stands beside what is true', async () => {
+test('[X6] the export of an invisible user has what watchers see beside what is true', async () => {
   const { url } = await scene.server()
   await scene.person(url, ANNA)
   await putAs(url, ANNA, 'status', { text: 'for all' })

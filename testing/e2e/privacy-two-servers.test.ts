@@ -34,7 +34,7 @@ describeWithPairs('two servers', (scene, start) => {
   // One of each kind: a choice of the target, an edit of a contact list, a choice of the viewer.
   const KINDS = ['bob denies alice', 'the backend takes alice off', 'bob is reciprocal, and alice hides']
   for (const way of WAYS.filter(({ name }) => KINDS.some((kind) => name.startsWith(kind)))) {
-    test(`[S5][C2] the right to see somebody is lost and gained across servers: ${way.name}`, async () => {
+    test(`[S5][C2] the right to see a target is lost and gained across servers: ${way.name}`, async () => {
       const { here, there } = await pair()
       await prepareWay(here, way)
       await scene.person(here, 'bob')
@@ -196,7 +196,7 @@ describeWithPairs('two servers', (scene, start) => {
     }
   })
 
-  test('[D4][C2] how soon somebody is away takes effect on their sessions on both servers', async () => {
+  test('[D4][C2] away_after_ms takes effect on sessions on both servers', async () => {
     const { here, there } = await pair()
     const alice = await scene.person(here, 'alice')
     await watch(alice, ['bob'])

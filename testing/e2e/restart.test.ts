@@ -89,7 +89,7 @@ describe('kill -9', () => {
     expect(withoutSource(await read(second.url, 'bob'))).toEqual(presence)
   })
 
-  test('[S4][C7] whoever was here is offline after it, last seen when the server was last alive', async () => {
+  test('[S4][C7] connected users are offline after it, last seen when the server was last alive', async () => {
     const first = await scene.process()
     const bob = await scene.person(first.url, 'bob')
     const alice = await scene.person(first.url, 'alice')
@@ -121,7 +121,7 @@ describe('kill -9', () => {
   })
 
   for (const end of ['kill', 'stop'] as const) {
-    test(`[D2][D6] whoever is back within the grace was never gone, after a ${end}`, async () => {
+    test(`[D2][D6] a user who is back within the grace was never gone, after a ${end}`, async () => {
       const first = await scene.process({ gateway_lease_ms: 20_000 })
       const bob = await scene.person(first.url, 'bob', { deviceId: 'laptop', platform: 'desktop' })
       const alice = await scene.person(first.url, 'alice')
@@ -148,7 +148,7 @@ describe('kill -9', () => {
     })
   }
 
-  test('[C7] everybody comes back as they were when they reconnect', async () => {
+  test('[C7] users who reconnect are online with a higher version', async () => {
     const first = await scene.process()
     const bob = await scene.person(first.url, 'bob', { deviceId: 'laptop' })
     const { version } = bob.welcome.self
@@ -164,7 +164,7 @@ describe('kill -9', () => {
 })
 
 describe('SIGTERM', () => {
-  test('[C7] tells everybody to go, refuses newcomers, closes with 1001 and exits with 0', async () => {
+  test('[C7] drains clients, refuses new ones, closes with 1001 and exits with 0', async () => {
     const server = await scene.process({ drain_ms: DRAIN_MS })
     const people = await Promise.all(['a', 'b', 'c'].map((name) => scene.person(server.url, name)))
     const askedAt = Date.now()
@@ -200,7 +200,7 @@ describe('SIGTERM', () => {
     expect(await server.exited).toBe(0)
   })
 
-  test('[C7] does not wait longer than there is anybody to wait for', async () => {
+  test('[C7] does not wait once all clients have gone', async () => {
     // Longer than the test may take.
     const server = await scene.process({ drain_ms: 600_000 })
     const person = await scene.person(server.url, 'a')
@@ -210,7 +210,7 @@ describe('SIGTERM', () => {
     expect(await server.exited).toBe(0)
   })
 
-  test('[S4] last seen of everybody who was here is the moment it stopped', async () => {
+  test('[S4] last seen of connected users is the moment it stopped', async () => {
     const first = await scene.process()
     await scene.person(first.url, 'bob')
     const stoppedAt = Date.now()

@@ -24,7 +24,7 @@ const nextSelf = async (person: Person, accept: (own: OwnPresence) => boolean) =
   (await person.next('self', ({ presence }) => accept(presence))).presence
 
 describe('availability', () => {
-  test('[S1] is chosen for somebody, seen by all, and answered with their own view', async () => {
+  test('[S1] is set by the backend, seen by watchers, and answered with the own view', async () => {
     const { url } = await scene.server()
     const { alice, bob } = await aliceAndBob(url)
     const answer = await put(url, AVAILABILITY, { status: 'busy' })
@@ -46,7 +46,7 @@ describe('availability', () => {
 })
 
 describe('custom status', () => {
-  test('[S3] is set, seen by all, replaced, and cleared by DELETE', async () => {
+  test('[S3] is set, seen by watchers, replaced, and cleared by DELETE', async () => {
     const { url } = await scene.server()
     const { alice, bob } = await aliceAndBob(url)
     const set = await put(url, STATUS, { text: 'On a call', emoji: '📞' })

@@ -45,7 +45,7 @@ test('[W1] clients that go away free everything, also in the middle of changes',
   }
 })
 
-test('[C6] a stream ends with its token, the others of the person go on', async () => {
+test('[C6] a stream ends with its token, and other streams of the user go on', async () => {
   const { url } = await scene.server({ ...securedSettings, metrics_open: true })
   const exp = secondsFromNow(2)
   const ending = await stream(url, 'alice', ['bob'], { token: sign({ sub: 'alice', exp }) })
@@ -73,7 +73,7 @@ test('[C8] SIGTERM ends streams at once, while sockets are still given their tim
   expect(await within(WAIT_MS, 'the end of the server', server.exited)).toBe(0)
 })
 
-test('[C8] a server that stops leaves no stream hanging, not even of somebody who does not read', async () => {
+test('[C8] a server that stops leaves no stream hanging, not even one that is not read', async () => {
   const server = await scene.process({ drain_ms: 100, flush_ms: 5 })
   const idle = await stream(server.url, 'alice', ['bob'])
   const stuck = await stream(server.url, 'slow', ['bob'])

@@ -33,7 +33,7 @@ function said(frame: ServerFrame): Record<string, string | null> {
 }
 
 describe('on the same server', () => {
-  test('[W9] from the snapshot: only who changed since, and nothing twice', async () => {
+  test('[W9] from the snapshot: only targets that changed since, and nothing twice', async () => {
     const { url } = await scene.server()
     const userIds = ['bob', 'carol', 'nobody', 'dave']
     for (const userId of ['bob', 'carol', 'dave']) await setText(url, userId, 'one')
@@ -65,7 +65,7 @@ describe('on the same server', () => {
     expect(second.told.map(({ frame }) => said(frame))).toEqual([{ carol: 'two' }])
   })
 
-  test('[S6] whoever is denied while their stream opens hears nothing from then on', async () => {
+  test('[S6] a viewer who is denied while their stream opens gets nothing from then on', async () => {
     const { url } = await scene.server({ flush_ms: 5, sessions_per_user: 1_000 })
     const names = Array.from({ length: 100 }, (_, n) => `bob-${n}`)
     await Promise.all(names.map((name) => setText(url, name, 'for all')))
@@ -114,7 +114,7 @@ describeWithService('on another server', await findRedis(), startRedis, (redis) 
     await after.sees('bob', isText('here'))
   })
 
-  test('[W4] when the last one ends, nobody is told of these people any more', async () => {
+  test('[W4] when the last stream ends, no interest in its targets is left', async () => {
     const [first] = await deployment()
     const interest = async () =>
       (await redis().cli('--scan')).split('\n').filter((key) => /^\{s\d+\}:[iw]:/.test(key))

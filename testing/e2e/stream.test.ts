@@ -76,7 +76,7 @@ describe('what comes', () => {
     expect(retryMs).toBeGreaterThan(0)
   })
 
-  test('[W1] there is no gap between the two, however busy the watched people', async () => {
+  test('[W1] there is no gap between the two, however busy the targets', async () => {
     const { url } = await scene.server({ frames_per_second: 100_000, flush_ms: 5 })
     const names = ['bob', 'carol', 'dave']
     const people = await Promise.all(names.map((name) => scene.person(url, name)))
@@ -101,7 +101,7 @@ describe('what comes', () => {
   })
 })
 
-describe('who may ask', () => {
+describe('access', () => {
   test('[C6] a user token, in the header or in the address', async () => {
     const { url } = await scene.server(securedSettings)
     const token = userToken('alice')
@@ -132,7 +132,7 @@ describe('who may ask', () => {
     expect(body.streams).toBe(0)
   })
 
-  test('[W1] nobody, too many people, and what is no id are refused', async () => {
+  test('[W1] no targets, too many targets and bad ids are refused', async () => {
     const { url } = await scene.server({ watch_limit: 3 })
     const ask = (path: string) => call(url, 'GET', path, { token: 'dev:alice' })
     expectProblem(await ask('/api/v1/stream'), 'bad_request')
@@ -155,8 +155,8 @@ describe('who may ask', () => {
   })
 })
 
-describe('who is online for it', () => {
-  test('[D8] nobody: a stream is no session, whether it opens, stays or ends', async () => {
+describe('presence of the viewer', () => {
+  test('[D8] a stream is no session, whether it opens, stays or ends', async () => {
     const { url } = await scene.server({ offline_delay_ms: 0 })
     const watcher = await scene.person(url, 'watcher')
     await watch(watcher, ['alice', 'marker'])
@@ -170,7 +170,7 @@ describe('who is online for it', () => {
     expect(watcher.sightings('alice')).toHaveLength(1)
   })
 
-  test('[D8] heartbeats over HTTP beside it make the person present', async () => {
+  test('[D8] heartbeats over HTTP beside a stream make the viewer present', async () => {
     const { url } = await scene.server({ offline_delay_ms: 0 })
     await stream(url, 'alice', ['bob'])
     const bob = await stream(url, 'bob', ['alice'])

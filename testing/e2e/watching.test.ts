@@ -169,7 +169,7 @@ describe('versions', () => {
     expect(changed).toMatchObject([{ user_id: 'carol', status: 'away', version: known.carol! + 1 }])
   })
 
-  test('[W9] somebody with nothing to show any more is known by version 0', async () => {
+  test('[W9] a user with nothing left to show has version 0', async () => {
     const { url } = await scene.server()
     const alice = await scene.person(url, 'alice')
     await watch(alice, ['bob'])
@@ -203,7 +203,7 @@ describe('versions', () => {
     expect((await read(url, 'bob')).version).toBe(versionsOf(alice, 'bob').at(-1)!)
   })
 
-  test('[W9] they grow across a crash, also for somebody who changed often just before', async () => {
+  test('[W9] they grow across a crash, also after many changes just before it', async () => {
     const first = await scene.process({ frames_per_second: 10_000, flush_ms: 5 })
     const watcher = await scene.person(first.url, 'alice')
     const bob = await scene.person(first.url, 'bob')

@@ -51,7 +51,7 @@ describeWithService('workers', await findRedis(), startRedis, (redis) => {
     expect(replaced()).toHaveLength(1)
   })
 
-  test('[C2] a doctor finds Redis and who runs on it', async () => {
+  test('[C2] doctor finds Redis and the processes that use it', async () => {
     const server = await startWorkers()
     const flags = ['--dev', '--port=0', `--redis-url=${redis().url}`]
     const database = `--database-url=sqlite://${join(server.folder, 'greendot.db')}`

@@ -146,7 +146,7 @@ describe('watching', () => {
 describe('a reader that asks and does not read', () => {
   const patient = useHostileScene({ frames_per_second: 100_000 })
 
-  test('[W6] is cut off once too much is waiting for it, and slows nobody', async () => {
+  test('[W6] is cut off once too much waits for it, and slows no other client', async () => {
     await patient.unharmed(async () => {
       const before = await patient.stats()
       const raw = await patient.rawAttacker()

@@ -120,7 +120,7 @@ describe('availability', () => {
     expect(back.body).toMatchObject({ availability: 'auto', availability_expires_at: null })
   })
 
-  test('[S1] it is what others see of somebody who is here', async () => {
+  test('[S1] it is what others see of a connected user', async () => {
     const person = await connect(server.url, userId, { platform: 'web' })
     for (const status of ['busy', 'away', 'busy', 'online'] as const) {
       const { body } = await put(AVAILABILITY, { status })

@@ -36,7 +36,7 @@ const own = async () =>
   (await call<OwnPresence>(server.url, 'DELETE', '/api/v1/presence/status', { token: `dev:${userId}` })).body
 
 describe('heartbeats over HTTP', () => {
-  test('[D8] the first one brings somebody online and answers with interval and time to live', async () => {
+  test('[D8] the first one makes the user online and answers with interval and time to live', async () => {
     const sentAt = Date.now()
     const answer = await beat({ platform: 'console' })
     expect(answer.status).toBe(200)
@@ -147,7 +147,7 @@ describe('heartbeats over HTTP', () => {
     ['a goodbye of nobody', '/api/v1/leave', {}, 'invalid_id'],
     ['a goodbye of null', '/api/v1/leave', { device_id: null }, 'invalid_id'],
   ]
-  test.each(refused)('[D8] %s is refused and brings nobody here', async (_, path, body, code) => {
+  test.each(refused)('[D8] %s is refused and makes no user present', async (_, path, body, code) => {
     expectProblem(await post(path, body), code)
     expect(await own()).toMatchObject({ status: 'offline', sessions: [], version: 0 })
   })

@@ -40,7 +40,7 @@ const nobody = (id: string): Presence => ({
 })
 
 describe('what is shown', () => {
-  test('[R4] the presence object of somebody who hides nothing, and no more than that', async () => {
+  test('[R4] the presence object of a user who hides nothing, and no more than that', async () => {
     await put('status', { text: 'at work', emoji: '🏢' })
     const { status, body, headers } = await look()
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
@@ -54,7 +54,7 @@ describe('what is shown', () => {
     })
   })
 
-  test('[R4] somebody nobody has ever heard of', async () => {
+  test('[R4] an unknown user', async () => {
     expect((await look({}, 'never-came')).body).toStrictEqual(nobody('never-came'))
   })
 
@@ -106,7 +106,7 @@ const namesOf = (headers: Headers) =>
     .map(([name, value]) => `${name}: ${value}`)
     .sort()
 
-describe('who asks', () => {
+describe('callers', () => {
   test('[R4] makes no difference, with good, bad, expired or no tokens', async () => {
     const secured = await startServer(securedSettings)
     const body = { text: 'for all' }
@@ -135,7 +135,7 @@ describe('who asks', () => {
     await secured.stop()
   })
 
-  test('[R4] a page of another origin may read it, whoever asked before it of the cache', async () => {
+  test('[R4] a page of another origin may read it, also from a shared cache', async () => {
     const origin = 'http://localhost:9'
     const asked = await look({ origin })
     expect(['*', origin]).toContain(asked.headers.get('access-control-allow-origin')!)
@@ -162,7 +162,7 @@ describe('who asks', () => {
 })
 
 describe('for caches', () => {
-  test('[R4] it may be kept for half a minute by anybody, and says by what it can be known again', async () => {
+  test('[R4] it may be kept by any cache for half a minute and has an ETag', async () => {
     for (const id of [userId, 'never-came']) {
       const { headers } = await look({}, id)
       expect(headers.get('cache-control')).toBe('public, max-age=30')
@@ -184,7 +184,7 @@ describe('for caches', () => {
     )
   })
 
-  test('[R4] who has it already is told so, without a body', async () => {
+  test('[R4] a matching ETag gets 304 without a body', async () => {
     const { headers } = await look()
     const etag = headers.get('etag')!
     const same = [
@@ -205,7 +205,7 @@ describe('for caches', () => {
     }
   })
 
-  test('[R4] who has something else gets all of it', async () => {
+  test('[R4] another ETag gets the whole answer', async () => {
     const etag = (await look()).headers.get('etag')!
     const others = [
       '"other"',
@@ -225,7 +225,7 @@ describe('for caches', () => {
     expect((await look({ 'if-none-match': etag })).status).toBe(200)
   })
 
-  test('[R4] whoever hides is gone from caches that ask again', async () => {
+  test('[R4] a user who hides is gone from caches that ask again', async () => {
     const etag = (await look()).headers.get('etag')!
     await put('settings', { status_visibility: 'nobody' })
     const again = await look({ 'if-none-match': etag })

@@ -80,7 +80,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     await archive.close()
   })
 
-  test('[C7] a server that falls silent is noticed soon, by all who wait', async () => {
+  test('[C7] a server that falls silent rejects every call that waits', async () => {
     const archive = await migrated()
     const late = await createPostgresArchive({ url: await server().newSchema(), poolMax: 1 })
     const calls = (): Promise<unknown>[] => [
@@ -159,7 +159,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     }
   }
 
-  test('[C7] nobody waits forever for a connection that others keep', async () => {
+  test('[C7] a call does not wait forever for a connection', async () => {
     const database = await openPostgres({ url: await server().newSchema(), poolMax: 1, clock: hastyClock })
     const letGo = await holdConnection(database)
     const failure = await expectFailure(database.read('SELECT 1'))
@@ -227,7 +227,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     expect(applied.flat()).toEqual(MIGRATIONS.map(({ name }) => name))
   })
 
-  test('[S4] writers that meet on the same people wait for each other, and the newest stays', async () => {
+  test('[S4] writers of the same users wait for each other, and the newest version stays', async () => {
     const url = await server().newSchema()
     const archives = await Promise.all([1, 2, 3].map(() => createPostgresArchive({ url })))
     await archives[0]!.migrate()

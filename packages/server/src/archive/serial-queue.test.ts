@@ -26,7 +26,7 @@ test('[C7] a job that fails fails alone', async () => {
   expect(await next).toBe('done')
 })
 
-test('[C7] whoever comes when too many wait is refused, and those who went make room', async () => {
+test('[C7] calls beyond the limit are refused, and finished calls make room', async () => {
   const inLineFor = createLines(2, 'the test')
   const gate = Promise.withResolvers<void>()
   const waiting = [inLineFor('a', () => gate.promise), inLineFor('b', () => gate.promise)]

@@ -99,13 +99,13 @@ describe('wrong use', () => {
     expectOneLine(await run(['serve', '--config', 'bad.json']), 2, 'bad.json: colour: no such setting')
   })
 
-  test('[C6] no authentication, and dev for everybody', async () => {
+  test('[C6] no authentication, and dev on every address', async () => {
     expectOneLine(await run(['serve']), 2, 'set jwt_secret or jwks_url')
     expectOneLine(await run(['serve', '--dev', '--host', '0.0.0.0']), 2, 'refused on 0.0.0.0')
   })
 
   for (const args of [['gateway'], ['presence'], ['fanout'], ['serve', '--roles', 'gateway,presence']]) {
-    test(`[C1] "greendot ${args.join(' ')}" alone has nobody to meet`, async () => {
+    test(`[C1] "greendot ${args.join(' ')}" alone needs Redis`, async () => {
       expectOneLine(await run([...args, '--dev']), 2, 'needs redis_url to meet the others')
     })
   }

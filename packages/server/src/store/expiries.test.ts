@@ -92,7 +92,7 @@ test('[P21] a status that is chosen anew, or for good, has no deadline of before
   expect(clock.timerCount()).toBe(timersBefore)
 })
 
-test('[P21, S2] what invisible people do does not let a status end before its deadline, or after it', async () => {
+test('[P21, S2] what invisible users do does not let a status end before its deadline, or after it', async () => {
   const invisible = { type: 'set_availability', status: 'invisible', expiresAt: null } as const
   await done(tracker.apply('ann', says(70)))
   await done(tracker.apply('ann', { ...invisible, at: clock.now() }))
@@ -102,7 +102,7 @@ test('[P21, S2] what invisible people do does not let a status end before its de
   expect(heard).toEqual([['ann', 70]])
 })
 
-test('[P21, D3] of a crowd that expires together most are left to the sweeper', async () => {
+test('[P21, D3] of many that expire together most are left to the sweeper', async () => {
   const crowd = Array.from({ length: 2_500 }, (_, n) => `user-${n}`)
   await expiries.store.addInterest('g', crowd)
   await done(Promise.all(crowd.map((userId) => tracker.apply(userId, says(500)))))
