@@ -43,7 +43,9 @@ describe('the rules of the rooms', () => {
       "import type { Outbox } from '../delivery/outbox.ts'",
     )
     expect(lines(roomDirection([file]))).toEqual([2])
-    expect(roomDirection([server('gateway/delivery/waves.ts', "import { x } from './outbox.ts'")])).toEqual([])
+    expect(roomDirection([server('gateway/delivery/waves.ts', "import { x } from './outbox.ts'")])).toEqual(
+      [],
+    )
   })
 
   test('a file in no room is found', () => {

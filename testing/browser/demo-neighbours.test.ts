@@ -56,7 +56,7 @@ describe.skipIf(isSkipped)(`the neighbours in a browser${reason}`, () => {
     for (const name of NEIGHBOURS) await sees(alice, name, /^Offline$/)
   })
 
-  test('[D6, X4] another window takes over from one that is closed, and nobody sees a blip', async () => {
+  test('[D6, X4] another window takes over from one that is closed, without a visible change', async () => {
     const server = await serve({ offline_delay_ms: 2_500 })
     const first = await open(`${server.url}/#as=alice`)
     await isLive(first)

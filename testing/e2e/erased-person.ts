@@ -2,8 +2,14 @@
 // the database. Whoever was erased must look like somebody who never came, to the byte.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { createLogger } from '../../packages/server/src/platform/logger.ts'
+import { connectRedis } from '../../packages/server/src/redis/client.ts'
+import { parseRedisUrl } from '../../packages/server/src/redis/url.ts'
+import { createRedisStore } from '../../packages/server/src/store/redis.ts'
 import { call } from '../http/calls.ts'
 import type { TestServer } from '../server.ts'
+import { WAIT_MS } from '../services/within.ts'
 import { type Person, type Scene, watch } from './scene.ts'
 import { openStream, type TestStream } from './stream-client.ts'
 
@@ -135,4 +141,15 @@ export async function watcherOf(
   const watcher = await scene.person(url, viewerId)
   await watch(watcher, userIds)
   return watcher
+}
+
+/** What sweepers do every two seconds, as if so much time had passed. */
+export async function forgetWhatIsPast(redisUrl: string, ms: number): Promise<void> {
+  const url = parseRedisUrl(redisUrl)
+  if (url.kind === 'invalid') throw new Error(url.message)
+  const client = connectRedis(url, { logger: createLogger({ level: 'silent' }), clock: systemClock })
+  await client.ready(WAIT_MS)
+  const store = createRedisStore({ client, clock: systemClock })
+  await store.forget(Date.now() + ms, 1_000)
+  await client.close()
 }

@@ -13,7 +13,7 @@ const ANNA = 'anna-q7x'
 const filesThatHold = (folder: string, text: string) =>
   readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(text))
 
-test('[X6] no byte of the database file holds an erased person, before or after a clean stop', async () => {
+test('[X6] no byte of the database file holds an erased user, before or after a clean stop', async () => {
   const server = await scene.process()
   const { text, socket } = await liveFully(scene, server.url, ANNA)
   for (const held of [ANNA, text]) expect(filesThatHold(server.folder, held)).not.toEqual([])

@@ -2,11 +2,9 @@
 // write: whoever edits a table waits while a test holds it, and the test sees that they wait.
 import { SQL } from 'bun'
 import { describeWithService } from '../services/describe.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { foundBoth, type Services, startBoth } from './both-services.ts'
 import { type Scene, useScene } from './scene.ts'
-
-const WAIT_MS_MAX = 5_000
 
 /** A `describe` whose tests have both services; `settings` are those of a server that finds them empty. */
 export function describeWithOutages(
@@ -43,7 +41,7 @@ export async function holdTable(databaseUrl: string, table: string): Promise<Hel
   await holder.unsafe(`LOCK TABLE ${table} IN EXCLUSIVE MODE`)
   return {
     isWaitedFor: () =>
-      until(WAIT_MS_MAX, `somebody to wait for ${table}`, async () => {
+      until(WAIT_MS, `somebody to wait for ${table}`, async () => {
         const waiting: unknown[] = await sql.unsafe('SELECT 1 FROM pg_locks WHERE NOT granted')
         return waiting.length > 0
       }),

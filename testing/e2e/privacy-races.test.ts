@@ -27,7 +27,7 @@ test('[S5][S6] what is said in the moment of hiding is never seen, nor what was 
   await hideAndWhisper(scene, url, ears, 45)
 })
 
-test('[S5][S6] nor by somebody who begins to watch in that moment', async () => {
+test('[S5][S6] nor by a viewer who begins to watch in that moment', async () => {
   const { url } = await scene.server({ flush_ms: 1, frames_per_second: 10_000 })
   await scene.person(url, 'bob')
   const bob = await linesOfBob(scene, url)
@@ -55,7 +55,7 @@ test('[S5][S6] nor by somebody who begins to watch in that moment', async () => 
   }
 })
 
-test('[S5][S6] a viewer who hides is not told what a reciprocal person says from then on', async () => {
+test('[S5][S6] a viewer who hides gets nothing of a reciprocal target from then on', async () => {
   const { url } = await scene.server({ flush_ms: 1 })
   await choose(url, 'bob', { reciprocal: true })
   await scene.person(url, 'bob')

@@ -104,7 +104,7 @@ describe('changing', () => {
     expect(await choose(url, 'bob', back)).toEqual(DEFAULTS)
   })
 
-  test('[S5] by the backend and by the user is the same, and of nobody else', async () => {
+  test('[S5] by the backend and by the user is the same, and changes no other user', async () => {
     const { url } = await scene.server()
     const byBackend = { status_visibility: 'contacts', deny: ['mallory'] } as const
     const answer = await call<Settings>(url, SERVER_KEY, 'PUT', NAMED, byBackend)

@@ -159,7 +159,7 @@ describe('references', () => {
 })
 
 describe('names that every object has', () => {
-  test('[W9] as ids and as keys of what is known they are people like any other', async () => {
+  test('[W9] as ids and as keys of known versions they are ordinary users', async () => {
     await scene.unharmed(async () => {
       const client = await scene.attacker()
       const names = ['__proto__', 'constructor', 'toString', 'bob']

@@ -17,37 +17,14 @@ afterAll(() => server.stop())
 const read = (token: string) => call(server.url, 'GET', '/api/v1/presence/alice', { token })
 const hour = () => secondsFromNow(3600)
 
+/** One for each way to be refused; http/auth.test.ts has all of them. */
 const refused: [string, () => string, ErrorCode][] = [
   ['garbage', () => 'garbage', 'unauthorized'],
-  ['three parts of nothing', () => '..', 'unauthorized'],
   ['one that expired', () => sign({ sub: 'alice', exp: secondsFromNow(-10) }), 'token_expired'],
-  ['one that expired long ago', () => sign({ sub: 'alice', exp: 1 }), 'token_expired'],
   ['one of another key', () => sign({ sub: 'alice', exp: hour() }, { secret: `${SECRET}!` }), 'unauthorized'],
-  ['an expired one of another key', () => sign({ sub: 'alice', exp: 1 }, { secret: 'x' }), 'unauthorized'],
   ['alg none', () => unsigned({ sub: 'alice', exp: hour() }), 'unauthorized'],
-  ['alg NONE', () => unsigned({ sub: 'alice', exp: hour() }, 'NONE'), 'unauthorized'],
-  [
-    'alg none with a signature',
-    () => sign({ sub: 'alice', exp: hour() }, { header: { alg: 'none' } }),
-    'unauthorized',
-  ],
-  [
-    'another algorithm with the right key',
-    () => sign({ sub: 'alice', exp: hour() }, { header: { alg: 'HS512' }, hash: 'sha512' }),
-    'unauthorized',
-  ],
-  ['no expiry', () => sign({ sub: 'alice' }), 'unauthorized'],
-  ['an expiry in words', () => sign({ sub: 'alice', exp: 'tomorrow' }), 'unauthorized'],
-  ['no subject', () => sign({ exp: hour() }), 'unauthorized'],
-  ['an empty subject', () => sign({ sub: '', exp: hour() }), 'unauthorized'],
-  ['a subject with a blank', () => sign({ sub: 'a b', exp: hour() }), 'unauthorized'],
-  ['a subject with a comma', () => sign({ sub: 'a,b', exp: hour() }), 'unauthorized'],
-  ['a subject of 129 bytes', () => sign({ sub: 'x'.repeat(129), exp: hour() }), 'unauthorized'],
-  ['a subject that is a number', () => sign({ sub: 7, exp: hour() }), 'unauthorized'],
-  ['claims that are a list', () => sign(['alice']), 'unauthorized'],
-  ['one not valid yet', () => sign({ sub: 'alice', exp: hour(), nbf: secondsFromNow(600) }), 'unauthorized'],
+  ['a subject that is no id', () => sign({ sub: 'a b', exp: hour() }), 'unauthorized'],
   ['the token of dev mode', () => 'dev:alice', 'unauthorized'],
-  ['the server key of dev mode', () => 'dev', 'unauthorized'],
 ]
 
 describe('signed tokens', () => {

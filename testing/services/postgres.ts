@@ -10,13 +10,11 @@ import { installPackage } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
 import { childrenOf, signalAll, stillRunning } from './processes.ts'
 import { tellReaper } from './reaper.ts'
-import { until, within } from './within.ts'
+import { until, WAIT_MS, within } from './within.ts'
 
 const PROGRAMS = ['postgres', 'initdb']
 const DEBIAN_FOLDER = '/usr/lib/postgresql'
 const UNPRIVILEGED_USERS = ['postgres', 'nobody']
-const INITDB_MS_MAX = 30_000
-const END_MS_MAX = 10_000
 const USER = 'greendot'
 const DATABASE = 'postgres'
 const PASSWORD_FILE = 'password'
@@ -152,7 +150,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     child.signal(signal)
     await child.exited
     // After a kill -9 the others end by themselves, and until then a restart finds its data in use.
-    await until(END_MS_MAX, 'the end of postgres', async () => (await stillRunning(all)).length === 0)
+    await until(WAIT_MS, 'the end of postgres', async () => (await stillRunning(all)).length === 0)
   }
 
   return {
@@ -216,10 +214,10 @@ async function initialise(
     cwd: folder,
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: INITDB_MS_MAX,
+    timeout: WAIT_MS,
     ...(user ?? {}),
   })
-  const said = within(INITDB_MS_MAX, 'initdb', new Response(child.stderr).text())
+  const said = within(WAIT_MS, 'initdb', new Response(child.stderr).text())
   const [complaint, exitCode] = await Promise.all([said, child.exited])
   if (exitCode !== 0) throw new Error(`initdb failed: ${complaint.trim()}`)
 }

@@ -43,7 +43,8 @@ export function roomDirection(files: readonly TreeFile[]): Problem[] {
   return files.filter(isOfServer).flatMap((file) => {
     const from = file.path.slice(SERVER.length)
     const room = roomOf(from)
-    if (room === -1) return [{ path: file.path, line: 1, what: 'is in no room: add it to testing/tidy/rooms.ts' }]
+    if (room === -1)
+      return [{ path: file.path, line: 1, what: 'is in no room: add it to testing/tidy/rooms.ts' }]
     return importsOf(file).flatMap(({ target, line, specifier }) => {
       if (target === null || !target.startsWith(SERVER)) return []
       const to = target.slice(SERVER.length)
@@ -78,7 +79,8 @@ export const WIRING = [
   'gateway/sessions/connections.ts',
 ].map((path) => SERVER + path)
 
-const PART = /^ {2}(?:const|let) (\w+) =\s+(?:\w+\.\w+\(['"]\w+['"]\)\s+\?\s+)?(?:await )?(?:create|start|open)[A-Z]\w*\(/gm
+const PART =
+  /^ {2}(?:const|let) (\w+) =\s+(?:\w+\.\w+\(['"]\w+['"]\)\s+\?\s+)?(?:await )?(?:create|start|open)[A-Z]\w*\(/gm
 
 /**
  * A part that is named before it is built is a forward reference: a cycle that imports do not show, however

@@ -54,7 +54,7 @@ test('[S5] fields of a newer release are passed over', () => {
   expect(fromPrivacyText(JSON.stringify({ ...CHOSEN, hideDevices: true }))).toEqual(privacy)
 })
 
-test.each(ODD)('[S5] whoever has a setting with %s is hidden', (_, text) => {
+test.each(ODD)('[S5] a user who has a setting with %s is hidden', (_, text) => {
   expect(fromPrivacyText(text)).toEqual(HIDDEN)
 })
 

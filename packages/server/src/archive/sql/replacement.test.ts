@@ -172,7 +172,7 @@ describe('a replacement that stops in the middle', () => {
     await reader.close()
   })
 
-  test('[X6] keeps nobody who is erased meanwhile', async () => {
+  test('[X6] keeps no user who is erased meanwhile', async () => {
     const path = await fileWithOldList()
     const { finish } = await replaceUntil(path, NEW, hasNew(path, 'a000000'))
     const other = await createSqliteArchive({ path })
@@ -226,7 +226,7 @@ test('[W2] edits of one list take effect in the order in which a process asks fo
   await archive.close()
 })
 
-test('[R1] whoever writes something else does not wait for a long replacement', async () => {
+test('[R1] other writes do not wait for a long replacement', async () => {
   const archive = await createSqliteArchive({ path: newPath() })
   await archive.migrate()
   await archive.addContacts('owner', OLD, T)

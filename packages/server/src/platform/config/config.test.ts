@@ -284,7 +284,7 @@ describe('processes that must meet', () => {
   }
 })
 
-describe('nobody starts an open server by accident', () => {
+describe('an open server is never started by accident', () => {
   test('[C6] without dev and without a way to check tokens', () => {
     expect(problemOf({})).toContain('set jwt_secret or jwks_url')
     expect(problemOf({ argv: ['--server-keys', KEY] })).toContain('set jwt_secret or jwks_url')

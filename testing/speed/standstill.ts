@@ -2,9 +2,6 @@
 // The machine may be busy with other programs: what they took is left out where the system tells it.
 import { readFileSync } from 'node:fs'
 
-/** Nothing that is done to a list of a hundred thousand people may take longer at a time. */
-export const STILL_MS_MAX = 20
-
 interface Instant {
   at: number
   /** How long the system has kept this thread waiting for a processor; 0 where it does not say. */
