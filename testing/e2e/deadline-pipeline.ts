@@ -9,7 +9,7 @@ import { createAnnouncer } from '../../packages/server/src/presence/pipeline/ann
 import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
 import { createTracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
-import { createRecall } from '../../packages/server/src/presence/reading/recall.ts'
+import { createArchiveLookup } from '../../packages/server/src/presence/reading/archive-lookup.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
 import { OPEN_RULES } from '../records.ts'
 
@@ -25,9 +25,9 @@ export async function startPipeline(clock: Clock, users: number) {
   const store = createMemoryStore()
   const bus = createMemoryBus()
   const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy, rules: OPEN_RULES })
-  const recall = createRecall(archive, clock, logger)
-  const tracker = createTracker({ store, recall, announcer, policy, clock, logger })
+  const announcer = createAnnouncer({ bus, archivist, policy, rules: OPEN_RULES, isStoreVolatile: true })
+  const lookup = createArchiveLookup(archive, clock, logger)
+  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger })
   const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
   await store.addInterest(WATCHING_GATEWAY, userIds)
   return {
