@@ -12,6 +12,7 @@ import {
   manners,
   OPEN,
   passMs,
+  runningOn,
   withErasure,
   withoutTheErased,
 } from './chapters.ts'
@@ -60,7 +61,7 @@ export const hiddenByChoice: fc.Arbitrary<History> = boolean().chain((isViewerHi
     const viewerAgain = decides('viewer', own)
     const steps = guarded(rest, { choices, isInSameTurn, viewerAgain })
     return beginning([viewerAgain, lists(null, 'viewer', 'PUT', listed)]).map(
-      (begin): History => ({ settings, steps: [...begin, ...steps], secretFrom: 0 }),
+      (begin): History => ({ settings, steps: runningOn([...begin, ...steps]), secretFrom: 0 }),
     )
   })
 })
@@ -87,7 +88,7 @@ export const hiddenByDefault: fc.Arbitrary<History> = record({
   beginning([lists(null, 'viewer', 'PUT', listed)]).map(
     (begin): History => ({
       settings: { ...settings, default_visibility },
-      steps: [...begin, ...rest],
+      steps: runningOn([...begin, ...rest]),
       secretFrom: 0,
     }),
   ),
@@ -136,7 +137,7 @@ export const invisible: fc.Arbitrary<History> = constant(null).chain(() => {
         const vanished: Step = { moves: [vanishing], passMs: vanishedMs }
         const rest = withoutTheErased(after)
         const steps = [...begin, ...before, meanwhile, vanished, ...rest]
-        return { settings, steps, secretFrom: begin.length + before.length + 1 }
+        return { settings, steps: runningOn(steps), secretFrom: begin.length + before.length + 1 }
       },
     ),
   )
@@ -247,21 +248,12 @@ export const lostFromSight: fc.Arbitrary<History> = constantFrom(...LOSSES).chai
     beginning(loss.before, [opens('hidden', 'h1')]).map(
       (begin): History => ({
         settings: { ...settings, ...loss.settings },
-        steps: [...begin, ...before, alone(hiding), ...withoutTheErased(after)],
+        steps: runningOn([...begin, ...before, alone(hiding), ...withoutTheErased(after)]),
         secretFrom: begin.length + before.length + 1,
       }),
     ),
   ),
 )
 
-/** Longer than everything that a move asks the database for. */
-const SETTLED_MS = 50
-
-/**
- * The same with a database that takes its time. What begins in one turn is under way together; the next turn
- * comes when all of it is done, so that nobody does anything secret before they are hidden.
- */
-export function slowly(history: History): History {
-  const steps = history.steps.flatMap((step): Step[] => [step, { moves: [], passMs: SETTLED_MS }])
-  return { ...history, steps, secretFrom: 2 * history.secretFrom, archiveMs: 5 }
-}
+/** The same with an archive that takes its time. */
+export const slowly = (history: History): History => ({ ...history, archiveMs: 5 })

@@ -212,14 +212,13 @@ test('[S2] what expires while somebody is invisible does so whether they are act
 
 /** How far apart two sessions of the viewer are by their names, with so many of `hidden` between them. */
 async function distanceWith(sessions: number): Promise<number> {
-  const { lines } = await play(
+  const lines = await play(
     history(
       at(0, hides(NOBODY)),
       at(0, opens('viewer', 'v1')),
       at(0, ...HIDDEN_DEVICES.slice(0, sessions).map((device) => opens('hidden', device))),
       at(0, opens('viewer', 'v2')),
     ),
-    true,
   )
   const [first, second] = lines.map(({ entries }) => {
     const { session_id: id } = JSON.parse(entries[0]!.text) as { session_id: string }
@@ -235,18 +234,15 @@ test('[S6] the names of sessions do not count the sessions of others', async () 
 /** What the viewer is told when the server goes away, with so many connections of `hidden`. */
 async function waitWith(connections: number): Promise<number> {
   const hidden = HIDDEN_DEVICES.slice(0, connections).map((device) => opens('hidden', device))
-  const { lines } = await play(
-    {
-      ...history(
-        at(0, hides(NOBODY)),
-        at(0, ...hidden),
-        at(0, opens('viewer', 'v1')),
-        at(0, { does: 'restart', who: null }),
-      ),
-      settings: { drain_ms: 1_000 },
-    },
-    true,
-  )
+  const lines = await play({
+    ...history(
+      at(0, hides(NOBODY)),
+      at(0, ...hidden),
+      at(0, opens('viewer', 'v1')),
+      at(0, { does: 'restart', who: null }),
+    ),
+    settings: { drain_ms: 1_000 },
+  })
   const drain = lines[0]!.entries.find(({ text }) => text.includes('"drain"'))!
   return (JSON.parse(drain.text) as { reconnect_after_ms: number }).reconnect_after_ms
 }

@@ -50,6 +50,8 @@ export type Move =
 export interface Step {
   moves: readonly Move[]
   passMs: number
+  /** The next step comes while things are still under way; without it, when everything has been told. */
+  runsOn?: true
 }
 
 export interface History {
@@ -57,9 +59,7 @@ export interface History {
   steps: readonly Step[]
   /** From this step on everything `hidden` does is the secret. */
   secretFrom: number
-  /** How long after a turn of the outbox it begins: on it unless said otherwise, which is the hardest. */
-  beginsMs?: number
-  /** How long the database takes to answer; not at all unless said otherwise. */
+  /** How long the archive takes to answer; not at all unless said otherwise. */
   archiveMs?: number
 }
 

@@ -45,7 +45,7 @@ async function holds(
 }
 
 async function routesOfWorld(): Promise<Switchboard['routes']> {
-  const world = await createWorld({ config: configOf({}), beginsMs: 0, archiveMs: 0 })
+  const world = await createWorld({ config: configOf({}), archiveMs: 0 })
   await world.stop()
   return world.http().routes
 }
@@ -79,7 +79,7 @@ test('[S6] counts and everything else for server keys are closed to users, with 
     secretFrom: 0,
   }
   expect((await compare(history)).difference).toBeNull()
-  const { lines } = await play(history, true)
+  const lines = await play(history)
   const statuses = lines.slice(1).map(({ entries }) => entries[0]!.text.split('\n')[0])
   expect(statuses).toEqual([...forServers.map(() => 'status 403'), ...forServers.map(() => 'status 401')])
 })

@@ -1,4 +1,4 @@
-// The people of a history in one world: their sockets, their streams, their requests, and a record of
+// The users of a history in one world: their sockets, their streams, their requests, and a record of
 // every byte each of them got and at which instant.
 import {
   type Activity,
@@ -33,8 +33,10 @@ export interface Stage {
   linesOf(who: Name): readonly Line[]
   /** Whether the person was ever told more than nothing about somebody. */
   hasSeen(who: Name, userId: string): boolean
-  /** Until then `hidden` stays invisible, if they went. */
+  /** Until then `hidden` stays invisible; without end for a user who never went invisible. */
   invisibleUntil(): number
+  /** How many entries all lines have. */
+  entries(): number
 }
 
 interface Connection {
@@ -70,6 +72,7 @@ export function createStage(world: World): Stage {
   const { clock } = world
   const people = new Map<Name, Person>(PEOPLE.map((name) => [name, newPerson()]))
   let invisibleUntil = 0
+  let entries = 0
 
   const personOf = (who: Name) => people.get(who)!
 
@@ -82,6 +85,7 @@ export function createStage(world: World): Stage {
 
   function record(line: Line, text: string): void {
     line.entries.push({ at: clock.now(), text })
+    entries++
   }
 
   function take(person: Person, frame: ServerFrame): void {
@@ -278,6 +282,7 @@ export function createStage(world: World): Stage {
     },
     linesOf: (who) => personOf(who).lines,
     hasSeen: (who, userId) => personOf(who).seen.has(userId),
-    invisibleUntil: () => invisibleUntil,
+    invisibleUntil: () => (invisibleUntil === 0 ? Number.POSITIVE_INFINITY : invisibleUntil),
+    entries: () => entries,
   }
 }
