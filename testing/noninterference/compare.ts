@@ -156,9 +156,19 @@ export async function compare(history: History, weakening = SOUND): Promise<Comp
 /** Plays a history as it is, and returns every line of the viewer. */
 export async function play(history: History): Promise<readonly Line[]> {
   const performance = await createPerformance(history, true, SOUND)
-  await playIn(history, { performances: [performance], onQuiet: () => true })
+  let lines: readonly Line[] = []
+  await playIn(history, {
+    performances: [performance],
+    onQuiet() {
+      // Copied, because stopping the world ends every line.
+      lines = performance.stage
+        .linesOf('viewer')
+        .map(({ name, entries }) => ({ name, entries: [...entries] }))
+      return true
+    },
+  })
   throwComplaints([performance.world])
-  return performance.stage.linesOf('viewer')
+  return lines
 }
 
 function throwComplaints(worlds: readonly World[]): void {

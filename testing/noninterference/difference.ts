@@ -2,12 +2,15 @@
 // in the other, between two instants at which both worlds were quiet. The promise (S6) is the same entries in the
 // same order. Not promised are milliseconds, and in which of two neighbouring flushes a frame travels. All that
 // this permits is in this file, each with its reason; everything else must be equal.
+import type { Presence } from '@greendot/protocol'
 import type { Entry, Line } from './stage.ts'
 
 /** One change of a change frame, or any other entry as a whole. */
 interface Item {
   /** The target of a change; null for every other entry. */
   target: string | null
+  /** Of a change; 0 for a target that is hidden, and for every other entry. */
+  version: number
   text: string
   at: number
   /** The entry it was part of. */
@@ -16,7 +19,7 @@ interface Item {
 
 export interface Leniency {
   flushMs: number
-  /** The user who is hidden. What is told of them is compared without any leniency. */
+  /** The user who is hidden, of whom less may be missing than of others. */
   hiddenId: string
 }
 
@@ -77,9 +80,12 @@ function itemsOf(entries: readonly Entry[]): Item[] {
     const { at, text } = entry
     if (text === KEEP_ALIVE) return []
     const frame = CHANGE_FRAME.exec(text)?.[1]
-    if (frame === undefined) return [{ target: null, text, at, entry }]
-    const { changes } = JSON.parse(frame) as { changes: readonly { user_id: string }[] }
-    return changes.map((change) => ({ target: change.user_id, text: JSON.stringify(change), at, entry }))
+    if (frame === undefined) return [{ target: null, version: 0, text, at, entry }]
+    const { changes } = JSON.parse(frame) as { changes: readonly Presence[] }
+    return changes.map((change): Item => {
+      const { user_id: target, version } = change
+      return { target, version, text: JSON.stringify(change), at, entry }
+    })
   })
 }
 
@@ -87,7 +93,7 @@ function areAlike(real: readonly Item[], imagined: readonly Item[], leniency: Le
   const pairs: [Item, Item][] = []
   for (const target of new Set([...real, ...imagined].map(({ target }) => target))) {
     const of = (items: readonly Item[]) => items.filter((item) => item.target === target)
-    const found = pair(of(real), of(imagined), isOvertaken(target, leniency))
+    const found = pair(of(real), of(imagined), isOvertaken(leniency))
     if (found === null) return false
     pairs.push(...found)
   }
@@ -99,13 +105,16 @@ type Skip = (items: readonly Item[], position: number) => boolean
 /**
  * Of each target a connection is owed only the newest change. One that was overtaken by the next before its flush
  * came is not told, so it may be missing, but only where the next one came so soon that it could have been.
- * Not so for the hidden user: what is told of them in one world only is a leak, overtaken or not.
+ * Of the hidden user only a change that a higher version has overtaken may be missing: versions count all
+ * changes, so if it belonged to one world only, the next one could not be the same in both. What a loss of sight
+ * (version 0) takes back must have been told in both.
  */
-function isOvertaken(target: string | null, { flushMs, hiddenId }: Leniency): Skip {
-  if (target === null || target === hiddenId) return () => false
+function isOvertaken({ flushMs, hiddenId }: Leniency): Skip {
   return (items, position) => {
-    const next = items[position + 1]
-    return next !== undefined && next.at - items[position]!.at <= neighbouringMs(flushMs)
+    const [item, next] = [items[position]!, items[position + 1]]
+    if (item.target === null || next === undefined) return false
+    const isNewer = item.target === hiddenId ? next.version > item.version : next.version !== item.version
+    return isNewer && next.at - item.at <= neighbouringMs(flushMs)
   }
 }
 

@@ -255,5 +255,12 @@ export const lostFromSight: fc.Arbitrary<History> = constantFrom(...LOSSES).chai
   ),
 )
 
+/** How long a slow archive takes to answer. */
+const ARCHIVE_MS = [5]
+
 /** The same with an archive that takes its time. */
-export const slowly = (history: History): History => ({ ...history, archiveMs: 5 })
+export const slowly = (histories: fc.Arbitrary<History>): fc.Arbitrary<History> =>
+  record({ history: histories, archiveMs: constantFrom(...ARCHIVE_MS) }).map(({ history, archiveMs }) => ({
+    ...history,
+    archiveMs,
+  }))

@@ -1,0 +1,388 @@
+// Ways in which a hidden user could be noticed, each as a small history: through the bytes a viewer gets, through
+// their order, or through what other users feel. Most were found by random histories.
+import type { History, Said, Step } from './moves.ts'
+import { call, decides, erasesHidden, lists, opens } from './people.ts'
+import {
+  at,
+  CONTACTS,
+  erases,
+  hides,
+  history,
+  historyFrom,
+  leaves,
+  midway,
+  NOBODY,
+  reads,
+  readsPublicly,
+  restarts,
+  silent,
+  slowly,
+  streams,
+  under,
+  vanishes,
+  watches,
+  watchesAs,
+  writes,
+} from './small-histories.ts'
+
+export interface Leak {
+  /** What holds when there is no such leak. */
+  title: string
+  history: History
+}
+
+/** The viewer looks in every way before `hidden` comes, while they are here, and after they left. */
+const underEveryLook = (...before: Step[]): History =>
+  history(
+    ...before,
+    at(50, opens('viewer', 'v1')),
+    at(50, watches('v1', 'hidden')),
+    at(50, streams('viewer', 'hidden')),
+    at(50, opens('hidden', 'h1')),
+    at(50, writes('hidden', 'At sea')),
+    at(50, reads('viewer', 'hidden'), readsPublicly('hidden')),
+    at(6_000, watches('v1', 'hidden')),
+    at(50, leaves('hidden', 'h1')),
+    at(50, reads('viewer', 'hidden'), readsPublicly('hidden')),
+    at(50, restarts),
+    at(50, opens('viewer', 'v1')),
+    at(50, watches('v1', 'hidden')),
+    at(50, reads('viewer', 'hidden')),
+  )
+
+const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
+const hidingBy: readonly [how: string, body: Said, viewer?: Said][] = [
+  ['showing their status to no user', NOBODY],
+  ['showing their status to no user and their last seen to all', { ...OPEN, ...NOBODY }],
+  ['showing their status to contacts', CONTACTS],
+  ['denying the viewer', { ...OPEN, deny: ['viewer'] }],
+  ['denying the viewer, who is allowed as well', { ...OPEN, allow: ['viewer'], deny: ['viewer'] }],
+  ['reciprocity, from a viewer who hides', { ...OPEN, reciprocal: true }, NOBODY],
+  ['reciprocity, from a viewer who denies them', { ...OPEN, reciprocal: true }, { deny: ['hidden'] }],
+]
+
+const hiding: readonly Leak[] = [
+  ...hidingBy.map(([how, body, viewer = {}]) => ({
+    title: `[S5, S6] a user who hides by ${how} is not noticed`,
+    history: underEveryLook(at(50, decides('viewer', viewer)), at(50, hides(body))),
+  })),
+  ...['nobody', 'contacts'].map((audience) => ({
+    title: `[S5, S6] a user who chose nothing is not noticed where the default visibility is ${audience}`,
+    history: under({ default_visibility: audience }, underEveryLook()),
+  })),
+  {
+    title: '[S6] a user who hides and connects in one turn is not noticed',
+    history: history(
+      at(100, opens('viewer', 'v1'), watches('v1', 'hidden')),
+      at(100, hides(CONTACTS), opens('hidden', 'h1')),
+    ),
+  },
+  {
+    title: '[S6] a choice soon after an erasure outlives the second round of the erasure and a restart',
+    history: history(
+      at(100, erasesHidden),
+      at(11_000, hides(NOBODY)),
+      at(100, restarts),
+      at(100, opens('hidden', 'h1'), opens('viewer', 'v1'), watches('v1', 'hidden')),
+    ),
+  },
+]
+
+const SEEN: Step = at(1_000, opens('viewer', 'v1'), opens('hidden', 'h1'), watches('v1', 'hidden'))
+
+const lossOfSight: readonly Leak[] = [
+  {
+    title: '[S6] nothing is told while contacts are looked up, not even a change that waits for its flush',
+    history: slowly(
+      historyFrom(
+        3,
+        SEEN,
+        midway(5, writes('hidden', 'On a train')),
+        midway(5, decides('hidden', CONTACTS)),
+        at(200, writes('hidden', 'At sea')),
+      ),
+      100,
+    ),
+  },
+  {
+    title: '[S6] a repeated watch is answered while contacts are looked up',
+    history: history(
+      at(100, opens('viewer', 'v1'), watches('v1', 'hidden')),
+      at(100, hides(CONTACTS), watches('v1', 'hidden')),
+    ),
+  },
+  {
+    title: '[S6] the loss of sight is told once, whatever is chosen next',
+    history: slowly(
+      historyFrom(
+        2,
+        SEEN,
+        midway(45, decides('hidden', CONTACTS)),
+        at(100, hides({ ...CONTACTS, last_seen_precision: 'approximate' })),
+      ),
+      60,
+    ),
+  },
+  {
+    title: '[S6] the loss of sight is told without what is said meanwhile',
+    history: slowly(
+      historyFrom(2, SEEN, midway(10, decides('hidden', CONTACTS)), at(400, writes('hidden', 'At sea'))),
+      45,
+    ),
+  },
+  {
+    title: '[S6] the loss of sight is told though what was seen is cleared meanwhile',
+    history: slowly(
+      historyFrom(
+        3,
+        at(300, writes('hidden', 'At sea')),
+        at(500, opens('viewer', 'v1'), watches('v1', 'hidden')),
+        midway(50, decides('hidden', CONTACTS)),
+        at(400, writes('hidden', null)),
+      ),
+      100,
+    ),
+  },
+  {
+    title: '[S6] a user who hides while a watch is under way is not in its snapshot',
+    history: slowly(
+      historyFrom(
+        4,
+        at(500, decides('mutual', CONTACTS)),
+        at(500, opens('hidden', 'h1'), opens('viewer', 'v1')),
+        // Because of one of them the other has to wait.
+        midway(20, watches('v1', 'hidden', 'mutual')),
+        midway(5, decides('hidden', NOBODY)),
+        at(200, writes('hidden', 'At sea')),
+      ),
+      100,
+    ),
+  },
+  {
+    title: '[S6] a viewer who is no contact any more is told the loss of sight and nothing after it',
+    history: historyFrom(
+      4,
+      at(50, decides('hidden', CONTACTS), lists(null, 'hidden', 'PUT', ['viewer'])),
+      SEEN,
+      at(50, streams('viewer', 'hidden')),
+      midway(0, lists(null, 'hidden', 'DELETE', ['viewer'])),
+      at(50, writes('hidden', 'At sea')),
+      at(50, reads('viewer', 'hidden')),
+    ),
+  },
+  {
+    title: '[S6] a viewer who hides loses sight of a reciprocal user and is told nothing after it',
+    history: historyFrom(
+      3,
+      at(50, decides('hidden', { ...OPEN, reciprocal: true })),
+      SEEN,
+      at(50, decides('viewer', NOBODY)),
+      at(50, writes('hidden', 'At sea')),
+      at(50, reads('viewer', 'hidden')),
+    ),
+  },
+]
+
+const invisible: readonly Leak[] = [
+  {
+    title: '[S2] an invisible user is answered from the database, like one who left',
+    history: historyFrom(
+      1,
+      at(50, opens('hidden', 'h1')),
+      at(310_000, vanishes),
+      at(50, opens('hidden', 'h2')),
+      at(50, reads('viewer', 'hidden')),
+      at(70_000, reads('viewer', 'hidden')),
+      at(50, reads('viewer', 'hidden')),
+    ),
+  },
+  {
+    title: '[S2] a custom status expires while its user is invisible, whether they are active or not',
+    history: historyFrom(
+      3,
+      at(100, opens('viewer', 'v1'), watches('v1', 'hidden')),
+      at(0, opens('hidden', 'h1')),
+      at(50, writes('hidden', 'At sea', 1_000)),
+      at(50, vanishes),
+      at(3_000, opens('hidden', 'h2')),
+    ),
+  },
+  {
+    title: '[S2] an invisible user was last seen when they chose to be, however late it takes effect',
+    history: slowly(
+      historyFrom(
+        2,
+        at(500, opens('viewer', 'v1'), watches('v1', 'hidden')),
+        midway(10, opens('hidden', 'h1')),
+        at(500, vanishes),
+      ),
+      60,
+    ),
+  },
+  {
+    title: '[S2] nothing an invisible user does is noticed, also after a restart',
+    history: historyFrom(
+      1,
+      SEEN,
+      at(3_000, vanishes),
+      at(50, opens('hidden', 'h2')),
+      at(50, writes('hidden', 'At sea')),
+      at(50, reads('viewer', 'hidden')),
+      at(50, restarts),
+      at(50, opens('viewer', 'v1')),
+      at(50, watches('v1', 'hidden')),
+      at(50, opens('hidden', 'h1')),
+      at(50, leaves('hidden', 'h1')),
+      at(50, reads('viewer', 'hidden')),
+    ),
+  },
+]
+
+const order: readonly Leak[] = [
+  {
+    title: '[S6] changes in one frame are in the same order, whoever had connections before',
+    history: under(
+      { offline_delay_ms: 0 },
+      history(
+        at(0, hides(NOBODY)),
+        at(50, opens('viewer', 'v1'), watches('v1', 'other', 'mutual')),
+        at(50, opens('hidden', 'h1')),
+        at(50, silent('other', 'o1')),
+        at(0, { does: 'hang up', who: 'hidden', device: 'h1' }),
+        // Takes the row that became free, and is found silent before the other one.
+        at(15_000, silent('mutual', 'm1')),
+      ),
+    ),
+  },
+  {
+    title: '[S6] users who are due at one instant change in the same order, whoever else is due',
+    history: history(
+      at(0, hides(NOBODY)),
+      at(50, opens('viewer', 'v1'), watches('v1', 'other', 'mutual', 'friend')),
+      at(0, hides({ deny: ['viewer'] }), writes('hidden', 'At sea', 1_000)),
+      at(5_000, ...(['other', 'mutual', 'friend'] as const).map((who) => writes(who, 'At sea', 3_000))),
+    ),
+  },
+  {
+    title: '[S6] what users do in one turn is told in the same order, whoever else does something in it',
+    history: history(
+      at(0, hides(NOBODY)),
+      at(50, opens('viewer', 'v1'), watches('v1', 'other', 'mutual')),
+      at(50, writes('other', 'One'), opens('hidden', 'h1'), writes('mutual', 'One')),
+      at(50, leaves('hidden', 'h1'), writes('mutual', 'Two'), writes('other', 'Two')),
+    ),
+  },
+]
+
+/** Where one may watch, a second one is told that no changes will follow. */
+const FULL_WITH_ONE = { polled_above: 1 }
+
+const roomFor = (secretFrom: number, ...steps: Step[]): History =>
+  under(
+    FULL_WITH_ONE,
+    historyFrom(
+      secretFrom,
+      at(250, opens('viewer', 'v1'), opens('other', 'o1'), opens('hidden', 'h1')),
+      at(250, watchesAs('hidden', 'h1', 'other')),
+      ...steps,
+      at(50, watches('v1', 'other')),
+    ),
+  )
+
+const throughOthers: readonly Leak[] = [
+  {
+    title: '[S6, G6] a hidden user who watches leaves room for others in an audience that has a limit',
+    history: under(
+      FULL_WITH_ONE,
+      history(
+        at(50, hides(NOBODY), opens('other', 'o1'), opens('viewer', 'v1')),
+        at(50, opens('hidden', 'h1')),
+        at(50, watchesAs('hidden', 'h1', 'other')),
+        at(50, watches('v1', 'other')),
+      ),
+    ),
+  },
+  {
+    title: '[S2, G6] a user who becomes invisible while they watch leaves room for others',
+    history: roomFor(2, at(250, vanishes)),
+  },
+  {
+    title: '[S6, G6] a user who hides while they watch leaves room for others, and no more by leaving',
+    history: roomFor(3, at(250, decides('hidden', NOBODY)), at(250, leaves('hidden', 'h1'))),
+  },
+  {
+    title: '[S6] the watch of a hidden user does not spare others a change from nothing to nothing',
+    history: history(
+      at(50, hides(NOBODY), opens('viewer', 'v1')),
+      at(50, opens('hidden', 'h1')),
+      at(50, watchesAs('hidden', 'h1', 'other')),
+      // It expires, and then there is a version but nothing to show.
+      at(10_000, writes('other', 'At sea', 3_000)),
+      at(100, watches('v1', 'other')),
+      at(100, lists(null, 'other', 'PUT', ['friend'])),
+    ),
+  },
+  {
+    title: '[S6, X6] a user who is erased while others read them is not shown, whoever else watches',
+    history: slowly(
+      history(
+        at(50, hides(NOBODY), opens('viewer', 'v1')),
+        at(310_000, writes('other', 'At sea')),
+        at(500, opens('hidden', 'h1')),
+        at(61_000, watchesAs('hidden', 'h1', 'other')),
+        midway(20, watches('v1', 'other')),
+        at(60_000, erases('other')),
+      ),
+      60,
+    ),
+  },
+  {
+    title: '[S6, X6] the second round of an erasure leaves alone what was written since, whoever came back',
+    history: history(
+      at(100, opens('viewer', 'v1')),
+      at(100, erasesHidden),
+      at(0, lists(null, 'viewer', 'PUT', ['hidden'])),
+      at(0, hides(NOBODY)),
+      at(11_000, opens('hidden', 'h1')),
+      at(100, { does: 'say', who: 'viewer', device: 'v1', frame: { type: 'watch_contacts' } }),
+    ),
+  },
+  {
+    title: '[S6, R5] the queries of a hidden user take nothing from what others may ask',
+    history: under(
+      { poll_burst: 2 },
+      history(
+        at(0, hides(NOBODY)),
+        at(50, reads('hidden', 'other'), reads('hidden', 'mutual')),
+        at(50, reads('viewer', 'other')),
+        at(50, reads('viewer', 'other')),
+        at(50, reads('viewer', 'other')),
+      ),
+    ),
+  },
+  {
+    title: '[S6, W9] the versions of others do not count the changes of a hidden user',
+    history: history(
+      at(0, hides(NOBODY)),
+      at(50, opens('viewer', 'v1'), watches('v1', 'other')),
+      at(50, opens('hidden', 'h1')),
+      at(50, writes('hidden', 'At sea')),
+      at(50, opens('other', 'o1')),
+      at(50, reads('viewer', 'other')),
+    ),
+  },
+  {
+    title: '[S6] a list that names a hidden user looks the same whether they are here or not',
+    history: history(
+      at(0, hides(NOBODY)),
+      at(50, lists(null, 'viewer', 'PUT', ['hidden', 'other'])),
+      at(50, opens('viewer', 'v1'), opens('other', 'o1')),
+      at(50, { does: 'say', who: 'viewer', device: 'v1', frame: { type: 'watch_contacts' } }),
+      at(50, opens('hidden', 'h1')),
+      at(50, call('viewer', 'self', 'GET', '/api/v1/presence?user_ids=hidden,other')),
+      at(50, call('viewer', 'self', 'GET', '/presence/batch?user_ids=hidden,other')),
+    ),
+  },
+]
+
+export const LEAKS: readonly Leak[] = [...hiding, ...lossOfSight, ...invisible, ...order, ...throughOthers]
