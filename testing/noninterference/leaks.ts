@@ -1,6 +1,6 @@
 // Ways in which a hidden user could be noticed, each as a small history: through the bytes a viewer gets, through
 // their order, or through what other users feel. Most were found by random histories.
-import type { History, Said, Step } from './moves.ts'
+import type { History, Move, Said, Step } from './moves.ts'
 import { call, decides, erasesHidden, lists, opens } from './people.ts'
 import {
   at,
@@ -33,22 +33,32 @@ export interface Leak {
 
 /** The viewer looks in every way before `hidden` comes, while they are here, and after they left. */
 const underEveryLook = (...before: Step[]): History =>
-  history(
-    ...before,
-    at(50, opens('viewer', 'v1')),
-    at(50, watches('v1', 'hidden')),
-    at(50, streams('viewer', 'hidden')),
-    at(50, opens('hidden', 'h1')),
-    at(50, writes('hidden', 'At sea')),
-    at(50, reads('viewer', 'hidden'), readsPublicly('hidden')),
-    at(6_000, watches('v1', 'hidden')),
-    at(50, leaves('hidden', 'h1')),
-    at(50, reads('viewer', 'hidden'), readsPublicly('hidden')),
-    at(50, restarts),
-    at(50, opens('viewer', 'v1')),
-    at(50, watches('v1', 'hidden')),
-    at(50, reads('viewer', 'hidden')),
+  under(
+    { poll_burst: 1_000 },
+    history(
+      ...before,
+      at(50, opens('viewer', 'v1')),
+      at(50, watches('v1', 'hidden')),
+      at(50, streams('viewer', 'hidden')),
+      at(50, opens('hidden', 'h1')),
+      at(50, writes('hidden', 'At sea')),
+      at(50, ...queries),
+      at(6_000, watches('v1', 'hidden')),
+      at(50, leaves('hidden', 'h1')),
+      at(50, ...queries),
+      at(50, restarts),
+      at(50, opens('viewer', 'v1')),
+      at(50, watches('v1', 'hidden')),
+      at(50, ...queries),
+    ),
   )
+const queries: readonly Move[] = [
+  reads('viewer', 'hidden'),
+  readsPublicly('hidden'),
+  call('viewer', 'self', 'GET', '/api/v1/presence?user_ids=hidden,other'),
+  call('viewer', 'self', 'GET', '/presence/batch?user_ids=hidden,other'),
+  call('viewer', 'self', 'GET', '/api/v1/presence/hidden?viewer_id=hidden'),
+]
 
 const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
 const hidingBy: readonly [how: string, body: Said, viewer?: Said][] = [
@@ -68,7 +78,7 @@ const hiding: readonly Leak[] = [
   })),
   ...['nobody', 'contacts'].map((audience) => ({
     title: `[S5, S6] a user who chose nothing is not noticed where the default visibility is ${audience}`,
-    history: under({ default_visibility: audience }, underEveryLook()),
+    history: under({ default_visibility: audience, poll_burst: 1_000 }, underEveryLook()),
   })),
   {
     title: '[S6] a user who hides and connects in one turn is not noticed',
@@ -78,7 +88,16 @@ const hiding: readonly Leak[] = [
     ),
   },
   {
-    title: '[S6] a choice soon after an erasure outlives the second round of the erasure and a restart',
+    title: '[S6, X6] the erasure of a hidden user is not noticed',
+    history: history(
+      at(50, opens('viewer', 'v1'), watches('v1', 'hidden')),
+      at(50, hides(NOBODY)),
+      at(50, opens('hidden', 'h1')),
+      at(50, erasesHidden),
+    ),
+  },
+  {
+    title: '[S6, X6] a choice soon after an erasure outlives the second round of the erasure and a restart',
     history: history(
       at(100, erasesHidden),
       at(11_000, hides(NOBODY)),
@@ -151,11 +170,23 @@ const lossOfSight: readonly Leak[] = [
         at(500, decides('mutual', CONTACTS)),
         at(500, opens('hidden', 'h1'), opens('viewer', 'v1')),
         // Because of one of them the other has to wait.
-        midway(20, watches('v1', 'hidden', 'mutual')),
+        midway(150, watches('v1', 'hidden', 'mutual')),
         midway(5, decides('hidden', NOBODY)),
         at(200, writes('hidden', 'At sea')),
       ),
       100,
+    ),
+  },
+  {
+    title: '[S6] a version that was known before the loss of sight is not known after it',
+    history: historyFrom(
+      3,
+      SEEN,
+      at(50, { does: 'hang up', who: 'viewer', device: 'v1' }),
+      at(50, decides('hidden', NOBODY)),
+      at(50, writes('hidden', 'At sea')),
+      at(50, opens('viewer', 'v1')),
+      at(50, { does: 'watch', who: 'viewer', device: 'v1', userIds: ['hidden'], known: 'shown' }),
     ),
   },
   {
@@ -345,6 +376,16 @@ const throughOthers: readonly Leak[] = [
       at(0, hides(NOBODY)),
       at(11_000, opens('hidden', 'h1')),
       at(100, { does: 'say', who: 'viewer', device: 'v1', frame: { type: 'watch_contacts' } }),
+    ),
+  },
+  {
+    title: '[S6, R6] what a contact is answered of a user is not answered to others',
+    history: history(
+      at(0, hides(CONTACTS)),
+      at(50, lists('hidden', 'hidden', 'PUT', ['friend'])),
+      at(50, opens('hidden', 'h1')),
+      at(50, reads('friend', 'hidden')),
+      at(50, reads('viewer', 'hidden')),
     ),
   },
   {

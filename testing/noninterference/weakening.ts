@@ -6,6 +6,7 @@ import type { Bus } from '../../packages/server/src/bus/port.ts'
 import type { PollLimit } from '../../packages/server/src/http/poll-limit.ts'
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
 import type { Announcer } from '../../packages/server/src/presence/pipeline/announcer.ts'
+import type { Tracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
 import type { Relations } from '../../packages/server/src/presence/privacy/relations.ts'
 import type { Reader } from '../../packages/server/src/presence/reading/reader.ts'
 import type { SeenBy } from '../../packages/server/src/presence/reading/seen-by.ts'
@@ -16,6 +17,7 @@ export interface Parts {
   archive: Archive
   bus: Bus
   announcer: Announcer
+  tracker: Tracker
   reader: Reader
   relations: Relations
   seenBy: SeenBy

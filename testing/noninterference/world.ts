@@ -194,7 +194,7 @@ async function startServer(ground: Ground): Promise<Server> {
       },
     }),
   )
-  const tracker = createTracker({ store, recall, announcer, policy, clock, logger })
+  const tracker = weakened('tracker', createTracker({ store, recall, announcer, policy, clock, logger }))
   const reader = weakened(
     'reader',
     createReader({
