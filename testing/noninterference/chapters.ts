@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import type { SettingsInput } from '../server.ts'
 import type { Move, Said, Step } from './moves.ts'
-import { call, company, decides, erasesHidden, type Moves, opens } from './people.ts'
+import { call, company, decides, erasesHidden, type Moves, opens } from './user-moves.ts'
 
 const { constant, constantFrom, oneof, record, array } = fc
 

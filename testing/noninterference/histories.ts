@@ -33,7 +33,7 @@ import {
   viewerChooses,
   viewerHides,
   viewing,
-} from './people.ts'
+} from './user-moves.ts'
 
 const { constant, constantFrom, oneof, record, array, boolean, subarray } = fc
 

@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test'
 import { compare, play } from './compare.ts'
 import { LEAKS } from './leaks.ts'
 import { HIDDEN_DEVICES } from './moves.ts'
-import { decides, opens } from './people.ts'
 import {
   at,
   erases,
@@ -17,6 +16,7 @@ import {
   under,
   watches,
 } from './small-histories.ts'
+import { decides, opens } from './user-moves.ts'
 
 for (const { title, history } of LEAKS) {
   test(title, async () => expect((await compare(history)).difference).toBeNull())

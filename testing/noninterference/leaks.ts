@@ -1,7 +1,6 @@
 // Ways in which a hidden user could be noticed, each as a small history: through the bytes a viewer gets, through
 // their order, or through what other users feel. Most were found by random histories.
 import type { History, Move, Said, Step } from './moves.ts'
-import { call, decides, erasesHidden, lists, opens } from './people.ts'
 import {
   at,
   CONTACTS,
@@ -24,6 +23,7 @@ import {
   watchesAs,
   writes,
 } from './small-histories.ts'
+import { call, decides, erasesHidden, lists, opens } from './user-moves.ts'
 
 export interface Leak {
   /** What holds when there is no such leak. */

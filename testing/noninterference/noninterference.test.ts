@@ -9,9 +9,9 @@ import { registeredRoutes } from '../http/registered-routes.ts'
 import { compare, configOf, play } from './compare.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import type { History, Step } from './moves.ts'
-import { call, opens } from './people.ts'
 import { at, hides, history, NOBODY } from './small-histories.ts'
 import type { Switchboard } from './switchboard.ts'
+import { call, opens } from './user-moves.ts'
 import { createWorld } from './world.ts'
 
 const RUNS = Number(process.env.NONINTERFERENCE_RUNS ?? 150)

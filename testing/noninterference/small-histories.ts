@@ -2,7 +2,7 @@
 // by their names.
 import type { SettingsInput } from '../server.ts'
 import type { History, Move, Name, Said, Step } from './moves.ts'
-import { call, opens } from './people.ts'
+import { call, opens } from './user-moves.ts'
 
 /** Moves of one turn, and the time after them; then everything is told before the next step. */
 export const at = (passMs: number, ...moves: Move[]): Step => ({ moves, passMs })
