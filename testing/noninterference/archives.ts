@@ -61,3 +61,27 @@ async function open(): Promise<Owned> {
     },
   }
 }
+
+/** Questions that a request or a watch waits for take their time, as they do over a network. */
+export function slowed(
+  archive: Archive,
+  clock: Clock,
+  archiveMs: number,
+  questions: { asked: number; open: number },
+): Archive {
+  async function later<T>(ask: () => Promise<T>): Promise<T> {
+    questions.asked++
+    questions.open++
+    try {
+      if (archiveMs > 0) await clock.sleep(archiveMs)
+      return await ask()
+    } finally {
+      questions.open--
+    }
+  }
+  return {
+    ...archive,
+    read: (userIds) => later(() => archive.read(userIds)),
+    areContacts: (pairs) => later(() => archive.areContacts(pairs)),
+  }
+}

@@ -155,7 +155,7 @@ export const withErasure: Moves = oneof(
   { weight: 1, arbitrary: constant(erasesHidden) },
 )
 
-/** Whoever is erased does not return. */
+/** A user who is erased does not return. */
 export function withoutTheErased(steps: readonly Step[]): Step[] {
   let isGone = false
   return steps.map(({ moves, passMs }) => {
@@ -168,11 +168,11 @@ export interface Guarding {
   choices: readonly Said[]
   /** Chosen in the very turn in which they first do something. */
   isInSameTurn: boolean
-  /** What the viewer chose, once more: with somebody who is erased goes every list that names them. */
+  /** What the viewer chose, once more: an erasure takes the erased user out of every list. */
   viewerAgain: Move
 }
 
-/** Nobody hides who has not chosen to: before `hidden` first does anything the backend chooses for them. */
+/** Before `hidden` first does anything the backend chooses for them, because without a choice they are visible. */
 export function guarded(steps: readonly Step[], { choices, isInSameTurn, viewerAgain }: Guarding): Step[] {
   let isGuarded = false
   let next = 0

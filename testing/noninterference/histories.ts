@@ -1,5 +1,5 @@
 // Random histories in which the viewer may not see `hidden`, or not any more, while the secret lasts:
-// that is what makes a difference a leak. What each person may see follows from how a history is put
+// that is what makes a difference a leak. What each user may see follows from how a history is put
 // together, never from the evaluator that is to be tried.
 import fc from 'fast-check'
 import type { SettingsInput } from '../server.ts'
@@ -189,7 +189,7 @@ const LOSSES: readonly Loss[] = [
     viewerSettings: viewerChooses,
     listed: listedByViewer,
   },
-  // They show themselves to those who do, and the viewer hides.
+  // They are reciprocal, and the viewer hides.
   {
     before: [decides('hidden', RECIPROCAL), decides('viewer', OPEN)],
     hiding: viewerHides.map((body) => decides('viewer', body)),

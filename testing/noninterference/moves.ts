@@ -5,12 +5,12 @@ import type { SettingsInput } from '../server.ts'
 
 /**
  * `hidden` hides, `viewer` may not see them, `friend` may, `other` is open to all and watched by the
- * viewer as well, `mutual` shows themselves to those who show themselves.
+ * viewer as well, `mutual` is reciprocal.
  */
-export const PEOPLE = ['hidden', 'viewer', 'friend', 'other', 'mutual'] as const
-export type Name = (typeof PEOPLE)[number]
+export const USERS = ['hidden', 'viewer', 'friend', 'other', 'mutual'] as const
+export type Name = (typeof USERS)[number]
 
-/** Versions a client claims to know: none, those it was shown, or one it makes up for everybody. */
+/** Versions a client claims to know: none, those it was shown, or one it makes up for every user. */
 export type Known = 'none' | 'shown' | number
 
 /** Frames and bodies say `expires_in_ms` where the wire has `expires_at`: histories know no instants. */
@@ -37,7 +37,7 @@ export type Move =
   | { does: 'end stream'; who: Name }
   | {
       does: 'call'
-      /** Whose doing it is: a backend that acts for somebody does what they would. Null for its own. */
+      /** The user whose doing it is: a backend that acts for a user does what they would. Null for its own. */
       who: Name | null
       as: 'self' | 'backend' | 'anyone'
       method: 'GET' | 'PUT' | 'POST' | 'DELETE'

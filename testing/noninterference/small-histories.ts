@@ -4,6 +4,12 @@ import type { SettingsInput } from '../server.ts'
 import type { History, Move, Name, Said, Step } from './moves.ts'
 import { call, opens } from './user-moves.ts'
 
+export interface Leak {
+  /** What holds when there is no such leak. */
+  title: string
+  history: History
+}
+
 /** Moves of one turn, and the time after them; then everything is told before the next step. */
 export const at = (passMs: number, ...moves: Move[]): Step => ({ moves, passMs })
 /** The same, but the next step comes after that time whatever is under way. */

@@ -42,7 +42,7 @@ import { createSeenBy } from '../../packages/server/src/presence/reading/seen-by
 import { startExpiries } from '../../packages/server/src/store/expiries.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
 import { createFakeClock, type FakeClock, untilDone } from '../fake-clock.ts'
-import { borrowArchive } from './archives.ts'
+import { borrowArchive, slowed } from './archives.ts'
 import type { Driven } from './lockstep.ts'
 import { createSwitchboard, type Switchboard } from './switchboard.ts'
 import { SOUND, type Weakening, weakenedBy } from './weakening.ts'
@@ -130,30 +130,6 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
       await server.stop()
       await giveBack()
     },
-  }
-}
-
-/** Questions that a request or a watch waits for take their time, as they do over a network. */
-function slowed(
-  archive: Archive,
-  clock: FakeClock,
-  archiveMs: number,
-  questions: { asked: number; open: number },
-): Archive {
-  async function later<T>(ask: () => Promise<T>): Promise<T> {
-    questions.asked++
-    questions.open++
-    try {
-      if (archiveMs > 0) await clock.sleep(archiveMs)
-      return await ask()
-    } finally {
-      questions.open--
-    }
-  }
-  return {
-    ...archive,
-    read: (userIds) => later(() => archive.read(userIds)),
-    areContacts: (pairs) => later(() => archive.areContacts(pairs)),
   }
 }
 
