@@ -111,8 +111,9 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     }
     if (changes.length === 0) return
     observe(changes.length, now - oldestAt)
-    // Marks are on a stack; in the frame the oldest comes first.
-    const frame = CHANGE_FRAME_START + changes.reverse().join(',') + FRAME_LIST_END
+    // Sorted by user id, which comes first in the JSON. Targets that change together are marked in an order
+    // that goes by rows and queue positions, and hidden users take some of those (S6; small histories show it).
+    const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 

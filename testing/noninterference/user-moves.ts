@@ -1,8 +1,8 @@
-// What the people of a history may do, as generators of moves. Nothing here knows what anybody is
-// allowed to see; `histories.ts` puts moves together so that the viewer may not see `hidden`.
+// What the users of a history may do, as generators of moves. Nothing here knows what a user is allowed
+// to see; `histories.ts` puts moves together so that the viewer may not see `hidden`.
 import { ACTIVITIES, type Activity, PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
-import { type Frame, HIDDEN_DEVICES, type Move, type Name, PEOPLE, type Said } from './moves.ts'
+import { type Frame, HIDDEN_DEVICES, type Move, type Name, type Said, USERS } from './moves.ts'
 
 const { constant, constantFrom, oneof, record, boolean, option, subarray } = fc
 export type Moves = fc.Arbitrary<Move>
@@ -33,7 +33,7 @@ const watch = (who: Name, device: string, ...userIds: string[]): Move => ({
   known: 'none',
 })
 
-/** Something a person sets, themselves or through the backend. */
+/** Something a user sets, themselves or through the backend. */
 export function sets(
   who: Name,
   what: 'settings' | 'status' | 'availability',
@@ -44,11 +44,11 @@ export function sets(
   )
 }
 
-/** The backend decides about somebody, in both worlds. */
+/** The backend chooses for a user, in both worlds. */
 export const decides = (owner: Name, body: Said): Move =>
   call(null, 'backend', 'PUT', `/api/v1/users/${owner}/settings`, body)
 
-/** The backend edits somebody's contact list; `who` says whose doing that is. */
+/** The backend edits a user's contact list; `who` says whose doing that is. */
 export const lists = (
   who: Name | null,
   owner: Name,
@@ -92,12 +92,12 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
   )
 }
 
-const EVERYBODY = [...PEOPLE, 'nobody']
+const ALL_IDS = [...USERS, 'nobody']
 
 /** Looking at others in every way, and being slow to read what one is told. */
 function watching(who: Name, devices: readonly string[]): Moves {
   const device = constantFrom(...devices)
-  const userIds = oneof(constant(['other']), subarray(EVERYBODY, { minLength: 1 }))
+  const userIds = oneof(constant(['other']), subarray(ALL_IDS, { minLength: 1 }))
   const frame: fc.Arbitrary<Frame> = oneof(
     userIds.map((ids): Frame => ({ type: 'unwatch', user_ids: ids })),
     constant<Frame>({ type: 'watch_contacts' }),
@@ -116,7 +116,7 @@ function watching(who: Name, devices: readonly string[]): Moves {
     { weight: 1, arbitrary: record({ does: constantFrom('stall', 'catch up'), who: constant(who), device }) },
     {
       weight: 1,
-      arbitrary: constantFrom(...EVERYBODY).map((id) => call(who, 'self', 'GET', `/api/v1/presence/${id}`)),
+      arbitrary: constantFrom(...ALL_IDS).map((id) => call(who, 'self', 'GET', `/api/v1/presence/${id}`)),
     },
   )
 }
@@ -144,7 +144,7 @@ export const listsWithoutViewer: Moves = record({
 }).map(({ method, userIds }) => lists('hidden', 'hidden', method, userIds))
 
 /**
- * People whom the viewer may see, so that their order and coalescing are compared too. What they say
+ * Users whom the viewer may see, so that their order and coalescing are compared too. What they say
  * does not expire: if it did while the server was down, it would show a turn after they are looked at.
  */
 export const company: Moves = oneof(
@@ -260,8 +260,8 @@ const fromViewer = record({
   allow: constantFrom<readonly string[]>([], ['friend'], ['friend', 'viewer']),
   deny: constantFrom(['viewer'], ['viewer', 'mutual']),
 })
-/** Hides them from those who hide, and only from those. */
-const fromThoseWhoHide = record({
+/** Hides them from users who hide, and only from these. */
+const fromHidingUsers = record({
   ...lastSeen,
   status_visibility: constantFrom('everyone', 'contacts'),
   reciprocal: constant(true),
@@ -271,7 +271,7 @@ const fromThoseWhoHide = record({
 
 export const hidingSettings = (isViewerHiding: boolean): fc.Arbitrary<Said> =>
   isViewerHiding
-    ? oneof(fromStrangers, fromViewer, fromThoseWhoHide, fromThoseWhoHide)
+    ? oneof(fromStrangers, fromViewer, fromHidingUsers, fromHidingUsers)
     : oneof(fromStrangers, fromViewer)
 
 /** What `hidden` may choose and still be seen by the viewer. */
