@@ -76,7 +76,7 @@ describe.skipIf(isSkipped)(`redis store during a failover${reason}`, () => {
       // A commit and a load, each within the limit.
       expect(writer.slowestMs()).toBeLessThan(2 * REJECTED_MS_MAX)
       expect(writer.failed()).toBeGreaterThan(0)
-      // Nobody's revision ever went back, whatever the new master had missed.
+      // No revision went back, whatever the new master had missed.
       expect(writer.wentBack()).toEqual([])
       expect((await store.load(writer.users)).every((one) => one !== null)).toBe(true)
     },
@@ -113,13 +113,13 @@ function everyCall(store: PresenceStore): (() => Promise<unknown>)[] {
   ]
 }
 
-/** Commits people on every shard over and over, loading whoever is in doubt again. */
+/** Commits users on every shard repeatedly, and loads a user again after a failure. */
 function startWriting(store: PresenceStore) {
   const users = Array.from({ length: 200 }, (_, index) => `user-${index}`)
   const known = new Map<string, number>()
   const wentBack: string[] = []
   let slowestMs = 0
-  /** For each round that is over, whether it committed everybody. */
+  /** For each finished round, whether it committed every user. */
   const rounds: boolean[] = []
   const lookout = createLookout()
   let isStopping = false
@@ -155,7 +155,7 @@ function startWriting(store: PresenceStore) {
     failed: () => rounds.filter((isWhole) => !isWhole).length,
     slowestMs: () => slowestMs,
     wentBack: () => wentBack,
-    /** Resolves once so many of the rounds that begin from now on have committed everybody. */
+    /** Resolves once so many of the rounds from now on have committed every user. */
     async wholeRounds(count: number): Promise<void> {
       // The one under way began before.
       const from = rounds.length + 1

@@ -45,7 +45,7 @@ describe.skipIf(isSkipped)(`redis store, single server${reason}`, () => {
     expect(revisions[1]).toBeGreaterThan(revisions[0]!)
   })
 
-  test('[R2] when everybody is forgotten and every gateway dropped, only counters are left', async () => {
+  test('[R2] when every user is forgotten and every gateway dropped, only counters are left', async () => {
     const prefix = newPrefix()
     const store = createRedisStore({ client: connection(), clock, shards: 2, prefix })
     const users = Array.from({ length: 20 }, (_, index) => `user-${index}`)
