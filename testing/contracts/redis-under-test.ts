@@ -13,7 +13,7 @@ import { isCI } from '../services/found.ts'
 import { findRedis, type Redis, startRedis } from '../services/redis.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 
-export const START_MS_MAX = 60_000
+const START_MS_MAX = 60_000
 const READY_MS_MAX = 10_000
 
 const found = await findRedis()
