@@ -1,11 +1,11 @@
-// The store contract, fourth part: what processes say of themselves, for all to read for a while.
+// The store contract, fourth part: texts that processes publish about themselves, each with an expiry.
 import { describe, expect, test } from 'bun:test'
 import { SOME_INSTANT as T } from '../records.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 export function checkSummaries({ store }: StoreUnderTest): void {
   describe('process summaries', () => {
-    test('[C2] are read as they were put up, until they run out', async () => {
+    test('[C2] are read as published until they expire', async () => {
       await store().publishSummary('g1', '{"text":"a b\\n📅"}', T + 10)
       await store().publishSummary('g2', '', T + 20)
       expect(await store().summaries(T)).toEqual(
@@ -18,7 +18,7 @@ export function checkSummaries({ store }: StoreUnderTest): void {
       expect(await store().summaries(T + 20)).toEqual(new Map())
     })
 
-    test('[C2] a new one takes the place of the old, and what ran out may be put up again', async () => {
+    test('[C2] a new one replaces the old, and an expired one can be published again', async () => {
       await store().publishSummary('g1', 'old', T + 10)
       await store().publishSummary('g1', 'new', T + 20)
       expect(await store().summaries(T + 15)).toEqual(new Map([['g1', 'new']]))

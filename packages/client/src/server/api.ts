@@ -2,7 +2,7 @@
 // keys, by method and path.
 
 export interface Operations {
-  /** Presence of many people */
+  /** Presence of many users */
   'GET /api/v1/presence': {
     input: { query: { user_ids: string[]; viewer_id?: string | undefined } }
     answer: Presence[]

@@ -25,7 +25,7 @@ const bytesOf = (path: string) => {
 }
 const times = (bytes: Buffer, text: string) => bytes.toString('latin1').split(text).length - 1
 
-/** Whoever is erased leaves pages full and half full, long rows, and lists in both directions. */
+/** An erased user with full and half-full pages, long rows, and lists in both directions. */
 async function live(archive: Archive): Promise<void> {
   for (const [version, word] of ['first', 'second', 'last'].entries()) {
     const said = (userId: string) => ({ text: `${word} words of ${userId}`, emoji: null, expiresAt: null })
@@ -57,7 +57,11 @@ async function live(archive: Archive): Promise<void> {
   await archive.replaceContacts(ids[1]!, ids, T)
 }
 
+<<<<<<< HEAD
 test('[X6] an erased user is in no byte of the file or the log, and other users are unharmed', async () => {
+=======
+test('[X6] no byte of an erased user is left in the file or the log, and other users are intact', async () => {
+>>>>>>> h-edges
   const path = newPath()
   const archive = await createSqliteArchive({ path })
   await archive.migrate()

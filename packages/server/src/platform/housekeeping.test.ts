@@ -1,4 +1,4 @@
-// When garbage is collected: often while a crowd comes, twice when it is calm again, else never.
+// When garbage is collected: often while many connect, twice when it is calm again, otherwise never.
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -23,7 +23,11 @@ function createWorld() {
   }
 }
 
+<<<<<<< HEAD
 test('[C9] while many connect, young garbage is collected every few hundred, and all of it afterwards', async () => {
+=======
+test('[C9] while many connect, young garbage is collected every few hundred, and all of it when it is calm', async () => {
+>>>>>>> h-edges
   const { collected, pass } = createWorld()
   await pass(5_000, 2_000)
   expect(collected).toEqual({ young: 16, whole: 0 })

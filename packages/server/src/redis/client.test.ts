@@ -51,7 +51,11 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['redis is away', 'redis is back'])
   })
 
+<<<<<<< HEAD
   test('[C7] says so too when the server hangs and no command is pending', async () => {
+=======
+  test('[C7] reports a server that hangs, also without a pending command', async () => {
+>>>>>>> h-edges
     const { connection, isTold } = begin(server().url)
     await connection.ready(WAIT_MS)
     let gaps = 0
@@ -145,7 +149,7 @@ describe.skipIf(isSkipped)(`redis client, cluster${reason}`, () => {
     expect(new Set(await sendMany())).toEqual(new Set(['OK']))
     expect(await server().cli(owner, 'CLUSTER', 'COUNTKEYSINSLOT', slot)).toBe('0')
 
-    // Moved: nobody tells us but the redirection.
+    // Moved: only the redirection reports it.
     for (const index of [other, owner, 3 - owner - other]) {
       await server().cli(index, 'CLUSTER', 'SETSLOT', slot, 'NODE', await idOf(other))
     }

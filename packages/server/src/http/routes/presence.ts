@@ -37,8 +37,8 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
       GET: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Presence of many people',
-        description: 'A URL has room for about 64 KB; longer lists go to the query below.',
+        summary: 'Presence of many users',
+        description: 'Lists that do not fit into a URL of 64 KB go to the query below.',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: presences },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids'],

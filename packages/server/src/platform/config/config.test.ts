@@ -5,8 +5,8 @@ import { POLICIES } from '../../presence/core/policy.ts'
 import { type Config, loadConfig } from './config.ts'
 import { flagOf, SETTING_NAMES, type SettingName, variableOf } from './settings.ts'
 
-const SECRET = 'a secret nobody may ever see, 0123456789'
-const KEY = 'server-key-nobody-may-see'
+const SECRET = 'a secret that is never printed, 0123456789'
+const KEY = 'server-key-never-printed'
 
 interface Given {
   argv?: string[]
@@ -173,7 +173,7 @@ describe('defaults', () => {
     })
   })
 
-  test('[D6] a policy sets six defaults, and what is said by name wins over it', () => {
+  test('[D6] a policy sets six defaults, and a setting given by name wins over it', () => {
     expect(configOf({ argv: ['--dev', '--policy', 'linger'] }).policy).toEqual(POLICIES.linger)
     const files = { 'greendot.config.json': '{"offline_delay_ms": 1}' }
     const config = configOf({ argv: ['--dev', '--policy', 'calm'], files })
