@@ -159,11 +159,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     }
   }
 
-<<<<<<< HEAD
   test('[C7] a call does not wait forever for a connection', async () => {
-=======
-  test('[C7] no call waits forever for a connection that others keep', async () => {
->>>>>>> h-edges
     const database = await openPostgres({ url: await server().newSchema(), poolMax: 1, clock: hastyClock })
     const letGo = await holdConnection(database)
     const failure = await expectFailure(database.read('SELECT 1'))
@@ -231,11 +227,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     expect(applied.flat()).toEqual(MIGRATIONS.map(({ name }) => name))
   })
 
-<<<<<<< HEAD
   test('[S4] writers of the same users wait for each other, and the newest version stays', async () => {
-=======
-  test('[S4] concurrent writers of the same users wait for each other, and the newest row wins', async () => {
->>>>>>> h-edges
     const url = await server().newSchema()
     const archives = await Promise.all([1, 2, 3].map(() => createPostgresArchive({ url })))
     await archives[0]!.migrate()

@@ -41,11 +41,7 @@ test('[C7] a file that is gone is a failure, and is not made anew', async () => 
   await thread.stop()
 })
 
-<<<<<<< HEAD
 test('[C7] calls to a thread that has ended are rejected', async () => {
-=======
-test('[C7] a call to a thread that has ended rejects', async () => {
->>>>>>> h-edges
   const path = join(folder, 'ended.db')
   const thread = startCheckpointThread(path)
   await thread.stop()

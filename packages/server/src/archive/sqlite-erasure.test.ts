@@ -57,11 +57,7 @@ async function live(archive: Archive): Promise<void> {
   await archive.replaceContacts(ids[1]!, ids, T)
 }
 
-<<<<<<< HEAD
 test('[X6] an erased user is in no byte of the file or the log, and other users are unharmed', async () => {
-=======
-test('[X6] no byte of an erased user is left in the file or the log, and other users are intact', async () => {
->>>>>>> h-edges
   const path = newPath()
   const archive = await createSqliteArchive({ path })
   await archive.migrate()

@@ -187,11 +187,7 @@ describe('a SQLite file', () => {
     await archive.close()
   })
 
-<<<<<<< HEAD
   test('[R1] reads do not wait for a long transaction, and a finished write is seen', async () => {
-=======
-  test('[R1] a reader does not wait for a long transaction, and sees finished writes', async () => {
->>>>>>> h-edges
     const archive = await createSqliteArchive({ path: newPath() })
     await archive.migrate()
     const order: string[] = []
@@ -223,11 +219,7 @@ describe('a SQLite file', () => {
     await database.close()
   })
 
-<<<<<<< HEAD
   test('[C7] users who were online are found through their own index', async () => {
-=======
-  test('[C7] users who were here are found through a partial index', async () => {
->>>>>>> h-edges
     const path = newPath()
     const archive = await createSqliteArchive({ path })
     await archive.migrate()

@@ -134,11 +134,7 @@ describe('cut into small pieces', () => {
     expect(texts).toHaveLength(parts.length ** 6)
   })
 
-<<<<<<< HEAD
   test('[W2] a repeated key takes the place of the first, also across slices', async () => {
-=======
-  test('[W2] a repeated key replaces the first one, wherever the text is cut', async () => {
->>>>>>> h-edges
     const texts = [
       '{"a":[1,2],"b":2,"a":[3]}',
       '{"b":1,"a":2,"b":[{"a":1}],"c":3}',

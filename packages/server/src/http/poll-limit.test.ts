@@ -33,11 +33,7 @@ describe('the poll limit', () => {
     expect(at(60_000)).toBe(0)
   })
 
-<<<<<<< HEAD
   test('[R5] after long enough there are five again, and never more', () => {
-=======
-  test('[R5] after a long wait the bucket is full again, and never fuller', () => {
->>>>>>> h-edges
     const limit = createPollLimit({ burst: BURST, everyMs: EVERY_MS })
     for (const day of [0, 1, 2]) {
       const now = NOON + day * 86_400_000
@@ -103,11 +99,7 @@ describe('the poll limit', () => {
     )
   })
 
-<<<<<<< HEAD
   test('[R5] a clock that is set back makes no user wait longer than one token takes', () => {
-=======
-  test('[R5] after the clock is set back, a user waits no longer than one token takes', () => {
->>>>>>> h-edges
     const limit = createPollLimit({ burst: BURST, everyMs: EVERY_MS })
     for (let taken = 0; taken < BURST; taken++) limit.take('bob', NOON)
     const hourBefore = NOON - 3_600_000
@@ -115,11 +107,7 @@ describe('the poll limit', () => {
     expect(limit.take('bob', hourBefore + EVERY_MS)).toBe(0)
   })
 
-<<<<<<< HEAD
   test('[R5] remembers no more users than it may, and forgets the least recent first', () => {
-=======
-  test('[R5] remembers a limited number of users, and forgets the least recent ones', () => {
->>>>>>> h-edges
     const limit = createPollLimit({ burst: 2, everyMs: EVERY_MS, usersMax: 3 })
     const use = (user: string) => limit.take(user, NOON)
     for (const user of ['a', 'a', 'b', 'b', 'c', 'c']) expect(use(user)).toBe(0)

@@ -23,11 +23,7 @@ function createWorld() {
   }
 }
 
-<<<<<<< HEAD
 test('[C9] while many connect, young garbage is collected every few hundred, and all of it afterwards', async () => {
-=======
-test('[C9] while many connect, young garbage is collected every few hundred, and all of it when it is calm', async () => {
->>>>>>> h-edges
   const { collected, pass } = createWorld()
   await pass(5_000, 2_000)
   expect(collected).toEqual({ young: 16, whole: 0 })

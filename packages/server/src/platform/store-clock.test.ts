@@ -32,11 +32,7 @@ test('[C7] a machine whose clock is off goes by the store', async () => {
   clock.stop()
 })
 
-<<<<<<< HEAD
 test('[C7] a step of the local clock moves no deadline', async () => {
-=======
-test('[C7] a step of the local clock does not change the time', async () => {
->>>>>>> h-edges
   const { local, pass, step } = machine()
   const clock = await createStoreClock(local, async () => 1_000_000, logger)
   step(60_000)

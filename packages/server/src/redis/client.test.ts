@@ -51,11 +51,7 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['redis is away', 'redis is back'])
   })
 
-<<<<<<< HEAD
   test('[C7] says so too when the server hangs and no command is pending', async () => {
-=======
-  test('[C7] reports a server that hangs, also without a pending command', async () => {
->>>>>>> h-edges
     const { connection, isTold } = begin(server().url)
     await connection.ready(WAIT_MS)
     let gaps = 0

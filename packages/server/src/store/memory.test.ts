@@ -46,11 +46,7 @@ describe('memory store', () => {
     expect(await store.countByStatus()).toEqual({ online: 1, away: 0, busy: 0, offline: 2 })
   })
 
-<<<<<<< HEAD
   test('[R2] users who are kept do not count towards the limit, and returning makes room', async () => {
-=======
-  test('[R2] users without an expiry do not count towards the limit, and a return makes room', async () => {
->>>>>>> h-edges
     const store = createMemoryStore({ retainedMax: 1 })
     const [first] = await store.commit([aCommit('a', { retainUntil: T + 1 })])
     const revision = first?.outcome === 'committed' ? first.revision : -1

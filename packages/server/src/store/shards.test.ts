@@ -21,11 +21,7 @@ describe('shards', () => {
     expect(Math.max(...counts)).toBeLessThan(1_200)
   })
 
-<<<<<<< HEAD
   test('[C2] groups hold every user once, in order, in their shard and within the limit', () => {
-=======
-  test('[C2] groups have every user once, in order, in the right shard and within the limit', () => {
->>>>>>> h-edges
     const ids = fc.array(fc.string(), { maxLength: 200, size: 'max' })
     const property = fc.property(ids, fc.integer({ min: 1, max: 9 }), (userIds, groupMax) => {
       const groups = groupByShard(userIds, (userId) => userId, 4, groupMax)

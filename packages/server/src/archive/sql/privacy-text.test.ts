@@ -54,11 +54,7 @@ test('[S5] fields of a newer release are passed over', () => {
   expect(fromPrivacyText(JSON.stringify({ ...CHOSEN, hideDevices: true }))).toEqual(privacy)
 })
 
-<<<<<<< HEAD
 test.each(ODD)('[S5] a user who has a setting with %s is hidden', (_, text) => {
-=======
-test.each(ODD)('[S5] a user with a setting with %s is hidden', (_, text) => {
->>>>>>> h-edges
   expect(fromPrivacyText(text)).toEqual(HIDDEN)
 })
 

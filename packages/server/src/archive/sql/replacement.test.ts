@@ -172,11 +172,7 @@ describe('a replacement that stops in the middle', () => {
     await reader.close()
   })
 
-<<<<<<< HEAD
   test('[X6] keeps no user who is erased meanwhile', async () => {
-=======
-  test('[X6] does not keep a user who is erased meanwhile', async () => {
->>>>>>> h-edges
     const path = await fileWithOldList()
     const { finish } = await replaceUntil(path, NEW, hasNew(path, 'a000000'))
     const other = await createSqliteArchive({ path })
@@ -230,11 +226,7 @@ test('[W2] edits of one list take effect in the order in which a process asks fo
   await archive.close()
 })
 
-<<<<<<< HEAD
 test('[R1] other writes do not wait for a long replacement', async () => {
-=======
-test('[R1] another write does not wait for a long replacement', async () => {
->>>>>>> h-edges
   const archive = await createSqliteArchive({ path: newPath() })
   await archive.migrate()
   await archive.addContacts('owner', OLD, T)
