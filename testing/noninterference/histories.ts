@@ -255,8 +255,8 @@ export const lostFromSight: fc.Arbitrary<History> = constantFrom(...LOSSES).chai
   ),
 )
 
-/** How long a slow archive takes to answer. */
-const ARCHIVE_MS = [5]
+/** How long a slow archive takes to answer: less than a flush interval, or more. */
+const ARCHIVE_MS = [5, 70]
 
 /** The same with an archive that takes its time. */
 export const slowly = (histories: fc.Arbitrary<History>): fc.Arbitrary<History> =>
