@@ -1,7 +1,7 @@
 // Plays a history in two worlds at the same time, once as it is and once without its secret, and says where
 // what the viewer got differs. They are compared whenever both worlds are quiet, and have the same time
 // throughout.
-import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
+import { type Config, loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import type { SettingsInput } from '../server.ts'
 import { createNormaliser, firstDifference } from './difference.ts'
 import { createLockstep, type Lockstep } from './lockstep.ts'
@@ -38,7 +38,17 @@ export interface Comparison {
   witnesses: Witnesses
 }
 
-export function configOf(settings: SettingsInput) {
+/** By their settings as JSON: most histories have the same few, and each needs its own several times. */
+const configs = new Map<string, Config>()
+
+export function configOf(settings: SettingsInput): Config {
+  const key = JSON.stringify(settings)
+  const config = configs.get(key) ?? load(settings)
+  configs.set(key, config)
+  return config
+}
+
+function load(settings: SettingsInput): Config {
   const argv = Object.entries({ ...BASE, ...settings }).map(
     ([name, value]) => `--${name.replaceAll('_', '-')}=${value}`,
   )

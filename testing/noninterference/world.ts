@@ -21,8 +21,7 @@ import { selfRoutes } from '../../packages/server/src/http/routes/self.ts'
 import { sessionRoutes } from '../../packages/server/src/http/routes/sessions.ts'
 import { STREAM_EVERY_MS, streamRoutes } from '../../packages/server/src/http/routes/stream.ts'
 import { createFeed } from '../../packages/server/src/ops/feed.ts'
-import { createStats } from '../../packages/server/src/ops/stats.ts'
-import type { Clock } from '../../packages/server/src/platform/clock.ts'
+import { createStats, type Stats } from '../../packages/server/src/ops/stats.ts'
 import type { Config } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
@@ -216,14 +215,16 @@ async function startServer(ground: Ground): Promise<Server> {
   }
   const gateway = await startGateway(parts)
 
-  const stats = createStats({
-    tally,
-    store,
-    clock: withoutIntervals(clock),
-    roles: config.roles,
-    gateway: gateway.gauges,
-    process: () => ({ trackerDepth: tracker.depth(), sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
-  })
+  const stats = lazily(() =>
+    createStats({
+      tally,
+      store,
+      clock,
+      roles: config.roles,
+      gateway: gateway.gauges,
+      process: () => ({ trackerDepth: tracker.depth(), sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
+    }),
+  )
   // There is no network here that could lose patience with a silent stream.
   const keepOpen = () => {}
   const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
@@ -280,7 +281,20 @@ async function startServer(ground: Ground): Promise<Server> {
   }
 }
 
-/** Samples of the process take most of the time of a quiet hour, and no user may read them. */
-function withoutIntervals(clock: Clock): Clock {
-  return { ...clock, every: () => ({ stop: () => {} }) }
+/** Made when they are first asked for, which no user may: to make them takes as long as many a history. */
+function lazily(create: () => Stats): Stats {
+  let made: Stats | null = null
+  const stats = () => {
+    made ??= create()
+    return made
+  }
+  return {
+    read: () => stats().read(),
+    history: () => stats().history(),
+    prometheus: () => stats().prometheus(),
+    get prometheusType() {
+      return stats().prometheusType
+    },
+    stop: () => made?.stop(),
+  }
 }
