@@ -2,9 +2,10 @@
 import { expect, test } from 'bun:test'
 import { compare, play } from './compare.ts'
 import { LEAKS } from './leaks.ts'
-import { HIDDEN_DEVICES } from './moves.ts'
+import { HIDDEN_DEVICES, type Move, type Step } from './moves.ts'
 import {
   at,
+  CONTACTS,
   erases,
   hides,
   history,
@@ -16,7 +17,7 @@ import {
   under,
   watches,
 } from './small-histories.ts'
-import { decides, opens } from './user-moves.ts'
+import { decides, lists, opens } from './user-moves.ts'
 
 for (const { title, history } of LEAKS) {
   test(title, async () => expect((await compare(history)).difference).toBeNull())
@@ -76,6 +77,39 @@ test('[S6, X6] a user who comes back after an erasure is seen as they are by a v
   )
   expect(lines[0]!.entries.at(-1)!.text).toContain('"user_id":"other","status":"online"')
 })
+
+const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
+// Both worlds would be the same if neither told it.
+const losses: readonly [how: string, before: Step, loss: Move][] = [
+  ['by their settings', at(0), decides('hidden', NOBODY)],
+  [
+    'by their contact list',
+    at(0, decides('hidden', CONTACTS), lists(null, 'hidden', 'PUT', ['viewer'])),
+    lists(null, 'hidden', 'DELETE', ['viewer']),
+  ],
+  ['by reciprocity', at(0, decides('hidden', { ...OPEN, reciprocal: true })), decides('viewer', NOBODY)],
+]
+for (const [how, before, loss] of losses) {
+  test(`[S5, S6] a viewer is told when they lose sight of a user ${how}, on every connection`, async () => {
+    const lines = await play(
+      history(
+        before,
+        at(50, opens('hidden', 'h1'), opens('viewer', 'v1'), watches('v1', 'hidden')),
+        at(50, streams('viewer', 'hidden')),
+        at(50, loss),
+      ),
+    )
+    const told = lines
+      .filter(({ name }) => name.startsWith('socket') || name.startsWith('stream'))
+      .map(({ entries }) => entries.filter(({ text }) => text.includes('"user_id":"hidden"')))
+    expect(told).toHaveLength(2)
+    for (const entries of told) {
+      expect(entries.at(-2)!.text).toContain('"status":"online"')
+      expect(entries.at(-1)!.text).toContain('"status":"offline","last_seen":null,"custom_status":null')
+      expect(entries.at(-1)!.text).toContain('"version":0')
+    }
+  })
+}
 
 test('[X6] a stream that is opening while its viewer is erased does not open', async () => {
   const lines = await play(

@@ -163,7 +163,7 @@ const lossOfSight: readonly Leak[] = [
         at(500, decides('mutual', CONTACTS)),
         at(500, opens('hidden', 'h1'), opens('viewer', 'v1')),
         // Because of one of them the other has to wait.
-        midway(150, watches('v1', 'hidden', 'mutual')),
+        midway(50, watches('v1', 'hidden', 'mutual')),
         midway(5, decides('hidden', NOBODY)),
         at(200, writes('hidden', 'At sea')),
       ),
