@@ -1,12 +1,12 @@
-// Large audiences of people who hide and show themselves: whatever the plan, everybody ends with the
-// same, and nobody is told by a wave what they may not see by then. With the real watches, sights,
-// tracker and archive; the same history is played with a wave for everybody and with none.
+// Large audiences of a target whose privacy changes: whatever the plan, every viewer ends at the same state,
+// and no wave tells a viewer what the viewer may not see by then. The same history is played on the real
+// gateway parts with waves and without.
 import { expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import fc from 'fast-check'
 import { createGatewayWorld, FLUSH_MS } from '../../../../../testing/gateway-world.ts'
+import { presencesIn } from '../../../../../testing/hearing.ts'
 import type { Privacy } from '../../presence/core/privacy.ts'
-import { NAMED } from './edge-flags.ts'
 import { ALL_AT_ONCE, type Plans } from './plans.ts'
 import type { Pace } from './waves.ts'
 
@@ -19,16 +19,17 @@ const names = Array.from({ length: VIEWERS }, (_, n) => `viewer-${n}`)
 
 type Stage = Awaited<ReturnType<typeof createStage>>
 
+/** Viewers that may watch one target, the star, and what each of them knows of it. */
 async function createStage(plans: Plans) {
   const known = names.map((): Presence | null => null)
   const framesTo = names.map(() => 0)
-  let isHidden = false
+  let isHiddenFromAll = false
 
   function learn(viewer: number, presence: Presence): void {
     const before = known[viewer]
     if (presence.version !== 0) {
       expect(presence.version).toBeGreaterThanOrEqual(before?.version ?? 0)
-      if (isHidden) throw new Error(`${names[viewer]} was told of somebody hidden from everybody`)
+      if (isHiddenFromAll) throw new Error(`${names[viewer]} was told of a target that is hidden from all`)
     }
     known[viewer] = presence
   }
@@ -38,49 +39,46 @@ async function createStage(plans: Plans) {
     viewers: names,
     hear(viewer, frame) {
       framesTo[viewer]!++
-      for (const presence of JSON.parse(frame).changes) learn(viewer, presence)
+      for (const presence of presencesIn(frame)) learn(viewer, presence)
     },
   })
-  const { watches } = world
-  const isWatching = (viewer: number) => watches.degree(viewer) > 0
-  const star = () => world.interner.find('star')
-  let saidCount = 0
+  const { clock, delivery, watching, interner } = world
+  let texts = 0
 
   return {
     ...world,
     known,
     framesTo,
-    async watch(viewer: number): Promise<Presence[]> {
-      if (isWatching(viewer)) return []
+    async watchStar(viewer: number): Promise<Presence[]> {
+      if (delivery.edges.degree(viewer) > 0) return []
       known[viewer] = null
-      const options = { known: {}, why: NAMED, isOpen: () => true } as const
-      const states = (await world.done(watches.watch(viewer, ['star'], options)))!
-      const presences = states.map((json): Presence => JSON.parse(json))
+      const presences = await world.watch(viewer, ['star'])
       for (const presence of presences) learn(viewer, presence)
       return presences
     },
-    unwatch(viewer: number): void {
-      watches.unwatch(viewer, ['star'])
+    unwatchStar(viewer: number): void {
+      watching.unwatch(viewer, ['star'])
       known[viewer] = null
     },
-    says: () => world.setText('star', `${++saidCount}`),
-    async hides(change: Partial<Privacy>): Promise<void> {
-      // From the moment it is chosen until it is taken back; what is on its way is held back.
+    changeText: () => world.setText('star', `${++texts}`),
+    async choosePrivacy(change: Partial<Privacy>): Promise<void> {
+      // From the moment it is chosen until it is taken back; what is on its way is held.
       await world.choose('star', change)
-      isHidden = change.statusVisibility === 'nobody'
+      isHiddenFromAll = change.statusVisibility === 'nobody'
     },
     /** As a gateway hears of it; the tracker goes on from where it was. */
-    erases(): void {
-      const version = world.targets.isKnown(star()) ? world.targets.version(star()) + 1 : 1
-      watches.erase({ kind: 'erased', userId: 'star', version, at: world.clock.now() })
+    erase(): void {
+      const star = interner.find('star')
+      const version = delivery.targets.isKnown(star) ? delivery.targets.version(star) + 1 : 1
+      watching.erase({ kind: 'erased', userId: 'star', version, at: clock.now() })
     },
-    lists: (viewers: readonly number[]) =>
+    listContacts: (viewers: readonly number[]) =>
       world.editContacts(
         'star',
         viewers.map((n) => names[n]!),
       ),
     /** Everything that is on its way arrives. */
-    calm: () => world.clock.advance(3 * PACED.paceMsMax),
+    calm: () => clock.advance(3 * PACED.paceMsMax),
   }
 }
 
@@ -104,17 +102,21 @@ const privacy = fc.constantFrom<Partial<Privacy>[]>(
 const steps = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fc.nat(150).map((ms) => named(`wait ${ms}`, ({ clock }) => clock.advance(ms))) },
-    { weight: 4, arbitrary: fc.constant(named('says', (stage) => stage.says())) },
-    { weight: 2, arbitrary: fc.constant(named('erases', (stage) => stage.erases())) },
-    { weight: 3, arbitrary: viewer.map((n) => named(`watch ${n}`, (stage) => stage.watch(n))) },
-    { weight: 2, arbitrary: viewer.map((n) => named(`unwatch ${n}`, (stage) => stage.unwatch(n))) },
+    { weight: 4, arbitrary: fc.constant(named('change text', (stage) => stage.changeText())) },
+    { weight: 2, arbitrary: fc.constant(named('erase', (stage) => stage.erase())) },
+    { weight: 3, arbitrary: viewer.map((n) => named(`watch ${n}`, (stage) => stage.watchStar(n))) },
+    { weight: 2, arbitrary: viewer.map((n) => named(`unwatch ${n}`, (stage) => stage.unwatchStar(n))) },
     {
       weight: 3,
-      arbitrary: privacy.map((to) => named(`hides ${JSON.stringify(to)}`, (stage) => stage.hides(to))),
+      arbitrary: privacy.map((to) =>
+        named(`choose ${JSON.stringify(to)}`, (stage) => stage.choosePrivacy(to)),
+      ),
     },
     {
       weight: 1,
-      arbitrary: fc.uniqueArray(viewer).map((list) => named(`lists ${list}`, (stage) => stage.lists(list))),
+      arbitrary: fc
+        .uniqueArray(viewer)
+        .map((list) => named(`list ${list}`, (stage) => stage.listContacts(list))),
     },
   ),
   { minLength: 10, maxLength: 50 },
@@ -123,18 +125,18 @@ const steps = fc.array(
 async function play(history: readonly { run(stage: Stage): unknown }[], plans: Plans) {
   const stage = await createStage(plans)
   try {
-    await stage.says()
-    for (let n = 0; n < VIEWERS; n += 2) await stage.watch(n)
+    await stage.changeText()
+    for (let n = 0; n < VIEWERS; n += 2) await stage.watchStar(n)
     for (const { run } of history) await run(stage)
     await stage.calm()
-    expect(stage.outbox.waves()).toEqual({ walking: 0, waiting: 0 })
+    expect(stage.delivery.waves()).toEqual({ walking: 0, waiting: 0 })
     return stage.known
   } finally {
     await stage.close()
   }
 }
 
-test('[W7, G1, G3] whatever hides and shows during a wave, everybody ends as without one', async () => {
+test('[W7, G1, G3] whatever privacy changes during a wave, every viewer ends as without a wave', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       expect(await play(history, PACED)).toEqual(await play(history, ALL_AT_ONCE))
@@ -145,16 +147,16 @@ test('[W7, G1, G3] whatever hides and shows during a wave, everybody ends as wit
 
 async function audience(plans: Plans): Promise<Stage> {
   const stage = await createStage(plans)
-  await stage.says()
-  for (let n = 0; n < VIEWERS; n++) await stage.watch(n)
+  await stage.changeText()
+  for (let n = 0; n < VIEWERS; n++) await stage.watchStar(n)
   await stage.calm()
   return stage
 }
 
-test('[W7, G3, S5] whoever loses the right is told at once, and the wave tells them nothing', async () => {
+test('[W7, G3, S5] a viewer that may see no more is told at once, and by the wave nothing', async () => {
   const stage = await audience(PACED)
-  await stage.says()
-  await stage.hides({ statusVisibility: 'nobody' })
+  await stage.changeText()
+  await stage.choosePrivacy({ statusVisibility: 'nobody' })
   await stage.clock.advance(2 * FLUSH_MS)
   expect(stage.known.map((presence) => presence?.version)).toEqual(names.map(() => 0))
   await stage.calm()
@@ -162,14 +164,14 @@ test('[W7, G3, S5] whoever loses the right is told at once, and the wave tells t
   await stage.close()
 })
 
-test('[W7, G3, S6] whoever gains the right hears the state once, and not of the wave that was on its way', async () => {
+test('[W7, G3, S6] a viewer that may see now is told the state once, and not again by the wave under way', async () => {
   const stage = await audience(PACED)
-  await stage.hides({ statusVisibility: 'everyone', deny: ['viewer-0'] })
+  await stage.choosePrivacy({ statusVisibility: 'everyone', deny: ['viewer-0'] })
   await stage.calm()
   const before = stage.framesTo[0]!
-  await stage.says()
+  await stage.changeText()
   await stage.clock.advance(FLUSH_MS)
-  await stage.hides({ statusVisibility: 'everyone', deny: [] })
+  await stage.choosePrivacy({ statusVisibility: 'everyone', deny: [] })
   await stage.clock.advance(2 * FLUSH_MS)
   expect(stage.known[0]?.custom_status?.text).toBe('2')
   await stage.calm()
@@ -177,14 +179,14 @@ test('[W7, G3, S6] whoever gains the right hears the state once, and not of the 
   await stage.close()
 })
 
-test('[W7, G3, S6] what comes into doubt during a wave is told when it is settled, once', async () => {
+test('[W7, G3, S6] edges held during a wave are told once, after the look-up', async () => {
   const stage = await audience(PACED)
-  await stage.lists([0, 1])
+  await stage.listContacts([0, 1])
   await stage.calm()
   const before = [...stage.framesTo]
   const open = stage.closeGate()
-  await stage.says()
-  await stage.hides({ statusVisibility: 'contacts' })
+  await stage.changeText()
+  await stage.choosePrivacy({ statusVisibility: 'contacts' })
   await stage.calm()
   expect(stage.framesTo).toEqual(before)
   open()
@@ -198,86 +200,84 @@ test('[W7, G3, S6] what comes into doubt during a wave is told when it is settle
   await stage.close()
 })
 
-test('[W7, G3, X6] whoever is erased is not told of by a wave to those who saw nothing of them', async () => {
+test('[W7, G3, X6] the erasure of a target is not told to viewers that saw nothing of it', async () => {
   const stage = await audience(PACED)
-  await stage.hides({ statusVisibility: 'everyone', deny: ['viewer-0'] })
+  await stage.choosePrivacy({ statusVisibility: 'everyone', deny: ['viewer-0'] })
   await stage.calm()
   const before = [...stage.framesTo]
-  await stage.says()
+  await stage.changeText()
   await stage.clock.advance(FLUSH_MS)
-  stage.erases()
+  stage.erase()
   await stage.calm()
   expect(stage.framesTo[0]).toBe(before[0]!)
   expect(stage.known.map((presence) => presence?.version)).toEqual(names.map(() => 0))
   await stage.close()
 })
 
-test('[W7, G3, X6] whoever hides right after being erased is forgotten by all', async () => {
+test('[W7, G3, X6] a target that hides right after its erasure ends as version 0 for all viewers', async () => {
   const stage = await audience(PACED)
-  stage.erases()
-  await stage.hides({ statusVisibility: 'nobody' })
+  stage.erase()
+  await stage.choosePrivacy({ statusVisibility: 'nobody' })
   await stage.clock.advance(2 * FLUSH_MS)
   expect(stage.known.map((presence) => presence?.version)).toEqual(names.map(() => 0))
   await stage.close()
 })
 
-test('[W7, S6] a wave of somebody hidden does not keep their viewers from being told everything', async () => {
+test('[W7, S6] a viewer that sees nothing of the target is caught up during its wave', async () => {
   const stage = await audience(PACED)
-  await stage.hides({ statusVisibility: 'everyone', deny: ['viewer-0'] })
+  await stage.choosePrivacy({ statusVisibility: 'everyone', deny: ['viewer-0'] })
   await stage.calm()
-  await stage.says()
-  expect([0, 1].map(stage.outbox.isCaughtUp)).toEqual([true, false])
+  await stage.changeText()
+  expect([0, 1].map(stage.delivery.isCaughtUp)).toEqual([true, false])
   await stage.close()
 })
 
-test('[W7, G5] where the audience is full a newcomer gets the state and hears no more, and may ask again', async () => {
+test('[W7, G5] where the audience is full a new watcher gets the state and no changes, and may ask again', async () => {
   const stage = await createStage(FULL)
-  await stage.says()
-  for (let n = 0; n < 4; n++) expect(await stage.watch(n)).toHaveLength(1)
+  await stage.changeText()
+  for (let n = 0; n < 4; n++) expect(await stage.watchStar(n)).toHaveLength(1)
   expect(stage.known[3]).not.toHaveProperty('pushed')
-  expect(await stage.watch(4)).toMatchObject([{ pushed: false, custom_status: { text: '1' } }])
-  expect([stage.watches.degree(4), stage.outbox.index.edges()]).toEqual([0, 4])
-  await stage.says()
+  expect(await stage.watchStar(4)).toMatchObject([{ pushed: false, custom_status: { text: '1' } }])
+  expect([stage.delivery.edges.degree(4), stage.delivery.edges.count()]).toEqual([0, 4])
+  await stage.changeText()
   await stage.calm()
   expect(stage.framesTo.slice(0, 5)).toEqual([1, 1, 1, 1, 0])
-  expect(await stage.watch(4)).toMatchObject([{ pushed: false, custom_status: { text: '2' } }])
-  // A place that is free goes to the next who asks.
-  stage.unwatch(0)
-  expect((await stage.watch(4))[0]).not.toHaveProperty('pushed')
-  await stage.says()
+  expect(await stage.watchStar(4)).toMatchObject([{ pushed: false, custom_status: { text: '2' } }])
+  // A free place goes to the next watcher that asks.
+  stage.unwatchStar(0)
+  expect((await stage.watchStar(4))[0]).not.toHaveProperty('pushed')
+  await stage.changeText()
   await stage.calm()
   expect(stage.known[4]?.custom_status?.text).toBe('3')
-  for (let n = 0; n < 5; n++) stage.unwatch(n)
-  expect(stage.watches.targets()).toBe(0)
+  for (let n = 0; n < 5; n++) stage.unwatchStar(n)
+  expect(stage.watching.targetCount()).toBe(0)
   await stage.close()
 })
 
-test('[W7, G5] a newcomer who knows the version is told too that nothing follows', async () => {
+test('[W7, G5] a new watcher that knows the version is told too that no changes follow', async () => {
   const stage = await createStage(FULL)
-  await stage.says()
-  for (let n = 0; n < 4; n++) await stage.watch(n)
+  await stage.changeText()
+  for (let n = 0; n < 4; n++) await stage.watchStar(n)
   const known = { star: stage.known[0]!.version }
-  const options = { known, why: NAMED, isOpen: () => true } as const
-  expect(await stage.done(stage.watches.watch(5, ['star'], options))).toHaveLength(1)
-  stage.unwatch(0)
-  expect(await stage.done(stage.watches.watch(5, ['star'], options))).toHaveLength(0)
+  expect(await stage.watch(5, ['star'], known)).toHaveLength(1)
+  stage.unwatchStar(0)
+  expect(await stage.watch(5, ['star'], known)).toHaveLength(0)
   await stage.close()
 })
 
-test('[W7, G5, S6] a full audience tells nobody anything of somebody hidden or unknown', async () => {
+test('[W7, G5, S6] a full audience looks the same for a hidden target and an unknown user', async () => {
   const stage = await createStage(FULL)
-  await stage.says()
-  await stage.hides({ statusVisibility: 'everyone', deny: ['viewer-9'] })
-  for (let n = 0; n < 4; n++) await stage.watch(n)
-  const [hidden] = await stage.watch(9)
-  const options = { known: {}, why: NAMED, isOpen: () => true } as const
-  // Those who had a place before keep it, whoever else has one.
-  expect((await stage.done(stage.watches.watch(3, ['star'], options)))![0]).not.toContain('pushed')
-  for (let n = 0; n < 5; n++) await stage.done(stage.watches.watch(n, ['nobody'], options))
-  const [unknown] = (await stage.done(stage.watches.watch(9, ['nobody'], options)))!
-  expect({ ...hidden, user_id: 'nobody' }).toEqual(JSON.parse(unknown!))
-  // They keep their place, and hear of it when there is something to hear.
-  await stage.hides({ statusVisibility: 'everyone', deny: [] })
+  await stage.changeText()
+  await stage.choosePrivacy({ statusVisibility: 'everyone', deny: ['viewer-9'] })
+  for (let n = 0; n < 4; n++) await stage.watchStar(n)
+  const [hidden] = await stage.watchStar(9)
+  // A watcher that had a place before keeps it.
+  expect((await stage.watch(3, ['star']))[0]).not.toHaveProperty('pushed')
+  for (let n = 0; n < 5; n++) await stage.watch(n, ['nobody'])
+  const [unknown] = await stage.watch(9, ['nobody'])
+  expect({ ...hidden!, user_id: 'nobody' }).toEqual(unknown!)
+  // The viewer keeps its place, and is told when there is something to see.
+  await stage.choosePrivacy({ statusVisibility: 'everyone', deny: [] })
   await stage.calm()
   expect(stage.known[9]?.custom_status?.text).toBe('1')
   await stage.close()
