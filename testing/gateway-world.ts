@@ -126,6 +126,22 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     return (states ?? []).map((json): Presence => JSON.parse(json))
   }
 
+  /** Opens a session with a socket and waits for its welcome. */
+  async function connect(userId: string, deviceId = 'd1'): Promise<Connected> {
+    const frames: ServerFrame[] = []
+    const closedWith: number[] = []
+    const opening = { userId, deviceId, platform: 'web', activity: null, tokenExpiresAt: null } as const
+    // As much of a socket as the gateway uses.
+    const socket = {
+      data: opening,
+      send: (frame: string) => frames.push(JSON.parse(frame)),
+      close: (code: number) => closedWith.push(code),
+    } as unknown as Socket
+    sockets.open(socket)
+    while (frames.length === 0) await clock.advance(0)
+    return { row: socket.data as number, frames, closedWith, socket }
+  }
+
   return {
     ...presence,
     ...held,
@@ -181,20 +197,12 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
       openViewer(userId)
     },
 
-    /** Opens a session with a socket and waits for its welcome. */
-    async connect(userId: string, deviceId = 'd1'): Promise<Connected> {
-      const frames: ServerFrame[] = []
-      const closedWith: number[] = []
-      const opening = { userId, deviceId, platform: 'web', activity: null, tokenExpiresAt: null } as const
-      // As much of a socket as the gateway uses.
-      const socket = {
-        data: opening,
-        send: (frame: string) => frames.push(JSON.parse(frame)),
-        close: (code: number) => closedWith.push(code),
-      } as unknown as Socket
-      sockets.open(socket)
-      while (frames.length === 0) await clock.advance(0)
-      return { row: socket.data as number, frames, closedWith, socket }
+    connect,
+    /** The user comes and leaves: from then on there is a last seen. */
+    async visit(userId: string): Promise<void> {
+      const { row } = await connect(userId)
+      sockets.leave(row)
+      await done(tracker.flush())
     },
     close: () => archive.close(),
   }
