@@ -1,7 +1,12 @@
 // A gateway among others: it keeps its lease, and after anything may have been lost it starts again under a
 // new name, announces its sessions and its interest, gives up the former name and reads its targets again.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createGatewayWorld, type GatewayWorld, STREAM_TIMERS } from '../../../../testing/gateway-world.ts'
+import {
+  createGatewayWorld,
+  FLUSH_MS,
+  type GatewayWorld,
+  STREAM_TIMERS,
+} from '../../../../testing/gateway-world.ts'
 import { texts } from '../../../../testing/watching-world.ts'
 import { type Membership, type MembershipParts, startMembership } from './membership.ts'
 
@@ -118,6 +123,16 @@ describe('after messages may have been missed', () => {
     expect(await world.hears(ALICE)).toEqual([])
     await world.clock.advance(FINISHED_MS)
     expect(texts(await world.hears(ALICE))).toEqual(['missed'])
+  })
+
+  test('[C7] sessions get the own view that they missed', async () => {
+    await start()
+    const carol = await world.connect('carol')
+    await losingMessages(() => world.setText('carol', 'missed'))
+    world.doubts.report('messages may have been missed')
+    await world.clock.advance(ANNOUNCED_MS + FINISHED_MS + FLUSH_MS)
+    const own = carol.frames.flatMap((frame) => (frame.type === 'self' ? [frame.presence] : []))
+    expect(texts(own)).toEqual(['missed'])
   })
 })
 
