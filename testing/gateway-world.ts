@@ -5,7 +5,7 @@ import type { Presence, ServerFrame } from '@greendot/protocol'
 import { createConnectionNumbers } from '../packages/server/src/gateway/connection-numbers.ts'
 import { createDelivery } from '../packages/server/src/gateway/delivery/delivery.ts'
 import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/delivery/plans.ts'
-import { FOLLOWED, NAMED, NIL } from '../packages/server/src/gateway/delivery/watch-edges.ts'
+import { FOLLOWED, NAMED } from '../packages/server/src/gateway/delivery/watch-edges.ts'
 import type { Pace } from '../packages/server/src/gateway/delivery/waves.ts'
 import { createIdentity } from '../packages/server/src/gateway/identity.ts'
 import { createInbox } from '../packages/server/src/gateway/inbox.ts'
@@ -17,8 +17,8 @@ import { createSessionTable, type Socket } from '../packages/server/src/gateway/
 import { createSessions } from '../packages/server/src/gateway/sessions/sessions.ts'
 import { createSockets } from '../packages/server/src/gateway/sessions/sockets.ts'
 import { createStreams } from '../packages/server/src/gateway/sessions/streams.ts'
-import { createInputTable } from '../packages/server/src/gateway/watching/visibility-inputs.ts'
 import { createWatching } from '../packages/server/src/gateway/watching/watching.ts'
+import { NIL } from '../packages/server/src/platform/typed-arrays.ts'
 import type { Privacy, PrivacyRules } from '../packages/server/src/presence/core/privacy.ts'
 import { createFakeClock, untilDone } from './fake-clock.ts'
 import { presencesIn } from './hearing.ts'
@@ -64,13 +64,12 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
 
   const identity = createIdentity()
   const numbers = createConnectionNumbers()
-  const inputs = createInputTable()
-  const interner = createInterner(inputs.forget)
+  const interner = createInterner()
   const pace = options.pace === undefined ? {} : { pace: options.pace }
   const delivery = createDelivery({ ...presence, flushMs: FLUSH_MS, plans, ...pace })
-  const watching = createWatching({ ...presence, interner, inputs, delivery, identity, watchLimit })
+  const watching = createWatching({ ...presence, interner, delivery, identity, watchLimit })
   const table = createSessionTable(identity)
-  const ownViews = createOwnViews({ table, interner, delivery })
+  const ownViews = createOwnViews({ table, interner, delivery, watching })
   const held = { table, numbers, identity, interner, delivery, watching, ownViews }
   const sessions = createSessions({ ...presence, ...held, sessionsPerUser: 32 })
   const streams = createStreams({ ...presence, ...held, watchLimit, streamsPerUser })
@@ -86,6 +85,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   function openViewer(userId: string): void {
     const connection = numbers.take()
     watching.open(connection, userId)
+    watching.setVisible(userId, true)
     delivery.attach(connection, {
       send(text) {
         const frame: ServerFrame = JSON.parse(text)
@@ -145,7 +145,6 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   return {
     ...presence,
     ...held,
-    inputs,
     sessions,
     sockets,
     streams,

@@ -3,8 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { NIL } from '../../platform/typed-arrays.ts'
 import { VIEW_LEVELS } from '../../presence/privacy/visibility.ts'
-import { createWatchEdges, FOLLOWED, NAMED, NIL, type WatchEdges } from './watch-edges.ts'
+import { createWatchEdges, FOLLOWED, NAMED, type WatchEdges } from './watch-edges.ts'
 
 const CONNECTIONS = 6
 const TARGETS = 8

@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../../testing/fake-clock.ts'
 import { createOutboxWorld } from '../../../../../testing/outbox-world.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { Plans } from './plans.ts'
-import { NIL } from './watch-edges.ts'
 import type { Pace } from './waves.ts'
 
 const NOW = 1_750_000_000_003

@@ -44,12 +44,19 @@ function createWorld() {
   const table = createSessionTable(createIdentity())
   const evaluator = createEvaluator(OPEN_RULES)
   const tally = createTally()
+  const visible: [string, boolean][] = []
   const delivery = createDelivery({ evaluator, clock, flushMs: FLUSH_MS, plans: ALL_AT_ONCE, tally })
-  const ownViews = createOwnViews({ table, interner, delivery })
+  const ownViews = createOwnViews({
+    table,
+    interner,
+    delivery,
+    watching: { setVisible: (userId, isVisible) => void visible.push([userId, isVisible]) },
+  })
   const { columns } = table
 
   return {
     ownViews,
+    visible,
     flush: () => clock.advance(2 * FLUSH_MS),
     open(userId: string, kind: 'socket' | 'http' = 'socket'): Session {
       const session: Session = { row: numbers.take(), userId, got: [] }
@@ -64,8 +71,8 @@ function createWorld() {
       if (socket !== null) delivery.attach(session.row, { send })
       return session
     },
-    change: (userId: string, revision: number) =>
-      ownViews.receive({ kind: 'self', userId, revision, json: JSON.stringify({ revision }) }),
+    change: (userId: string, revision: number, isInvisible = false) =>
+      ownViews.receive({ kind: 'self', userId, revision, isInvisible, json: JSON.stringify({ revision }) }),
     /** A heartbeat over HTTP. */
     take({ row, got }: Session): void {
       const json = ownViews.take(row)
@@ -83,7 +90,8 @@ function createWorld() {
   }
 }
 
-const welcomed = (session: Session, revision: number) => world.ownViews.welcomed(session.row, revision)
+const welcomed = (session: Session, revision: number, isInvisible = false) =>
+  world.ownViews.welcomed(session.row, revision, isInvisible)
 
 describe('an own view', () => {
   test('reaches every session of its user and of no other', async () => {
@@ -207,4 +215,20 @@ test('[W5] after any history every welcomed session has the newest view, each on
     }),
     { numRuns: 200 },
   )
+})
+
+describe('whether a user is visible', () => {
+  test('[S6] watching is told by welcomes and views, not by older ones, and when the last session ends', () => {
+    const [first, second] = [world.open('bob'), world.open('bob')]
+    welcomed(first, 5)
+    world.change('bob', 6, true)
+    welcomed(second, 4)
+    world.end(first)
+    world.end(second)
+    expect(world.visible).toEqual([
+      ['bob', true],
+      ['bob', false],
+      ['bob', false],
+    ])
+  })
 })

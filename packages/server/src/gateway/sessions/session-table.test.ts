@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
+import { NIL } from '../../platform/typed-arrays.ts'
 import { createConnectionNumbers } from '../connection-numbers.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import { createIdentity } from '../identity.ts'
 import { ACTIVITY, createSessionTable, type Opening } from './session-table.ts'
 

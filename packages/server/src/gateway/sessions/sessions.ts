@@ -99,8 +99,9 @@ export function createSessions(parts: SessionsParts): Sessions {
   /** The session may have missed its own view, and is in it under its new id. */
   function tellOwnView(row: number, { record, revision }: Tracked): void {
     const userId = userIdOf(row)
-    const json = JSON.stringify(toOwnPresence(userId, record, clock.now(), policy))
-    ownViews.receive({ kind: 'self', userId, revision, json })
+    const view = toOwnPresence(userId, record, clock.now(), policy)
+    const isInvisible = view.availability === 'invisible'
+    ownViews.receive({ kind: 'self', userId, revision, isInvisible, json: JSON.stringify(view) })
   }
 
   return {
