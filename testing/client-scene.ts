@@ -6,7 +6,7 @@ import { keepDiary } from '../packages/client/testing/until.ts'
 import { connect as connectBare, type TestClient } from './client.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 
-/** Whoever stops one of these sooner takes it out; whoever starts one by other means puts it in. */
+/** A test that stops one of these sooner takes it out; one that starts one by other means puts it in. */
 export const servers: TestServer[] = []
 export const others: TestClient[] = []
 const dots: Dot[] = []
@@ -26,7 +26,7 @@ export async function serve(settings: SettingsInput = {}): Promise<TestServer> {
   return server
 }
 
-/** Somebody else, without the client kit. */
+/** Another user, without the client kit. */
 export async function arrive(server: { url: string }, name: string): Promise<TestClient> {
   const other = await connectBare(server.url, name, { deviceId: `${name}-1`, platform: 'mobile' })
   others.push(other)

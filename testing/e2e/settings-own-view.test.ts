@@ -25,7 +25,7 @@ async function changesBySeveralDoors(urls: readonly string[]): Promise<void> {
   for (const [index, deviceId] of deviceIds.entries()) {
     devices.push(await scene.person(urls[index % urls.length]!, 'bob', { deviceId, platform: 'web' }))
   }
-  // Those who came first have heard of those who came last.
+  // The first devices have heard of the last one.
   for (const device of devices.slice(0, -1)) {
     await device.next('self', ({ presence }) => presence.sessions.length === deviceIds.length)
   }

@@ -40,7 +40,7 @@ describe('long lists', () => {
       const { url } = await start()
       const ids = uuids(WATCH_LIMIT)
       const last = ids.at(-1)!
-      // The versions of people who have been here, which are as long as versions get.
+      // The versions of users who were changed, which are as long as versions get.
       await Promise.all(ids.map((id) => say(url, id, 'here')))
       const first = await openStream(url, 'alice', ids)
       await say(url, last, 'changed')
