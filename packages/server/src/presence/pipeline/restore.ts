@@ -7,7 +7,7 @@ import type { PresenceStore } from '../../store/port.ts'
 import { nextDeadline, openView } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { Session, UserRecord } from '../core/record.ts'
-import { fromArchive, toLastSeenRow } from '../reading/hydrate.ts'
+import { fromArchive, toLastSeenRow } from '../reading/archived-user.ts'
 
 const USERS_PER_BATCH = 500
 /** Stands in for the gateway of before, which nobody will hear of again. */
