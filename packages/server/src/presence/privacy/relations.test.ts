@@ -174,6 +174,18 @@ describe('the cache', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('[C7] is not filled by a query that began before it was cleared', async () => {
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    const early = relations.between(contactsOnly('bob'), party('alice'))
+    await clock.advance(0)
+    await archive.addContacts('bob', ['alice'], NOW)
+    relations.clearCache()
+    open.resolve()
+    expect((await answered(early)).relation.viewerIsContact).toBe(false)
+    expect(await isContact(contactsOnly('bob'), party('alice'))).toBe(true)
+  })
+
   test('[S5] is void for a new edition of the list, and not for one of another list', async () => {
     await archive.addContacts('bob', ['alice'], NOW)
     await between(contactsOnly('bob', 1), party('alice', null, 1))

@@ -69,12 +69,14 @@ export function createRelations({ archive, evaluator, clock, logger }: Relations
   const keyOf = ({ ownerId, contactId }: Question) => `${ownerId} ${contactId}`
 
   async function ask(questions: readonly Question[]): Promise<Answers> {
+    // An answer from before `clearCache` must not get into the new cache.
+    const filled = cache
     try {
       const answers = await archive.areContacts(questions)
       isFailing = false
       const until = clock.now() + CACHED_MS
       for (const [index, question] of questions.entries())
-        cache.set(keyOf(question), { contactsAt: question.contactsAt, isContact: answers[index]!, until })
+        filled.set(keyOf(question), { contactsAt: question.contactsAt, isContact: answers[index]!, until })
       return answers
     } catch (error) {
       if (!isFailing)
