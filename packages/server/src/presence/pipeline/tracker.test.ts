@@ -247,6 +247,19 @@ describe('when the archive cannot be read', () => {
     expect(second.record?.privacy).toMatchObject({ deny: ['mallory'], allow: ['ann'], reciprocal: false })
   })
 
+  test('[C7] a refused change of settings takes no other event of the user with it', async () => {
+    const awayAfter: PresenceEvent = { type: 'set_away_after', at: now(), awayAfterMs: 60_000 }
+    const came = await apply('bob', connected('web#1', now()))
+    const chose = await apply('bob', set({ reciprocal: true }), awayAfter)
+    await report('bob', connected('mobile#1', now()))
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    expect(chose.error).toBeInstanceOf(Unavailable)
+    expect(came.record?.sessions.map(({ id }) => id)).toEqual(['mobile#1', 'web#1'])
+    // Nothing of the refused change is kept.
+    expect(came.record).toMatchObject({ privacy: null, awayAfter: null })
+  })
+
   test('[C7] a user that the store has meanwhile is stepped from the store', async () => {
     const chose = await apply('bob', set({ allow: ['ann'] }))
     const [archived] = await world.done(world.archive.read(['bob']))
