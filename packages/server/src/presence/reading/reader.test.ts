@@ -170,6 +170,15 @@ describe('users from the archive', () => {
     expect(await world.stored('bob')).toEqual(ONLINE)
   })
 
+  test('[R3] that connected meanwhile are answered from the archive when the store fails then', async () => {
+    await archive('bob', GONE)
+    commit = async (commits) => {
+      isStoreAway = true
+      return commits.map(() => ({ outcome: 'conflict' }))
+    }
+    expect(statuses(await read('bob'))).toEqual(['offline'])
+  })
+
   test('[R3] that cannot be kept hot are answered all the same', async () => {
     await archive('bob', GONE)
     commit = () => Promise.reject(new Error('the store is gone'))
