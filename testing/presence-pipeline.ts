@@ -27,7 +27,7 @@ export const WATCHING = 'watching'
 
 export interface PipelineOptions {
   /** The clock and the archive of an earlier pipeline. */
-  earlier?: Pick<Pipeline, 'clock' | 'archive'>
+  earlier?: { clock: FakeClock; archive: Archive }
   store?: (memory: PresenceStore) => Partial<PresenceStore>
   archive?: (sqlite: Archive) => Partial<Archive>
   isStoreVolatile?: boolean

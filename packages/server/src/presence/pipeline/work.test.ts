@@ -9,7 +9,7 @@ const LEFT: PresenceEvent = { type: 'left', sessionId: 's1', at: 1 }
 const work = (fields: Partial<Work>): Work => ({ ...createWork(), ...fields })
 
 test('[P2] later events and callers come after the earlier ones', () => {
-  const caller = (event: PresenceEvent) => ({ events: [event], ...Promise.withResolvers<never>() })
+  const caller = (event: PresenceEvent) => ({ events: [event], resolve() {}, reject() {} })
   const [early, late] = [caller(TICK), caller(LEFT)]
   const joined = work({ events: [TICK], waiters: [early] })
   join(joined, work({ events: [LEFT], waiters: [late] }))
