@@ -48,7 +48,7 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
   /** Starts the writes a transition needs; null when it can be announced at once. */
   function persist(transition: Transition, now: number): Writes | null {
     const { userId, before, after, isRepeated } = transition
-    // An erased user has no rows, whoever announces the mark again.
+    // An erased user has no rows, also when the mark is announced again.
     if (isBare(after)) return null
     const isChosen =
       before.availability !== after.availability ||
