@@ -1,7 +1,6 @@
 // What is announced to which gateway, and what must be written before it. On the real tracker, store and
 // archive; the test decides when the archive writes.
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { connected, idle, left, say } from '../../../../../testing/presence-person.ts'
 import {
   createGate,
   createPipeline,
@@ -9,6 +8,7 @@ import {
   type Pipeline,
   WATCHING,
 } from '../../../../../testing/presence-pipeline.ts'
+import { connected, idle, left, say } from '../../../../../testing/presence-user.ts'
 import type { BusMessage } from '../../bus/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { Tracked } from './tracker.ts'

@@ -1,13 +1,13 @@
 // The tracker on the real store, archive and announcer: order of events, conflicts, lost answers, users that
 // must be looked up. The test decides when the store and the archive answer, and whether they do.
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { connected, left, say } from '../../../../../testing/presence-person.ts'
 import {
   createGate,
   createPipeline,
   type Gate,
   type Pipeline,
 } from '../../../../../testing/presence-pipeline.ts'
+import { connected, left, say } from '../../../../../testing/presence-user.ts'
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'
