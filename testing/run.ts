@@ -14,7 +14,7 @@ import { findRedis } from './services/redis.ts'
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing']
 /** One more than there are cores, because many tests wait for a delay or for another process. */
-const LANES = availableParallelism() + 1
+const LANES = Math.min(availableParallelism(), 8) + 1
 const UPDATE_TIMINGS = '--update-timings'
 
 const HELP = `npm test -- [filter …]

@@ -44,14 +44,10 @@ export function busContract(name: string, makeBus: MakeBus): void {
           json: '{}',
           inputs: { privacy: aFullRecord().privacy, contactsAt: SOME_INSTANT },
         },
-        {
-          kind: 'choices',
-          userId: 'a:{b}',
-          awayAfter: { awayAfterMs: null, setAt: 7 },
-          inputs: { privacy: aFullRecord().privacy, contactsAt: 0 },
-        },
+        { kind: 'settings', userId: 'a:{b}', awayAfter: { awayAfterMs: null, setAt: 7 } },
+        { kind: 'settings', userId: 'a:{b}', awayAfter: null },
         { kind: 'erased', userId: 'a:{b}', version: 7, at: SOME_INSTANT },
-        { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, json: '{}' },
+        { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, isInvisible: false, json: '{}' },
       ]
       bus.publish('g1', sent)
       expect(await gateway.first(sent.length)).toEqual(sent)

@@ -1,4 +1,4 @@
-// What people say about themselves: availability, invisibility, custom status. Others see exactly
+// What users say about themselves: availability, invisibility, custom status. Others see exactly
 // what the rules allow on every way to look, expiries happen by themselves, and choices outlive
 // the process.
 import { describe, expect, test } from 'bun:test'
@@ -121,7 +121,7 @@ describe('availability', () => {
 })
 
 describe('invisible', () => {
-  /** Bob as everybody else can get at him. */
+  /** Bob by every way to read him. */
   async function looks(url: string): Promise<Presence[]> {
     const newcomer = await scene.person(url, 'newcomer')
     const [state] = await watch(newcomer, ['bob'])
@@ -211,7 +211,7 @@ describe('invisible', () => {
     }
     expect(state).toEqual({ user_id: 'bob', ...nobody })
     expect(await read(url, 'bob')).toEqual({ user_id: 'bob', ...nobody, source: 'db' })
-    // The same as of somebody nobody has heard of.
+    // The same as of an unknown user.
     expect(await read(url, 'no-one')).toEqual({ user_id: 'no-one', ...nobody, source: 'db' })
   })
 })

@@ -1,5 +1,5 @@
-// A connection that asked for its contacts follows the list, however the backend edits it: new people
-// come with their state, people taken off are told as unknown and heard of no more.
+// A connection that asked for its contacts follows the list, however the backend edits it: new contacts come
+// with their state, removed ones become unknown and are watched no more.
 import { describe, expect, test } from 'bun:test'
 import { choose, editContacts, hidden, isHidden, say, says } from './audience.ts'
 import {

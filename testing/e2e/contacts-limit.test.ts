@@ -38,7 +38,7 @@ describe('the limit', () => {
 
   test('[W1][W2] a list that grows past it is an error, and nothing changes', async () => {
     const { url } = await scene.server({ watch_limit: LIMIT })
-    // Whoever comes last by name is as much a contact as before.
+    // The last by name is as much a contact as before.
     const { alice, since } = await overTheLimit(url, () => add(url, 'c', 'd', 'e', 'f'))
     await say(url, 'c', 'not watched')
     for (const userId of ['bob', 'zoe']) await say(url, userId, 'still heard')

@@ -1,5 +1,5 @@
 // Editing a contact list while Redis does not answer: either nothing is edited, or the edit holds and
-// everybody who watches is told of it. Nobody who was taken off a list goes on seeing its owner.
+// every watcher is told of it. A user who was taken off a list does not go on seeing its owner.
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { hidden, isHidden } from './audience.ts'
@@ -71,7 +71,7 @@ describeWithOutages('contact lists while Redis is away', (scene, services, setti
       await held.release()
       expect((await removed).status).toBe(204)
       expect((await call(url, 'dev', 'GET', CONTACTS)).body).toEqual({ user_ids: ['carol'] })
-      // Those who ask need not wait for it.
+      // Reads need not wait for it.
       expect(await asked(url)).toMatchObject(hidden('bob'))
     } finally {
       await services().redis.kill('SIGCONT')

@@ -1,4 +1,4 @@
-// Many devices, one status. Whatever order devices come, idle and go in, people who watch see the
+// Many devices, one status. In whatever order devices come, idle and go, watchers see the
 // merge of what is left: any active makes online, all idle makes away, none makes offline.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence } from '@greendot/protocol'
@@ -39,7 +39,7 @@ describe('two devices', () => {
     const isIdle = (name: string) => moves.includes(`${name} idles` as Move)
     const here = ['web', 'mobile'].filter(isHere)
     if (here.length === 0) return 'offline'
-    // Active devices first. Mobile came last and nobody was active since, so among equals it leads.
+    // Active devices first. Mobile came last and no device was active since, so among equals it leads.
     const list = ['mobile', 'web'].filter(isHere).sort((a, b) => Number(isIdle(a)) - Number(isIdle(b)))
     return `${here.every(isIdle) ? 'away' : 'online'} ${list.join(',')}`
   }

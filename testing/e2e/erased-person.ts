@@ -1,5 +1,5 @@
-// Somebody with everything a person can have, and what is left of them: on every route, in every row of
-// the database. Whoever was erased must look like somebody who never came, to the byte.
+// A user with everything a user can have, and what is left of them: on every route, in every row of the
+// database. An erased user must look like an unknown one, to the byte.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
@@ -22,7 +22,7 @@ export const putAs = (url: string, userId: string, what: string, body: object) =
 export const erase = (url: string, userId: string) =>
   call(url, 'DELETE', `/api/v1/users/${encodeURIComponent(userId)}`, { token: 'dev' })
 
-/** Whoever comes in the very millisecond of an erasure is told to come again. */
+/** A client that connects in the very millisecond of an erasure is told to come again. */
 export async function nextMillisecond(): Promise<void> {
   const present = Date.now()
   while (Date.now() === present) await new Promise((resolve) => setImmediate(resolve))

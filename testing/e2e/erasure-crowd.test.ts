@@ -13,7 +13,7 @@ const scene = useScene()
 const STAR = 'star-q7x'
 const OWNERS = 10_000
 
-/** A database in which everybody has the star on their list, as a backend would have filled it. */
+/** A database in which every owner has the star on their list, as a backend would have filled it. */
 async function crowdedFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
   scene.onEnd(() => rmSync(folder, { recursive: true, force: true }))

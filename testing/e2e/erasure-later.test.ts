@@ -1,5 +1,5 @@
 // What becomes of an erasure with time: the mark that keeps late reports out goes after a minute, and the
-// second round that follows the first must not take from whoever came back meanwhile. The server lives by
+// second round that follows the first must not take from a user who came back meanwhile. The server lives by
 // a clock that runs twenty times as fast.
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -55,7 +55,7 @@ async function quickServer() {
 const read = async (url: string) =>
   (await call<QueriedPresence>(url, 'GET', `/api/v1/presence/${ANNA}`, { token: 'dev' })).body
 
-/** People the hot store holds. */
+/** Users in the hot store. */
 async function hotPeople(url: string): Promise<number> {
   const { body } = await call<{ users: Record<string, number> }>(url, 'GET', '/api/v1/stats', {
     token: 'dev',

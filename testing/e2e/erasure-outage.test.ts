@@ -28,7 +28,7 @@ async function rowsOfDan(databaseUrl: string): Promise<number> {
   }
 }
 
-/** What the app, which sees the truth, reads of somebody. */
+/** What the app, which sees the truth, reads of a user. */
 async function seen(url: string, userId: string): Promise<object> {
   const { body } = await call<object>(url, 'dev', 'GET', `/api/v1/presence/${userId}`)
   return { ...body, user_id: '' }

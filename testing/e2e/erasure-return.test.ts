@@ -1,5 +1,5 @@
-// Whoever comes back after an erasure, or never stopped coming, is somebody new: nothing of before is
-// seen again, by anybody, and versions still only grow.
+// A user who comes back after an erasure, or never stopped connecting, is new: nothing of before is seen by
+// any viewer, and versions still only grow.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -59,7 +59,7 @@ describe('coming back', () => {
   })
 
   test('[X6, S6] a former contact is a stranger to the user who comes back', async () => {
-    // A list that nobody edited since the server started.
+    // A list that was not edited since the server started.
     const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
     scene.onEnd(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, 'greendot.db')
@@ -160,7 +160,7 @@ describe('at the very moment', () => {
     const bob = await watcherOf(scene, url, 'bob', [ANNA, 'marker'])
     await scene.person(url, ANNA)
     await bob.sees(ANNA, isOnline)
-    // The database is busy with somebody else for a moment.
+    // The database is locked by another writer for a moment.
     using database = new Database(join(server.folder, 'greendot.db'))
     database.run('BEGIN IMMEDIATE')
     // One row is on its way to it, and that of the person waits behind it.

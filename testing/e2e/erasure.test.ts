@@ -1,5 +1,5 @@
-// A person's data: all of it in the export, none of it anywhere after the erasure. Whoever was erased is
-// somebody who never came, for every route, every watcher and the database.
+// A user's data: all of it in the export, none of it anywhere after the erasure. An erased user is an unknown
+// user for every route, every watcher and the database.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
 import type { Kept } from '../../packages/server/src/presence/people/person-kept.ts'

@@ -1,4 +1,4 @@
-// What an export holds besides what people see of themselves (X6): when each thing was chosen, whether it was
+// What an export holds besides the own view (X6): when each thing was chosen, whether it was
 // chosen at all, sessions that are over but still count, and what others are shown meanwhile.
 import { expect, test } from 'bun:test'
 import type { Kept } from '../../packages/server/src/presence/people/person-kept.ts'

@@ -1,4 +1,4 @@
-// Everybody watches one person: with the limits set low a small crowd is paced, queued and turned away
+// Many watch one target: with the limits set low a small audience is paced, queued and turned away
 // by a real server, over real sockets.
 import { expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
@@ -62,7 +62,7 @@ test('[W7, W8, G1, G5] with every plan pushed watchers end at the newest version
     expect(await watchStar(fan)).toMatchObject({ pushed: false, custom_status: { text: `${spoken + 5}` } })
   }
 
-  // A place that became free goes to whoever asks next.
+  // A free place goes to the next who asks.
   pushed[0]!.send({ type: 'unwatch', user_ids: [STAR], ref: 'gone' })
   await pushed[0]!.next('ok', ({ ref }) => ref === 'gone')
   expect(await watchStar(others[0]!)).not.toHaveProperty('pushed')

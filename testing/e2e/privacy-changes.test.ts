@@ -1,6 +1,6 @@
-// Who may see somebody changes while people watch, and it takes effect at once. Whoever loses the right
-// is told once, that nothing is known, and hears no more; whoever gains it is told the present truth;
-// nobody else hears anything. The same by WebSocket, by stream and by asking.
+// The audience of a target changes while viewers watch. A viewer who loses the right is told once that nothing
+// is known and gets no more; one who gains it gets the present truth; no other viewer gets anything. The same
+// by WebSocket, by stream and by reading.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { allSee } from '../hearing.ts'

@@ -53,7 +53,7 @@ describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
             viewer: seen(truth),
             anyone: seenAs(truth, mode.anyone, hiddenAsOf(mode)),
           })
-        /** What somebody who sees nothing gets is nothing at all. */
+        /** A viewer who sees nothing gets no push at all. */
         const pushed = (truth: Presence) => (mode.sees === 'nothing' ? [] : [seen(truth)])
 
         const bob = await scene.person(url, 'bob', { deviceId: DEVICE, platform: 'mobile' })

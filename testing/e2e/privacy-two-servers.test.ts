@@ -69,7 +69,7 @@ describeWithPairs('two servers', (scene, start) => {
     const soon = async (what: string, isThere: (presence: Presence) => boolean) =>
       until(WAIT_MS, what, async () => isThere(await readThere()))
     const isVisible = ({ version }: Presence) => version === visible.version
-    // Nobody there watches bob, so nothing but time ends what is remembered of him.
+    // Bob has no watcher there, so only time ends what is remembered of him.
     expect(isVisible(await readThere())).toBe(true)
     await choose(here, 'bob', { status_visibility: 'nobody' })
     await soon('hiding', isHidden)
@@ -109,7 +109,7 @@ describeWithPairs('two servers', (scene, start) => {
       const texts = toldSince(ears, since, 'bob').map((told) =>
         told.map((one) => one.custom_status?.text ?? null),
       )
-      // Whoever was quick enough to be told nothing of the hiding was told nothing wrong either.
+      // A watcher who was not told of the hiding in between was told nothing wrong either.
       for (const told of texts) expect(told.filter((text) => text !== null)).toEqual([`open ${round}`])
     }
   })

@@ -1,4 +1,4 @@
-// Privacy from the side of whoever looks: what they show themselves decides what they see of people who
+// Privacy from the side of the viewer: what they show themselves decides what they see of users who
 // ask for it in return, and a client that comes back is told what it may see by now, whatever it knew.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'

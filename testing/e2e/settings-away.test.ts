@@ -1,4 +1,4 @@
-// After how much inactivity somebody is away is their own choice. It takes effect on whatever sessions
+// After how much inactivity a user is away is their own choice. It takes effect on whatever sessions
 // are open, comes with every welcome, outlives connections and processes, and null gives it back to
 // the server.
 import { describe, expect, test } from 'bun:test'
@@ -28,7 +28,7 @@ async function watchers(url: string, ...userIds: string[]): Promise<Person> {
   return alice
 }
 
-/** The person is active now, and seen as away soon: long before anybody who chose nothing. */
+/** The user is active now, and away long before a user who chose nothing. */
 async function expectAwaySoon(alice: Person, person: Person, userId: string): Promise<void> {
   const since = alice.heard.length
   person.be('active')

@@ -1,5 +1,5 @@
 // The app's backend speaks for its users: availability and custom status by the routes that name the
-// user. Everybody sees it, the user's own devices included, exactly as if they had said it themselves.
+// user. Watchers and the user's own devices see it as if the user had set it.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence } from '@greendot/protocol'
 import { SERVER_KEY, says } from './audience.ts'

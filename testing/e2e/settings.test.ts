@@ -1,4 +1,4 @@
-// Settings over HTTP: what nobody chose has a default, PUT merges, bad values change nothing, and
+// Settings over HTTP: what was not chosen has a default, PUT merges, bad values change nothing, and
 // choices made at the same moment do not undo each other. By the user or by the backend, it is the
 // same settings.
 import { describe, expect, test } from 'bun:test'

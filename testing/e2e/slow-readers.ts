@@ -92,7 +92,7 @@ interface Reader {
   line: Line
   seen: ReadonlyMap<string, Presence>
   changes(): number
-  /** Resolves once the newest of everybody is accepted. */
+  /** Resolves once the newest of every target is accepted. */
   seesAll(accept: (presence: Presence) => boolean): Promise<true>
 }
 

@@ -10,7 +10,7 @@ import { isOnline, useScene } from './scene.ts'
 import { openStream, type StreamOptions } from './stream-client.ts'
 
 const scene = useScene()
-/** As long as somebody takes who gives up waiting. */
+/** How long the clients wait before they give up. */
 const AWAY_MS = 300
 
 async function stream(url: string, userIds: string[], options?: StreamOptions) {
@@ -25,7 +25,7 @@ const setText = (url: string, userId: string, text: string) =>
 const isText = (text: string) => (presence: { custom_status: { text: string | null } | null }) =>
   presence.custom_status?.text === text
 
-/** The people in a frame with what they say. */
+/** The users in a frame with their custom status. */
 function said(frame: ServerFrame): Record<string, string | null> {
   const presences =
     frame.type === 'presence_state' ? frame.states : frame.type === 'presence_change' ? frame.changes : []

@@ -1,5 +1,5 @@
 // Watching by server-sent events: the same as by WebSocket (a snapshot, then every change, newest only,
-// never backwards, as far as the viewer may see), and nobody is online for it.
+// never backwards, as far as the viewer may see), and the viewer is not online for it.
 import { describe, expect, test } from 'bun:test'
 import type { Presence, QueriedPresence } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
@@ -83,7 +83,7 @@ describe('what comes', () => {
     const opening: Promise<TestStream>[] = []
     for (let round = 0; round < 300; round++) {
       for (const person of people) person.be(round % 2 === 0 ? 'idle' : 'active')
-      // Somebody nobody has heard of appears as well.
+      // An unknown user appears as well.
       if (round === 150) void setText(url, 'erin', 'first')
       if (round % 10 === 5) opening.push(stream(url, `alice-${round}`, [...names, 'erin']))
       // Each round is a turn of its own for the server, which shares this event loop.
@@ -142,7 +142,7 @@ describe('access', () => {
     expectProblem(await ask(streamPath(['x'.repeat(129)])), 'invalid_id')
     expectProblem(await ask(streamPath(['a', 'b', 'c', 'd'])), 'watch_limit')
     expectProblem(await ask(streamPath(Array.from({ length: 1_001 }, (_, n) => `${n}`))), 'too_many_ids')
-    // People count, not how often they are named.
+    // Repeated ids count once.
     await stream(url, 'alice', ['a', 'b', 'c', 'a', 'b', 'c'])
     expect(await gauges(url)).toMatchObject({ streams: 1, watches: 3 })
   })

@@ -139,7 +139,7 @@ describe('coalescing', () => {
       await alice.sees(name, ({ custom_status }) => custom_status?.text === `round ${rounds}`)
     }
     const frames = alice.heard.slice(since)
-    // Every round made a change of everybody; what was sent is one frame a flush.
+    // Every round changed every user; what was sent is one frame a flush.
     expect(frames.length).toBeLessThan(rounds / 2)
     for (const { frame } of frames) {
       if (frame.type !== 'presence_change') throw new Error(`unexpected ${frame.type}`)

@@ -1,5 +1,5 @@
 // Several processes on one port over a real Redis: they share their state, one that dies is replaced,
-// and a restart of all of them is seen by nobody.
+// and a restart of all of them changes nothing visible.
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { spawnServer } from '../server.ts'

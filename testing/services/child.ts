@@ -81,7 +81,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
 }
 
-/** The streams are read to their end in any case: whoever writes must never wait for a reader. */
+/** The streams are read to their end in any case, so that the process never waits for a reader. */
 function untilSaid(streams: ReadableStream<Uint8Array>[], text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = ''

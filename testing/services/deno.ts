@@ -59,11 +59,11 @@ async function fetchDeno(): Promise<string | null> {
   try {
     if (child.signalCode !== null) return `npm was ended after ${INSTALL_MS_MAX / 1000} s`
     if (child.exitCode !== 0) return `npm failed: ${said.trim().split('\n')[0] || child.exitCode}`
-    // In one step, so that nobody finds half of it.
+    // In one step, so that no other process finds half of it.
     renameSync(scratch, join(CACHE, PACKAGE))
     return null
   } catch (error) {
-    // Somebody else may have been quicker, and then it is there.
+    // Another process may have been quicker, and then it is there.
     return programIn(join(CACHE, PACKAGE)) === null ? String(error) : null
   } finally {
     rmSync(scratch, { recursive: true, force: true })

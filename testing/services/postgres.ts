@@ -1,6 +1,6 @@
 // A PostgreSQL server for tests: its own data in a temporary folder, on a free port of the loopback,
-// anybody welcome, nothing forced to disk. It ends with the tests, whatever becomes of them.
-// PostgreSQL refuses to run as root, so root starts it as somebody with fewer rights.
+// without a password, nothing forced to disk. It ends with the tests, whatever becomes of them.
+// PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
 import { chownSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -56,7 +56,7 @@ function listFolder(folder: string): string[] {
 export interface PostgresOptions {
   /** As in postgresql.conf, such as `{ max_connections: '20' }`. */
   settings?: Record<string, string>
-  /** Asked of everybody; without one, anybody is let in. */
+  /** Without one, every client is let in. */
   password?: string
 }
 
@@ -72,7 +72,7 @@ export interface Postgres {
   stop(): Promise<void>
   /** Resolves when it and all its processes have ended. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Stops all its processes where they are: connections stay open, nobody answers. */
+  /** Stops all its processes where they are: connections stay open without an answer. */
   pause(): Promise<void>
   resume(): Promise<void>
   /** On the same port with the same data, ended first if it still runs. */
@@ -145,7 +145,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   async function kill(signal: NodeJS.Signals): Promise<void> {
     const all = [child.pid, ...(await childrenOf(child.pid))]
-    // Whoever is paused would not hear it.
+    // A paused process would not take it.
     resume()
     child.signal(signal)
     await child.exited

@@ -29,7 +29,7 @@ export async function formCluster(ports: readonly number[], masters: number): Pr
       await redisCli(port, 'CLUSTER', 'ADDSLOTSRANGE', String(from!), String(to! - 1))
     }),
   )
-  // Everybody meets everybody: hearsay takes longer.
+  // Every node meets every other: gossip takes longer.
   const pairs = ports.flatMap((one, index) => ports.slice(index + 1).map((other) => [one, other] as const))
   await Promise.all(pairs.map(([one, other]) => redisCli(one, 'CLUSTER', 'MEET', LOOPBACK, String(other))))
   await until(WAIT_MS, 'the meeting of the nodes', async () => {

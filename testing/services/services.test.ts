@@ -5,6 +5,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { newFolder, removeFolder } from './child.ts'
+import type { Found } from './found.ts'
 import { freePort, LOOPBACK, REDIS_BUS_OFFSET } from './ports.ts'
 import { findPostgres } from './postgres.ts'
 import { stillRunning } from './processes.ts'
@@ -13,6 +14,7 @@ import { until, WAIT_MS } from './within.ts'
 
 const redis = await findRedis()
 const postgres = await findPostgres()
+const reasonOf = (found: Found) => (found.state === 'missing' ? ` (${found.why})` : '')
 
 describe('ports', () => {
   test('are free, apart, and below those of outgoing connections', async () => {
@@ -152,7 +154,7 @@ async function expectNothingLeft(
   removeFolder(place)
 }
 
-describe.skipIf(redis.state === 'missing')('Redis', () => {
+describe.skipIf(redis.state === 'missing')(`Redis${reasonOf(redis)}`, () => {
   test('says why it does not start', async () => {
     await expect(startRedis({ settings: { maxmemory: 'plenty' } })).rejects.toThrow('maxmemory')
   })
@@ -163,7 +165,7 @@ describe.skipIf(redis.state === 'missing')('Redis', () => {
   })
 })
 
-describe.skipIf(postgres.state === 'missing')('PostgreSQL', () => {
+describe.skipIf(postgres.state === 'missing')(`PostgreSQL${reasonOf(postgres)}`, () => {
   test('ends with the process that started it, also when it is paused', async () => {
     const ending = "await service.pause(); process.kill(process.pid, 'SIGKILL')"
     // With this, Bun itself would kill it, and it would leave a piece of shared memory behind.

@@ -143,9 +143,9 @@ describe.skipIf(isSkipped)(`redis bus, cluster${reason}`, () => {
 describe('redis frames', () => {
   const messages: BusMessage[] = [
     change(1),
-    { kind: 'self', userId: 'zoë', revision: 2, json: '{"text":"a\\nb"}' },
+    { kind: 'self', userId: 'zoë', revision: 2, isInvisible: false, json: '{"text":"a\\nb"}' },
     { ...change(2), inputs: { privacy: aFullRecord().privacy, contactsAt: 5 } },
-    { kind: 'choices', userId: 'zoë', awayAfter: null, inputs: { privacy: null, contactsAt: 6 } },
+    { kind: 'settings', userId: 'zoë', awayAfter: null },
     { kind: 'erased', userId: 'zoë', version: 8, at: SOME_INSTANT },
     change(Number.MAX_SAFE_INTEGER),
   ]

@@ -31,13 +31,15 @@ export interface Membership {
   stop(): Promise<void>
 }
 
-export interface MembershipParts extends Pick<Connections, 'sessions' | 'ownViews'> {
+export interface MembershipParts {
   identity: ChangingIdentity
   doubts: Doubts
   store: PresenceStore
   bus: Bus
   inbox: Inbox
   tracker: Tracker
+  sessions: Pick<Connections['sessions'], 'announceAgain'>
+  ownViews: Pick<Connections['ownViews'], 'forgetRevisions'>
   watching: Pick<Watching, 'registerAgain' | 'refresh'>
   clock: Clock
   logger: Logger

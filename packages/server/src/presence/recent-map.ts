@@ -1,9 +1,9 @@
-// A map that holds at most so many, and forgets its older half at a time. To take out the oldest one by one
-// would be exact and slow: the runtime's maps walk over all that was taken out before it.
+// A map with a limit that drops its older half at a time. Dropping the oldest entries one by one would be
+// exact and slow: the runtime's maps walk over every deleted entry before the oldest one.
 
 export interface RecentMap<V> {
   get(key: string): V | undefined
-  /** What is set last is forgotten last. */
+  /** The entry set last is dropped last. */
   set(key: string, value: V): void
   delete(key: string): void
 }

@@ -1,8 +1,8 @@
-// The one failure of the shell that is nobody's fault here: a store or database that does not answer.
-// Whoever asked is told to come again; it is not an error of the program.
+// The failure of a store or database that does not answer. It is no error of the program: the caller is told
+// to try again.
 
 export class Unavailable extends Error {
-  /** What the caller is told, where there is more to say than to try again soon. */
+  /** For the caller; null when there is no more to say than to try again soon. */
   readonly advice: string | null
 
   constructor(message: string, options: ErrorOptions & { advice?: string } = {}) {

@@ -6,11 +6,11 @@ import {
   choose,
   closed,
   connected,
-  createPerson,
+  createUser,
   idle,
   left,
   lost,
-} from '../../../../../testing/presence-person.ts'
+} from '../../../../../testing/presence-user.ts'
 import { POLICIES } from './policy.ts'
 
 const { instant, calm, linger } = POLICIES
@@ -22,7 +22,7 @@ describe('[D2] ways to go', () => {
     ['calm', calm],
     ['linger', linger],
   ] as const)('[P10] under %s a clean goodbye is over at once', (_, policy) => {
-    const alice = createPerson(policy)
+    const alice = createUser(policy)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 60_000).status).toBe('online')
     expect(alice.at(T + 60_001, left('web#1', T + 60_001))).toMatchObject({
@@ -34,7 +34,7 @@ describe('[D2] ways to go', () => {
   })
 
   test('[P10] only the session that says it is over; another tab stays', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('web#2', T))
     expect(alice.at(T + 1, left('web#1', T + 1)).status).toBe('online')
     expect(alice.at(T + 2, left('web#2', T + 2)).status).toBe('offline')
@@ -42,7 +42,7 @@ describe('[D2] ways to go', () => {
 
   test('[P10] a goodbye that arrives after the socket closed ends the grace', () => {
     for (const end of [closed('web#1', T + 10_000), lost('web#1', T + 10_000, T + 5_000)]) {
-      const alice = createPerson(linger)
+      const alice = createUser(linger)
       alice.at(T, connected('web#1', T))
       alice.at(T + 10_000, end)
       expect(alice.at(T + 10_001, left('web#1', T + 10_001)).status).toBe('offline')
@@ -50,7 +50,7 @@ describe('[D2] ways to go', () => {
   })
 
   test('[P11] a closed socket keeps its vote for the offline delay', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 9_000, idle('mobile#1', T + 9_000))
     alice.at(T + 10_000, closed('web#1', T + 10_000))
@@ -59,7 +59,7 @@ describe('[D2] ways to go', () => {
   })
 
   test('[P12] a session lost by silence keeps its vote for the offline delay after its time ran out', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T)).status).toBe('online')
     expect(alice.at(T + 34_999).status).toBe('online')
@@ -67,24 +67,24 @@ describe('[D2] ways to go', () => {
   })
 
   test('[P12] found late, it is dated to when its time ran out', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 33_000, lost('web#1', T + 30_000, T)).status).toBe('online')
     expect(alice.dueAt()).toBe(T + 35_000)
-    const bob = createPerson(instant)
+    const bob = createUser(instant)
     bob.at(T, connected('web#1', T))
     expect(bob.at(T + 90_000, lost('web#1', T + 30_000, T)).status).toBe('offline')
   })
 
   test('[P12] [D5] with lingering it turns away the moment its time ran out', () => {
-    const alice = createPerson(linger)
+    const alice = createUser(linger)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 29_999).status).toBe('online')
     expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T)).status).toBe('away')
   })
 
   test('[P13] [D5] with lingering a closed socket is away from the offline delay to linger_ms', () => {
-    const alice = createPerson(linger)
+    const alice = createUser(linger)
     alice.at(T, connected('web#1', T))
     alice.at(T + 1_000, closed('web#1', T + 1_000))
     expect(alice.at(T + 5_999).status).toBe('online')
@@ -94,7 +94,7 @@ describe('[D2] ways to go', () => {
   })
 
   test('[P13] anything better than a trace wins, and the trace is there when it has gone', () => {
-    const alice = createPerson(linger)
+    const alice = createUser(linger)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 30_000, lost('web#1', T + 30_000, T))
     expect(alice.at(T + 30_000)).toMatchObject({ status: 'online', devices: ['mobile'] })
@@ -104,7 +104,7 @@ describe('[D2] ways to go', () => {
   })
 
   test('[P13] a linger shorter than the offline delay adds nothing', () => {
-    const alice = createPerson({ ...calm, lingerMs: 10_000 })
+    const alice = createUser({ ...calm, lingerMs: 10_000 })
     alice.at(T, connected('web#1', T))
     alice.at(T + 20_000, closed('web#1', T + 20_000))
     expect(alice.at(T + 49_999).status).toBe('online')
@@ -117,7 +117,7 @@ describe('[D2] ways to go', () => {
 
 describe('[P14] [D6] ways to come', () => {
   test('[P14] an arrival is shown when the online delay has passed', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     expect(alice.at(T, connected('web#1', T))).toMatchObject({ status: 'offline', version: 0 })
     expect(alice.at(T + 4_999).version).toBe(0)
     expect(alice.at(T + 5_000)).toMatchObject({ status: 'online', devices: ['web'], version: 1 })
@@ -128,7 +128,7 @@ describe('[P14] [D6] ways to come', () => {
     ['closed', closed('web#1', T + 4_999)],
     ['lost', lost('web#1', T + 4_999, T + 1)],
   ] as const)('[P14] one that %s before that was never visible', (_, end) => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 4_999, end)
     expect(alice.dueAt()).toBeNull()
@@ -136,7 +136,7 @@ describe('[P14] [D6] ways to come', () => {
   })
 
   test('[P14] one that ends at the deadline itself was here', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 5_000, closed('web#1', T + 5_000)).status).toBe('online')
     expect(alice.at(T + 34_999).status).toBe('online')
@@ -144,7 +144,7 @@ describe('[P14] [D6] ways to come', () => {
   })
 
   test('[P14] the delay is of one session: those who leave early do not lend their time', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 4_900, connected('mobile#1', T + 4_900))
     alice.at(T + 4_950, left('web#1', T + 4_950))
@@ -154,19 +154,19 @@ describe('[P14] [D6] ways to come', () => {
   })
 
   test('[P14] the first of several devices decides, and the others are shown with it', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 4_000, connected('mobile#1', T + 4_000))
     expect(alice.at(T + 5_000)).toMatchObject({ devices: ['mobile', 'web'], version: 1 })
   })
 
-  test('[P14] a report that was held up does not make the person wait again', () => {
-    const alice = createPerson(calm)
+  test('[P14] a report that was held up does not make the user wait again', () => {
+    const alice = createUser(calm)
     expect(alice.at(T + 7_000, active('web#1', T + 7_000, { connectedAt: T })).status).toBe('online')
   })
 
   test('[P14] who is here already shows another device at once', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 6_000, connected('mobile#1', T + 6_000)).devices).toEqual(['mobile', 'web'])
   })
@@ -177,7 +177,7 @@ describe('[P15] [P16] a device that comes back', () => {
     ['closed', closed('web#1', T + 60_000)],
     ['lost', lost('web#1', T + 60_000, T + 30_000)],
   ] as const)('[P16] [D6] %s and back a moment before the delay ends: nothing was visible', (_, end) => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T + 1))
     const before = alice.at(T + 59_999)
     alice.at(T + 60_000, end)
@@ -187,7 +187,7 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P16] back at the deadline is a departure and an arrival', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T))
     alice.at(T + 60_000, closed('web#1', T + 60_000))
     const after = alice.at(T + 65_000, connected('web#2', T + 65_000))
@@ -195,7 +195,7 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P15] a reload does not wake an idle device', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10, idle('web#1', T + 10))
     alice.at(T + 20, closed('web#1', T + 20))
@@ -205,7 +205,7 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P15] a reload does not change the order of devices', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T + 1))
     const before = alice.at(T + 10, active('mobile#1', T + 10))
     alice.at(T + 20, closed('web#1', T + 20))
@@ -213,14 +213,14 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P15] closed and back in one batch is no change either', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10, idle('web#1', T + 10))
     expect(alice.at(T + 30, closed('web#1', T + 20), connected('web#2', T + 30))).toEqual(before)
   })
 
   test('[P15] of several tabs it carries on as the one people see', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('web#2', T + 1), connected('mobile#1', T + 2))
     alice.at(T + 10, idle('web#1', T + 10))
     const before = alice.at(T + 20, active('web#2', T + 20))
@@ -230,7 +230,7 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P15] a tab that counts speaks before the trace of a livelier one', () => {
-    const alice = createPerson(linger)
+    const alice = createUser(linger)
     alice.at(T, connected('web#1', T), connected('web#2', T))
     alice.at(T + 10, idle('web#2', T + 10))
     alice.at(T + 20, closed('web#1', T + 20))
@@ -240,7 +240,7 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P15] another device does not take over the activity of the one that went', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 10, idle('web#1', T + 10))
     alice.at(T + 20, closed('web#1', T + 20))
@@ -252,7 +252,7 @@ describe('[P15] [P16] a device that comes back', () => {
   })
 
   test('[P15] a half-open connection found lost after the device is back is simply over', () => {
-    const alice = createPerson(linger)
+    const alice = createUser(linger)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10_000, connected('web#2', T + 10_000))
     expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T))).toEqual(before)
@@ -260,8 +260,8 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 40_000, left('web#2', T + 40_000)).status).toBe('offline')
   })
 
-  test('[P16] coming back does not end what the person chose', () => {
-    const alice = createPerson(calm)
+  test('[P16] coming back does not end what the user chose', () => {
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T), choose('busy', T))
     const before = alice.at(T + 5_000)
     alice.at(T + 10_000, closed('web#1', T + 10_000))

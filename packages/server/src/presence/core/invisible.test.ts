@@ -1,18 +1,18 @@
 // The mask (SPEC P19 and P22): going invisible is an ordinary change to offline, and after it
-// nothing moves until the person is visible again. The person sees through their own mask.
+// nothing moves until the user is visible again. The user sees through their own mask.
 import { describe, expect, test } from 'bun:test'
 import {
   active,
   choose,
   closed,
   connected,
-  createPerson,
+  createUser,
   idle,
   left,
   lost,
-  type Person,
   say,
-} from '../../../../../testing/presence-person.ts'
+  type TestUser,
+} from '../../../../../testing/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { POLICIES } from './policy.ts'
 import { sourceOf, unknownPresence } from './view.ts'
@@ -21,8 +21,8 @@ const { instant, calm, linger } = POLICIES
 const T = 10_000_000
 
 /** Somebody on two devices who has been invisible since T + 1,000. */
-function hidden(expiresAt: number | null = null, policy = instant): Person {
-  const alice = createPerson(policy)
+function hidden(expiresAt: number | null = null, policy = instant): TestUser {
+  const alice = createUser(policy)
   alice.at(T - 60_000, connected('web#1', T - 60_000), connected('mobile#1', T - 60_000))
   alice.at(T, say('lunch', T))
   alice.at(T + 1_000, choose('invisible', T + 1_000, expiresAt))
@@ -31,7 +31,7 @@ function hidden(expiresAt: number | null = null, policy = instant): Person {
 
 describe('[P19] [S2] going invisible', () => {
   test('[P19] is one change to offline with last seen at that moment', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T), say('lunch', T))
     expect(alice.at(T + 1_000, choose('invisible', T + 1_000))).toEqual({
       ...before,
@@ -44,10 +44,10 @@ describe('[P19] [S2] going invisible', () => {
   })
 
   test('[P19] looks like a goodbye of the same moment, then and later', () => {
-    const start = createPerson(instant)
+    const start = createUser(instant)
     start.at(T, connected('web#1', T), say('lunch', T, T + 50_000))
-    const masked = createPerson(instant, start.record())
-    const gone = createPerson(instant, start.record())
+    const masked = createUser(instant, start.record())
+    const gone = createUser(instant, start.record())
     expect(masked.at(T + 1_000, choose('invisible', T + 1_000))).toEqual(
       gone.at(T + 1_000, left('web#1', T + 1_000)),
     )
@@ -56,17 +56,17 @@ describe('[P19] [S2] going invisible', () => {
   })
 
   test('[P19] is last seen when it was chosen, however late that is heard of', () => {
-    const start = createPerson(instant)
+    const start = createUser(instant)
     start.at(T, connected('web#1', T))
-    const masked = createPerson(instant, start.record())
-    const gone = createPerson(instant, start.record())
+    const masked = createUser(instant, start.record())
+    const gone = createUser(instant, start.record())
     expect(masked.at(T + 1_060, choose('invisible', T + 1_000))).toEqual(
       gone.at(T + 1_060, left('web#1', T + 1_000)),
     )
   })
 
   test('[P19] while offline it changes nothing', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10, left('web#1', T + 10))
     expect(alice.at(T + 20, choose('invisible', T + 20))).toEqual(before)
@@ -74,7 +74,7 @@ describe('[P19] [S2] going invisible', () => {
   })
 
   test('[P19] before the first connection it leaves nobody anybody has heard of', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const events = [
       choose('invisible', T),
       connected('web#1', T + 1),
@@ -88,14 +88,14 @@ describe('[P19] [S2] going invisible', () => {
   })
 
   test('[P19] [P14] while an arrival waits for its delay, the arrival is never shown', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 4_999, choose('invisible', T + 4_999))
     expect(alice.at(T + 1e9)).toEqual(unknownPresence('alice'))
   })
 
   test('[P19] together with a new custom status, the new one is not shown', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), say('lunch', T))
     const after = alice.at(T + 10, say('hiding', T + 10), choose('invisible', T + 10))
     expect(after).toMatchObject({ status: 'offline', custom_status: { text: 'lunch' }, version: 2 })
@@ -131,7 +131,7 @@ describe('[P19] [S2] while invisible nothing moves', () => {
   })
 
   test('[P19] [P21] the custom status shown expires on time, and last seen stays', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), say('lunch', T, T + 60_000))
     const masked = alice.at(T + 1_000, choose('invisible', T + 1_000))
     // A later one is waiting behind the mask; the deadline of the old one stands.
@@ -214,7 +214,7 @@ describe('[P19] [S1] visible again', () => {
 
 describe('[P22] [S2] the own view', () => {
   test('[P22] is what others see, plus availability and live sessions', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T + 1), choose('busy', T, T + 50_000))
     const seen = alice.at(T + 10, closed('web#1', T + 10))
     expect(alice.own(T + 10)).toEqual({

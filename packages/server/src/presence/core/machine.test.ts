@@ -6,12 +6,12 @@ import {
   choose,
   closed,
   connected,
-  createPerson,
+  createUser,
   idle,
   left,
   lost,
   say,
-} from '../../../../../testing/presence-person.ts'
+} from '../../../../../testing/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { nextDeadline, step } from './machine.ts'
 import { POLICIES } from './policy.ts'
@@ -25,7 +25,7 @@ describe('[P1] what changes nothing returns the same record', () => {
   test('[P1] no events, a tick before anything is due, and a tick for somebody unknown', () => {
     const nobody = emptyRecord()
     expect(step(nobody, [{ type: 'tick' }], T, instant).record).toBe(nobody)
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), say('lunch', T, T + 500))
     expect(step(alice.record(), [], T + 1, instant).record).toBe(alice.record())
     expect(step(alice.record(), [{ type: 'tick' }], T + 499, instant).record).toBe(alice.record())
@@ -42,7 +42,7 @@ describe('[P1] what changes nothing returns the same record', () => {
 
 describe('[P2] only newer events count, and only once', () => {
   test('[P2] a report as old as the newest one applied, or older, changes nothing', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), idle('web#1', T + 10))
     const { sessions } = alice.record()
     const record = alice.record()
@@ -71,7 +71,7 @@ describe('[P2] only newer events count, and only once', () => {
     ['set_custom_status', say('lunch', T + 5, T + 900_000)],
     ['set_away_after', { type: 'set_away_after', at: T + 5, awayAfterMs: 60_000 }],
   ] satisfies [string, PresenceEvent][])('[P2] %s twice equals once', (_, event) => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 5, event)
     const once = alice.record()
@@ -81,7 +81,7 @@ describe('[P2] only newer events count, and only once', () => {
   })
 
   test('[P2] a report of a session nobody knows introduces it, so that a store which forgot it heals', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     expect(alice.at(T, idle('web#1', T, { connectedAt: T - 60_000 }))).toMatchObject({
       status: 'away',
       devices: ['web'],
@@ -99,7 +99,7 @@ describe('[P3] an ended session stays ended', () => {
   ] satisfies [string, PresenceEvent][])(
     '[P3] after %s its events change nothing, at once or years later',
     (_, end) => {
-      const alice = createPerson(instant)
+      const alice = createUser(instant)
       for (const event of life) alice.at(T + 20, event)
       alice.at(T + 30, end)
       for (const now of [T + 31, T + 5_030, T + TOMBSTONE_MS, T + 2 * TOMBSTONE_MS, T + 1e11]) {
@@ -112,7 +112,7 @@ describe('[P3] an ended session stays ended', () => {
   )
 
   test('[P3] a gateway that was cut off cannot bring back a session that was given up', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 90_000, lost('web#1', T + 90_000, T))
     for (const at of [T + 90_001, T + 120_000, T + 120_001, T + 1e9]) {
@@ -125,7 +125,7 @@ describe('[P3] an ended session stays ended', () => {
   })
 
   test('[P3] it is remembered by name for 120 s, then by the instant it ended', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 10, left('web#1', T + 10))
     alice.at(T + 10 + TOMBSTONE_MS - 1, say('almost', T + 1))
@@ -141,14 +141,14 @@ describe('[P3] an ended session stays ended', () => {
   })
 
   test('[P3] a device comes back as a new session', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 10, left('web#1', T + 10))
     expect(alice.at(T + 20, connected('web#2', T + 20))).toMatchObject({ status: 'online', devices: ['web'] })
   })
 
   test('[P3] a client that flaps faster than names are kept still leaves no ghost', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const rounds = Array.from({ length: 3 * TOMBSTONES_MAX }, (_, index) => index)
     const events = rounds.flatMap((n) => [connected(`web#${n}`, T + 2 * n), left(`web#${n}`, T + 2 * n + 1)])
     for (const event of events) alice.at('at' in event ? event.at : T, event)
@@ -158,7 +158,7 @@ describe('[P3] an ended session stays ended', () => {
   })
 
   test('[P3] a gateway whose clock runs ahead leaves no ghost either', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     const early = [connected('web#1', T + 40), closed('web#1', T + 41)]
     alice.at(T, ...early)
     alice.at(T + 2 * TOMBSTONE_MS, say('lunch', T))
@@ -169,7 +169,7 @@ describe('[P3] an ended session stays ended', () => {
 
 describe('[P4] events applied together are one change', () => {
   test('[P4] two devices change places: one version, nobody gone in between', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10_000)
     const after = alice.at(
@@ -195,17 +195,17 @@ describe('[P4] events applied together are one change', () => {
       [2, 0, 1],
       [2, 1, 0],
     ]
-    const start = createPerson(calm)
+    const start = createUser(calm)
     start.at(T, connected('web#1', T), connected('desktop#1', T))
     start.at(T + 10_000)
     const together = orders.map((order) => {
-      const alice = createPerson(calm, start.record())
+      const alice = createUser(calm, start.record())
       alice.at(T + 20_000, ...order.map((index) => events[index]!))
       return alice.record()
     })
     for (const record of together) expect(record).toEqual(together[0]!)
     for (const order of orders) {
-      const alice = createPerson(calm, start.record())
+      const alice = createUser(calm, start.record())
       for (const index of order) alice.at(T + 20_000, events[index]!)
       expect(alice.record().sessions).toEqual(together[0]!.sessions)
       expect(alice.at(T + 20_000)).toMatchObject({ status: 'online', devices: ['mobile', 'desktop'] })
@@ -217,12 +217,12 @@ describe('[P4] events applied together are one change', () => {
       [left('web#1', T + 20_000), connected('mobile#1', T + 20_000)],
       [connected('mobile#1', T + 20_000), left('web#1', T + 20_000)],
     ]) {
-      const alice = createPerson(calm)
+      const alice = createUser(calm)
       alice.at(T, connected('web#1', T))
       for (const event of events) alice.at(T + 20_000, event)
       expect(alice.at(T + 20_000)).toMatchObject({ status: 'online', devices: ['mobile'] })
     }
-    const late = createPerson(calm)
+    const late = createUser(calm)
     late.at(T, connected('web#1', T))
     late.at(T + 20_000, left('web#1', T + 20_000))
     expect(late.at(T + 20_001, connected('mobile#1', T + 20_001)).status).toBe('offline')
@@ -243,12 +243,12 @@ describe('[P4] events applied together are one change', () => {
 
 describe('[P5] [P6] deadlines', () => {
   test('[P5] stepping once, long after, equals stepping at every deadline', () => {
-    const start = createPerson(calm)
+    const start = createUser(calm)
     start.at(T, connected('web#1', T), choose('busy', T, T + 60_000), say('lunch', T, T + 70_000))
     start.at(T + 50_000, closed('web#1', T + 50_000))
-    const late = createPerson(calm, start.record())
+    const late = createUser(calm, start.record())
     late.at(T + 1e9)
-    const onTime = createPerson(calm, start.record())
+    const onTime = createUser(calm, start.record())
     const dueAts: (number | null)[] = []
     for (let dueAt = start.dueAt(); dueAt !== null && dueAts.length < 9; dueAt = onTime.dueAt()) {
       dueAts.push(dueAt)
@@ -260,7 +260,7 @@ describe('[P5] [P6] deadlines', () => {
   })
 
   test('[P5] deadlines up to now come before the events of now', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 10, closed('web#1', T + 10))
     // The grace ended first, so this is a departure and an arrival, not a return.
@@ -268,7 +268,7 @@ describe('[P5] [P6] deadlines', () => {
   })
 
   test('[P6] dueAt is the earliest of votes, waits and expiries, and null when there is none', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     expect(alice.dueAt()).toBe(T + 5_000)
     alice.at(T + 5_000)
@@ -285,7 +285,7 @@ describe('[P5] [P6] deadlines', () => {
   })
 
   test('[P6] an expiry nobody can see is still a deadline: the own view changes', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, choose('busy', T, T + 1_000))
     expect(alice.dueAt()).toBe(T + 1_000)
   })

@@ -1,7 +1,7 @@
-// The presence machine: the only place that decides what anybody sees. Pure: no clock, no chance,
-// no I/O. `step` first lets every deadline up to `now` have its effect, in order, then applies the
-// events, then settles once; so stepping late equals stepping on time, and events that arrive
-// together are one change. When nothing changes, the very same record comes back.
+// The presence machine: from sessions, settings and time to what is shown. Pure: no clock, no chance, no I/O.
+// `step` first lets every deadline up to `now` take effect, in order, then applies the events, then settles
+// once. So stepping late equals stepping on time, and events that arrive together are one change. When nothing
+// changes, the same record is returned.
 import type { PresenceEvent } from './event.ts'
 import { mergeSessions } from './merge.ts'
 import type { Policy } from './policy.ts'
@@ -38,11 +38,11 @@ export function step(
   ) {
     record = settle({ ...record, settledAt: due }, due, policy)
   }
-  let told = record
-  for (const event of events) told = apply(told, event, now, policy)
-  if (told !== record) {
+  let applied = record
+  for (const event of events) applied = apply(applied, event, now, policy)
+  if (applied !== record) {
     const settledAt = Math.max(now, record.settledAt)
-    record = settle({ ...told, settledAt }, settledAt, policy)
+    record = settle({ ...applied, settledAt }, settledAt, policy)
   }
   return { record, dueAt: nextDeadline(record, policy) }
 }
@@ -70,7 +70,7 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'unlist':
       return applyChoice(record, event)
     case 'contacts_changed':
-      // Every edit is an edition of its own, whatever the clock says of whoever made it.
+      // Every edit is a new edition, also when it is dated earlier by another clock.
       return { ...record, contactsAt: Math.max(event.at, record.contactsAt + 1) }
     case 'tick':
       return record
@@ -100,7 +100,7 @@ function settle(record: UserRecord, now: number, policy: Policy): UserRecord {
 function settleSessions(record: UserRecord, now: number, policy: Policy): UserRecord {
   const isOver = (session: Session): boolean => {
     if (session.end.state === 'live') return false
-    // Nobody has seen this arrival yet, so there is nothing to keep up for a grace.
+    // This arrival was not shown yet, so its end needs no grace.
     if (record.here.state !== 'here') return true
     if (voteOf(session, now, policy) === 'gone') return true
     return record.sessions.some((other) => supersedes(other, session))
@@ -117,7 +117,7 @@ function settleHere(record: UserRecord, now: number, policy: Policy): Here {
   if (here.state === 'here') return here
   let showAt = Number.POSITIVE_INFINITY
   for (const session of sessions) {
-    // Whoever came no later than the others went takes over from them; that is not an arrival.
+    // A session that started before the last departure was shown takes over; it is not an arrival.
     const delayMs = session.connectedAt <= shown.since ? 0 : policy.onlineDelayMs
     showAt = Math.min(showAt, session.connectedAt + delayMs)
   }
@@ -138,7 +138,7 @@ function show(record: UserRecord, now: number, policy: Policy): UserRecord {
   }
   let lastSeen = shown.lastSeen
   if (masked) {
-    // Going invisible looks like leaving in the moment it was chosen; after it, nothing moves.
+    // Going invisible looks like leaving at the moment it was chosen; after that nothing moves.
     const goneAt = Math.min(record.availability!.setAt, now)
     if (shown.status !== 'offline') lastSeen = Math.max(record.lastSeen ?? goneAt, goneAt)
   } else if (next.status !== 'offline' || shown.status !== 'offline') {
@@ -155,7 +155,7 @@ function show(record: UserRecord, now: number, policy: Policy): UserRecord {
 
 type View = Pick<Shown, 'status' | 'devices' | 'customStatus'>
 
-/** What a person shows of themselves when they do not hide. */
+/** What is shown of a user who is not invisible. */
 export function openView(record: UserRecord, now: number, policy: Policy): View {
   const customStatus = effectiveCustomStatus(record, now)
   if (record.here.state !== 'here') return { status: 'offline', devices: [], customStatus }
@@ -174,8 +174,8 @@ export function openView(record: UserRecord, now: number, policy: Policy): View 
   }
 }
 
-// An invisible person keeps the custom status they had, and it expires as it would for anybody
-// who is offline: a status past its own expiry would give them away.
+// An invisible user keeps the custom status that was shown, and it expires as for any offline user: a status
+// past its own expiry would give the user away.
 function maskedView(shown: Shown, now: number): View {
   const { customStatus } = shown
   const expired = customStatus !== null && customStatus.expiresAt !== null && customStatus.expiresAt <= now

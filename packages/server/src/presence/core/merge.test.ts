@@ -7,19 +7,19 @@ import {
   choose,
   closed,
   connected,
-  createPerson,
+  createUser,
   idle,
   left,
   lost,
   say,
-} from '../../../../../testing/presence-person.ts'
+} from '../../../../../testing/presence-user.ts'
 import { POLICIES, POLICY_NAMES, type PolicyName } from './policy.ts'
 
 const { instant } = POLICIES
 const T = 10_000_000
 
 test('[P7] [D7] any active session is online, all idle is away, none is offline', () => {
-  const alice = createPerson(instant)
+  const alice = createUser(instant)
   expect(alice.at(T).status).toBe('offline')
   expect(alice.at(T + 1, connected('web#1', T + 1), connected('mobile#1', T + 1)).status).toBe('online')
   expect(alice.at(T + 2, idle('web#1', T + 2)).status).toBe('online')
@@ -31,7 +31,7 @@ test('[P7] [D7] any active session is online, all idle is away, none is offline'
 
 describe('[P8] [S1] what people choose', () => {
   test.each(['away', 'busy'] as const)('[P8] %s stands in place of online and of away', (choice) => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 1, choose(choice, T + 1)).status).toBe(choice)
     expect(alice.at(T + 2, idle('web#1', T + 2)).status).toBe(choice)
@@ -40,14 +40,14 @@ describe('[P8] [S1] what people choose', () => {
   })
 
   test('[P8] it ends at its expiry', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), choose('busy', T, T + 60_000))
     expect(alice.at(T + 59_999).status).toBe('busy')
     expect(alice.at(T + 60_000).status).toBe('online')
   })
 
   test('[P8] it does not make an absent user present, and waits for them', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     expect(alice.at(T, choose('busy', T)).status).toBe('offline')
     expect(alice.at(T + 1, connected('web#1', T + 1)).status).toBe('busy')
     alice.at(T + 2, closed('web#1', T + 2))
@@ -56,7 +56,7 @@ describe('[P8] [S1] what people choose', () => {
   })
 
   test('[P8] [P13] traces of somebody are away, whatever they had chosen', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T), choose('busy', T))
     alice.at(T + 10, closed('web#1', T + 10))
     expect(alice.at(T + 5_010)).toMatchObject({ status: 'away', devices: [] })
@@ -65,7 +65,7 @@ describe('[P8] [S1] what people choose', () => {
 
 describe('[P9] [D7] the list of devices', () => {
   test('[P9] active ones first, then by last activity, newest first', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T + 1), connected('desktop#1', T + 2))
     expect(alice.at(T + 2).devices).toEqual(['desktop', 'mobile', 'web'])
     expect(alice.at(T + 3, active('web#1', T + 3)).devices).toEqual(['web', 'desktop', 'mobile'])
@@ -76,13 +76,13 @@ describe('[P9] [D7] the list of devices', () => {
   })
 
   test('[P9] equal instants still give one order', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T), connected('desktop#1', T))
     expect(alice.at(T).devices).toEqual(['desktop', 'mobile', 'web'])
   })
 
   test('[P9] a platform is listed once, at the place of its best session', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(
       T,
       connected('web#1', T),
@@ -94,14 +94,14 @@ describe('[P9] [D7] the list of devices', () => {
   })
 
   test('[P9] a second tab that comes and goes at the same place is not a change', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T))
     alice.at(T + 1, connected('web#2', T + 1))
     expect(alice.at(T + 2, left('web#2', T + 2))).toEqual(before)
   })
 
   test('[P9] [P13] somebody who only lingers has no device', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 10, closed('mobile#1', T + 10))
     expect(alice.at(T + 5_010)).toMatchObject({ status: 'online', devices: ['web'] })
@@ -109,7 +109,7 @@ describe('[P9] [D7] the list of devices', () => {
   })
 
   test('[P9] a custom status does not touch it', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     expect(alice.at(T + 1, say('lunch', T + 1)).devices).toEqual(['mobile', 'web'])
   })
@@ -182,7 +182,7 @@ describe.each([...POLICY_NAMES])('[D7] [P7] two devices under %s', (name) => {
               ]
               if (first === 'mobile') leavers.reverse()
               leavers[1]!.endAt += gapMs
-              const alice = createPerson(policy)
+              const alice = createUser(policy)
               alice.at(T, connected('web#1', T), connected('mobile#1', T))
               const reports = { active, idle }
               alice.at(T + 10, reports[web]('web#1', T + 10, { lastActiveAt: T + 10 }))

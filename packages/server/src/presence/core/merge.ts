@@ -1,5 +1,5 @@
-// Many devices, one status. The merge looks only at votes, so the order in which devices spoke
-// cannot matter.
+// Merges the sessions of a user into one status. It looks only at votes, so the order of reports does not
+// matter.
 import { PLATFORMS, type Platform } from '@greendot/protocol'
 import type { Policy } from './policy.ts'
 import type { Session, UserRecord } from './record.ts'
@@ -8,12 +8,12 @@ import { voteOf } from './votes.ts'
 export interface Merged {
   /** Platforms that count as live, most recently active first. */
   devices: readonly Platform[]
-  /** What the devices alone say: anyone active, all idle, only traces of somebody, or nobody. */
+  /** By sessions alone: one is active, all are idle, some only linger, or none counts. */
   activity: 'active' | 'idle' | 'lingering' | 'none'
 }
 
 const NO_DEVICES: readonly Platform[] = []
-// Nearly everybody has one device: they share these lists instead of owning one each.
+// Nearly every user has one device: such records share these lists.
 const ONE_DEVICE = new Map<Platform, readonly Platform[]>(PLATFORMS.map((platform) => [platform, [platform]]))
 
 export function mergeSessions(sessions: UserRecord['sessions'], at: number, policy: Policy): Merged {

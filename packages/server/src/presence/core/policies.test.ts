@@ -4,11 +4,11 @@ import { describe, expect, test } from 'bun:test'
 import {
   closed,
   connected,
-  createPerson,
+  createUser,
   left,
   lost,
-  type Person,
-} from '../../../../../testing/presence-person.ts'
+  type TestUser,
+} from '../../../../../testing/presence-user.ts'
 import { POLICIES } from './policy.ts'
 
 const T = 10_000_000
@@ -16,10 +16,10 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
 /** The status holds until `at`, and is the other one from then on, without an event. */
-function expectTurn(person: Person, at: number, from: string, to: string): void {
-  expect({ at, status: person.at(at - 1).status }).toEqual({ at, status: from as 'online' })
-  expect(person.dueAt()).toBe(at)
-  expect({ at, status: person.at(at).status }).toEqual({ at, status: to as 'online' })
+function expectTurn(user: TestUser, at: number, from: string, to: string): void {
+  expect({ at, status: user.at(at - 1).status }).toEqual({ at, status: from as 'online' })
+  expect(user.dueAt()).toBe(at)
+  expect({ at, status: user.at(at).status }).toEqual({ at, status: to as 'online' })
 }
 
 test('[D1] [D4] [D6] the figures of the presets', () => {
@@ -53,7 +53,7 @@ test('[D1] [D4] [D6] the figures of the presets', () => {
 
 describe('[P11] [P12] [P14] instant', () => {
   const here = () => {
-    const alice = createPerson(POLICIES.instant)
+    const alice = createUser(POLICIES.instant)
     expect(alice.at(T, connected('web#1', T)).status).toBe('online')
     expect(alice.dueAt()).toBeNull()
     return alice
@@ -78,27 +78,27 @@ describe('[P11] [P12] [P14] instant', () => {
 
 describe('[P11] [P12] [P14] calm', () => {
   test('[D6] 5 s to come online', () => {
-    const alice = createPerson(POLICIES.calm)
+    const alice = createUser(POLICIES.calm)
     alice.at(T, connected('web#1', T))
     expectTurn(alice, T + 5 * SECOND, 'offline', 'online')
   })
 
   test('[D6] 30 s to go offline after a closed socket', () => {
-    const alice = createPerson(POLICIES.calm)
+    const alice = createUser(POLICIES.calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + MINUTE, closed('web#1', T + MINUTE))
     expectTurn(alice, T + MINUTE + 30 * SECOND, 'online', 'offline')
   })
 
   test('[D2] [D6] silence is offline after its 90 s and 30 s more', () => {
-    const alice = createPerson(POLICIES.calm)
+    const alice = createUser(POLICIES.calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 90 * SECOND, lost('web#1', T + 90 * SECOND, T))
     expectTurn(alice, T + 120 * SECOND, 'online', 'offline')
   })
 
   test('[D2] a goodbye is offline at once all the same', () => {
-    const alice = createPerson(POLICIES.calm)
+    const alice = createUser(POLICIES.calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 5 * SECOND)
     expect(alice.at(T + MINUTE, left('web#1', T + MINUTE)).status).toBe('offline')
@@ -107,7 +107,7 @@ describe('[P11] [P12] [P14] calm', () => {
 
 describe('[P12] [P13] [D5] linger', () => {
   test('[D5] silence: online under 30 s, away under 5 min, then offline', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 30 * SECOND - 1)).toMatchObject({ status: 'online', devices: ['web'] })
     expect(alice.at(T + 30 * SECOND, lost('web#1', T + 30 * SECOND, T))).toMatchObject({
@@ -119,14 +119,14 @@ describe('[P12] [P13] [D5] linger', () => {
   })
 
   test('[D5] silence that is swept a second late is as late once, not twice', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T))
     alice.at(T + 31 * SECOND, lost('web#1', T + 30 * SECOND, T))
     expectTurn(alice, T + 5 * MINUTE, 'away', 'offline')
   })
 
   test('[D5] a closed socket: online for 5 s, away until 5 min, then offline', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T))
     alice.at(T + MINUTE, closed('web#1', T + MINUTE))
     expectTurn(alice, T + MINUTE + 5 * SECOND, 'online', 'away')
@@ -134,14 +134,14 @@ describe('[P12] [P13] [D5] linger', () => {
   })
 
   test('[D2] a goodbye does not linger', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + MINUTE, left('web#1', T + MINUTE)).status).toBe('offline')
     expect(alice.dueAt()).toBeNull()
   })
 
   test('[D5] a device that comes back while it lingers is shown at once', () => {
-    const alice = createPerson(POLICIES.linger)
+    const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T))
     alice.at(T + 30 * SECOND, lost('web#1', T + 30 * SECOND, T))
     expect(alice.at(T + 4 * MINUTE, connected('web#2', T + 4 * MINUTE))).toMatchObject({
@@ -153,7 +153,7 @@ describe('[P12] [P13] [D5] linger', () => {
 })
 
 test('[P11] [P14] without delays everything shows at once', () => {
-  const alice = createPerson({ ...POLICIES.instant, onlineDelayMs: 0, offlineDelayMs: 0 })
+  const alice = createUser({ ...POLICIES.instant, onlineDelayMs: 0, offlineDelayMs: 0 })
   expect(alice.at(T, connected('web#1', T)).status).toBe('online')
   expect(alice.at(T + 1, closed('web#1', T + 1)).status).toBe('offline')
   expect(alice.at(T + 2, connected('web#2', T + 2)).status).toBe('online')

@@ -1,6 +1,6 @@
-// The delays that turn sessions into a status, and the three presets. `instant` shows everything
-// at once and forgives a reload; `calm` waits before it says anything; `linger` lets people fade
-// through away before they are gone.
+// The delays that turn sessions into a status, and the three presets. `instant` shows a change at once and
+// allows for a reload; `calm` waits before it shows a change; `linger` shows a lost user as away before
+// offline.
 
 export interface Policy {
   heartbeatIntervalMs: number

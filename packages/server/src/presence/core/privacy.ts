@@ -1,25 +1,25 @@
-// What a person decides about who sees them. A value in the record like any other choice, so that
-// every change of the person carries the privacy it happened under.
+// The privacy settings of a user. They are a part of the record, so that every change of the user carries the
+// privacy it happened under.
 import type { Audience, LastSeenPrecision } from '@greendot/protocol'
 
-/** People one person may name in each of their two lists. */
+/** Users in each of the two lists. */
 export const LISTED_MAX = 1000
 export const LISTED_BYTES_MAX = 16 * 1024
 
 export interface Privacy {
-  /** Null where the person left it to the server's default. */
+  /** Null for the server's default. */
   statusVisibility: Audience | null
   lastSeenVisibility: Audience | null
-  /** Only those who show themselves to me may see me. */
+  /** Only viewers that show the same to this user see it. */
   reciprocal: boolean
   lastSeenPrecision: LastSeenPrecision
-  /** Named people, who win over the audience; whoever is on both lists is denied. */
+  /** Users by id. The lists win over the audience; a user on both lists is denied. */
   allow: readonly string[]
   deny: readonly string[]
 }
 
 export interface PrivacySetting extends Privacy {
-  /** When the person last changed any of it. */
+  /** When any of it was last changed. */
   setAt: number
 }
 
@@ -32,24 +32,24 @@ export const NO_PRIVACY_CHOSEN: Privacy = {
   deny: [],
 }
 
-/** What decides who may see somebody, besides the contact list itself. */
+/** What decides who sees a user, besides the contact list itself. */
 export interface VisibilityInputs {
   privacy: PrivacySetting | null
-  /** When the contact list was last edited; what was known of it before is not to be relied on. */
+  /** When the contact list was last edited; answers about earlier editions are void. */
   contactsAt: number
 }
 
-/** Somebody who never chose anything and whose list nobody edited. */
+/** A user without privacy settings whose contact list was never edited. */
 export const UNRESTRICTED: VisibilityInputs = Object.freeze({ privacy: null, contactsAt: 0 })
 
-/** Null for the many who never chose anything and whose list nobody edited. */
+/** Null for a user without privacy settings whose contact list was never edited, which is most users. */
 export function visibilityInputsOf({ privacy, contactsAt }: VisibilityInputs): VisibilityInputs | null {
   return privacy === null && contactsAt === 0 ? null : { privacy, contactsAt }
 }
 
-/** What the server's operator decided. */
+/** The server's configuration. */
 export interface PrivacyRules {
   defaultVisibility: Audience
-  /** The status that hidden and unknown people have. */
+  /** The status of hidden and unknown users. */
   hiddenAs: 'offline' | null
 }

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import type { Activity } from '@greendot/protocol'
 import fc from 'fast-check'
 import { DAWN_AT, type Delivery, type History, policies } from '../../../../../testing/presence-histories.ts'
+import { everyRecord, holds } from '../../../../../testing/presence-properties.ts'
 import {
   active,
   choose,
@@ -14,8 +15,7 @@ import {
   left,
   lost,
   say,
-} from '../../../../../testing/presence-person.ts'
-import { everyRecord, holds } from '../../../../../testing/presence-properties.ts'
+} from '../../../../../testing/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { toPresence } from './view.ts'
 

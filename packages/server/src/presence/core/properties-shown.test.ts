@@ -4,8 +4,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { histories } from '../../../../../testing/presence-histories.ts'
-import { type Look, lookOf } from '../../../../../testing/presence-person.ts'
 import { everyRecord, framesOf, holds } from '../../../../../testing/presence-properties.ts'
+import { type Look, lookOf } from '../../../../../testing/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { isInvisible, nextDeadline, step } from './machine.ts'
 import type { Policy } from './policy.ts'
@@ -60,7 +60,7 @@ test('[P18] last seen never goes backwards and never lies in the future', () => 
   )
 })
 
-/** What an event proves about when the person was here; null when it proves nothing. */
+/** What an event proves about when the user was here; null when it proves nothing. */
 function proofOf(event: PresenceEvent): number | null {
   switch (event.type) {
     case 'connected':

@@ -1,6 +1,6 @@
-// The hot record of one user: everything the machine needs to know about them, as a plain value.
-// Records are never mutated; the machine returns a new one. What others may see of a user is
-// `shown`, and it is frozen between visible changes: one version, one object.
+// The hot record of one user: everything the machine needs, as a plain value. Records are never mutated; the
+// machine returns a new one. What others may see of the user is `shown`, which is frozen between visible
+// changes: one version, one object.
 import type { Activity, Availability, Platform, Status } from '@greendot/protocol'
 import type { PrivacySetting } from './privacy.ts'
 
@@ -35,7 +35,7 @@ export interface Tombstone {
 export interface AvailabilitySetting {
   status: Availability
   expiresAt: number | null
-  /** When the person chose it; the newest choice wins. */
+  /** When it was chosen; the newest wins. */
   setAt: number
 }
 
@@ -53,7 +53,7 @@ export interface ShownCustomStatus {
   expiresAt: number | null
 }
 
-/** What everybody else sees. */
+/** What viewers see that may see everything. */
 export interface Shown {
   status: Status
   since: number
@@ -62,15 +62,15 @@ export interface Shown {
   devices: readonly Platform[]
 }
 
-/** After how much inactivity this person is away, if they chose for themselves. */
+/** After how much inactivity the user is away, where the user chose it. */
 export interface AwayAfterSetting {
   awayAfterMs: number | null
   setAt: number
 }
 
 /**
- * Whether the person is here, after the delays and before anything they chose by hand.
- * `arriving` waits for the online delay, and nobody can see it yet.
+ * Whether the user is present, after the delays and before manual settings. `arriving` waits for the online
+ * delay and is not shown yet.
  */
 export type Here = { state: 'absent' } | { state: 'arriving'; showAt: number } | { state: 'here' }
 
@@ -87,7 +87,7 @@ export interface UserRecord {
   contactsAt: number
   here: Here
   shown: Shown
-  /** The last proof that the person was here; true even while they are invisible. */
+  /** The last proof that the user was present, also while the user is invisible. */
   lastSeen: number | null
   version: number
   /** Deadlines at or before this instant have had their effect. */
@@ -98,7 +98,7 @@ const NOTHING_SHOWN: Shown = { status: 'offline', since: 0, lastSeen: null, cust
 const ABSENT: Here = { state: 'absent' }
 const NONE: readonly never[] = []
 
-/** Somebody nobody has ever heard of. Their first visible change will be `version + 1`. */
+/** An unknown user. The first visible change will be `version + 1`. */
 export function emptyRecord(version = 0): UserRecord {
   return {
     sessions: NONE,
@@ -117,14 +117,14 @@ export function emptyRecord(version = 0): UserRecord {
   }
 }
 
-/** Nothing is in it, as an erasure leaves it for a while: somebody nobody has heard of. */
+/** Whether nothing is in it, as an erasure leaves it for a while: such a user is unknown. */
 export function isBare(record: UserRecord): boolean {
   const { sessions, lastSeen, availability, customStatus, awayAfter, privacy, shown } = record
   if (sessions.length > 0 || lastSeen !== null) return false
   return [availability, customStatus, awayAfter, privacy, shown.customStatus].every((part) => part === null)
 }
 
-/** Kept hot, so that somebody hidden or invisible stays so even while the archive cannot be asked. */
+/** Such users are kept hot, so that they stay hidden or invisible while the archive does not answer. */
 export function hasSettings({ availability, customStatus, privacy }: UserRecord): boolean {
   if (privacy !== null) return true
   const isChosen = availability !== null && availability.status !== 'auto'

@@ -1,5 +1,5 @@
 // Session events applied to the list of sessions: facts only, no delays and nothing visible.
-// Invariant: a replayed, duplicated or outdated event returns the very same record.
+// Invariant: a replayed, duplicated or outdated event returns the same record.
 import type { PresenceEvent } from './event.ts'
 import { byRecency } from './merge.ts'
 import type { Policy } from './policy.ts'
@@ -21,7 +21,7 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
   const index = record.sessions.findIndex((session) => session.id === event.sessionId)
   const known = record.sessions[index]
   if (known !== undefined) {
-    // An ended session does not come back: whoever reconnects is a new session of the device.
+    // An ended session does not come back: a reconnect is a new session of the device.
     if (known.end.state !== 'live' || event.at <= known.eventAt) return record
     const lastActiveAt = Math.max(known.lastActiveAt, event.lastActiveAt)
     const sessions = record.sessions.with(index, {
@@ -46,7 +46,7 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
     end: LIVE,
   }
   const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
-  // Its former self goes in the same step, so that one connection never counts twice.
+  // The session's former id goes in the same step, so that one connection never counts twice.
   const isFormer = ({ id }: Session) => event.again?.formerIds.includes(id) ?? false
   const rest = dropSessions(record, isFormer, event.at)
   // Sorted, so that two devices arriving together give one record whichever came first.
@@ -62,7 +62,7 @@ function resume(session: Session, sessions: UserRecord['sessions'], now: number,
     (other) =>
       supersedes(session, other) || (other.deviceId === session.deviceId && other.end.state === 'live'),
   )
-  // Of several tabs it carries on as the one people see: traces speak only where nothing else does.
+  // Of several tabs it carries on as one that counts; lingering ones are used only when no other counts.
   const counted = formers.filter((other) => voteOf(other, now, policy) === other.activity)
   const former = (counted.length > 0 ? counted : formers).sort(byRecency)[0]
   if (former === undefined) return session
@@ -105,7 +105,7 @@ export function applyDeviceLeft(record: UserRecord, event: DeviceLeft, now: numb
   return rest === record ? record : seen(rest, event.at, now)
 }
 
-/** Everything attached to a gateway's lease is lost with it. */
+/** The live sessions of a gateway are lost with its lease. */
 export function applyGatewayLost(record: UserRecord, event: GatewayLost, now: number): UserRecord {
   const isLost = ({ gatewayId, end }: Session) => gatewayId === event.gatewayId && end.state === 'live'
   if (!record.sessions.some(isLost)) return record
@@ -116,7 +116,7 @@ export function applyGatewayLost(record: UserRecord, event: GatewayLost, now: nu
   return seen({ ...record, sessions }, event.provenAt, now)
 }
 
-/** Removes sessions and buries them, so that their events are known to be history. */
+/** Replaces sessions by tombstones, so that late events of them change nothing. */
 export function dropSessions(
   record: UserRecord,
   isOver: (session: Session) => boolean,
@@ -125,18 +125,18 @@ export function dropSessions(
   if (!record.sessions.some(isOver)) return record
   const over = record.sessions.filter(isOver)
   const sessions = record.sessions.filter((session) => !over.includes(session))
-  const buried = over.map((session): Tombstone => {
-    // A clock ahead of ours may have dated its events after our now; they are history all the same.
+  const added = over.map((session): Tombstone => {
+    // A clock ahead of ours may have dated its events after `now`; they are over all the same.
     return { id: session.id, endedAt: Math.max(endedAt, session.eventAt) }
   })
-  const tombstones = [...record.tombstones, ...buried]
+  const tombstones = [...record.tombstones, ...added]
   tombstones.sort((a, b) => a.endedAt - b.endedAt || (a.id < b.id ? -1 : 1))
   return { ...record, sessions, tombstones }
 }
 
 /**
- * Replaces old tombstones by one instant before which everything is history. Only when settling:
- * between events that are applied together it would make their order matter.
+ * Replaces old tombstones by one instant: sessions that started before it are over. Only when settling,
+ * because between events that are applied together it would make their order matter.
  */
 export function forgetTombstones(record: UserRecord, now: number): UserRecord {
   const { tombstones } = record
@@ -147,7 +147,7 @@ export function forgetTombstones(record: UserRecord, now: number): UserRecord {
   return { ...record, tombstones: kept, forgottenAt: Math.max(record.forgottenAt, newestForgotten.endedAt) }
 }
 
-// A proof of life never lies in the future and never takes last seen backwards.
+// A proof of life is never in the future and never takes last seen backwards.
 function seen(record: UserRecord, provenAt: number, now: number): UserRecord {
   const at = Math.min(provenAt, now)
   return record.lastSeen !== null && record.lastSeen >= at ? record : { ...record, lastSeen: at }

@@ -1,5 +1,5 @@
-// What people choose, as last-writer-wins registers. The newest choice wins; two choices of the
-// same instant are ordered by their value, so that the order of arrival cannot matter.
+// The settings of a user, as last-writer-wins registers. The newest wins; two of the same instant are ordered
+// by value, so that the order of arrival does not matter.
 import type { PresenceEvent } from './event.ts'
 import { NO_PRIVACY_CHOSEN, type Privacy } from './privacy.ts'
 import type { UserRecord } from './record.ts'
@@ -10,7 +10,7 @@ type Choice = Extract<PresenceEvent, { type: ChoiceType }>
 export function applyChoice(record: UserRecord, event: Choice): UserRecord {
   switch (event.type) {
     case 'set_availability': {
-      // Automatic is where expiries lead to, so it has none itself.
+      // An expiry leads to automatic, so automatic has none itself.
       const expiresAt = event.status === 'auto' ? null : event.expiresAt
       const next = { status: event.status, expiresAt, setAt: event.at }
       return wins(next, record.availability) ? { ...record, availability: next } : record
@@ -36,8 +36,8 @@ export function applyChoice(record: UserRecord, event: Choice): UserRecord {
 }
 
 /**
- * A change of privacy merges into what there is, so none may be lost to one that was dated later by
- * another clock: they take effect in the order in which they are committed. Saying it again changes nothing.
+ * A change of privacy merges into the earlier settings, so none may be lost to one that another clock dated
+ * later: they take effect in the order of their commits. Repeating one changes nothing.
  */
 function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number): UserRecord {
   const before = record.privacy
@@ -47,7 +47,7 @@ function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number)
   return { ...record, privacy: { ...merged, setAt: Math.max(at, setAt + 1) } }
 }
 
-/** Whether a choice takes the place of the one there is, by instant and then by value. */
+/** Whether `next` replaces `current`, by instant and then by value. */
 export function wins<T extends { setAt: number }>(next: T, current: T | null): boolean {
   if (current === null || next.setAt > current.setAt) return true
   return next.setAt === current.setAt && JSON.stringify(next) > JSON.stringify(current)

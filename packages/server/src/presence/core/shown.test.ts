@@ -6,12 +6,12 @@ import {
   choose,
   closed,
   connected,
-  createPerson,
+  createUser,
   idle,
   left,
   lost,
   say,
-} from '../../../../../testing/presence-person.ts'
+} from '../../../../../testing/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { POLICIES } from './policy.ts'
 import { emptyRecord } from './record.ts'
@@ -22,7 +22,7 @@ const T = 10_000_000
 
 describe('[P17] version', () => {
   test('[P17] one more with each visible change of status, devices or custom status', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     expect(alice.at(T, connected('web#1', T)).version).toBe(1)
     expect(alice.at(T + 1, idle('web#1', T + 1)).version).toBe(2)
     expect(alice.at(T + 2, connected('mobile#1', T + 2)).version).toBe(3)
@@ -36,7 +36,7 @@ describe('[P17] version', () => {
   })
 
   test('[P17] [D9] not with what changes nothing visible', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T), say('lunch', T))
     const quiet: PresenceEvent[] = [
       active('web#1', T + 1),
@@ -52,14 +52,14 @@ describe('[P17] version', () => {
   })
 
   test('[P17] it goes on from where the archive left it', () => {
-    const alice = createPerson(instant, emptyRecord(41))
+    const alice = createUser(instant, emptyRecord(41))
     expect(alice.at(T, connected('web#1', T)).version).toBe(42)
   })
 })
 
 describe('[P18] [S4] last seen', () => {
   test('[P18] a goodbye and a closed socket are proof of the moment they happened', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 90, left('web#1', T + 80)).last_seen).toBe(T + 80)
     alice.at(T + 100, connected('web#2', T + 100))
@@ -71,14 +71,14 @@ describe('[P18] [S4] last seen', () => {
     ['instant', instant, T + 35_000],
     ['linger', linger, T + 300_000],
   ] as const)('[P18] for somebody lost under %s it is the last proof of life', (_, policy, offlineAt) => {
-    const alice = createPerson(policy)
+    const alice = createUser(policy)
     alice.at(T - 5_000, connected('web#1', T - 5_000))
     alice.at(T + 30_400, lost('web#1', T + 30_000, T))
     expect(alice.at(offlineAt)).toMatchObject({ status: 'offline', last_seen: T })
   })
 
   test('[P18] it never goes backwards, not even for somebody lost with an old proof', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 50_000, left('mobile#1', T + 50_000))
     alice.at(T + 51_000, lost('web#1', T + 51_000, T + 21_000))
@@ -86,7 +86,7 @@ describe('[P18] [S4] last seen', () => {
   })
 
   test('[P18] it is frozen between visible changes: one version is one object', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T))
     expect(before.last_seen).toBe(T)
     expect(alice.at(T + 60_000, active('web#1', T + 60_000))).toEqual(before)
@@ -98,14 +98,14 @@ describe('[P18] [S4] last seen', () => {
   })
 
   test('[P18] it never lies in the future of a clock that runs behind', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     expect(alice.at(T, connected('web#1', T + 5_000))).toMatchObject({ version: 0 })
     alice.at(T + 5_000)
     expect(alice.at(T + 5_001, left('web#1', T + 9_000)).last_seen).toBe(T + 5_001)
   })
 
   test('[P18] [P14] an arrival nobody saw does not move it', () => {
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 60_000, left('web#1', T + 60_000))
     alice.at(T + 70_000, connected('web#2', T + 70_000))
@@ -118,7 +118,7 @@ describe('[P18] [S4] last seen', () => {
 
 describe('[P20] [S1] [S3] the newest choice wins', () => {
   test('[P20] an older choice that arrives later changes nothing', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 20, choose('busy', T + 10), say('new', T + 10))
     expect(alice.at(T + 30, choose('away', T + 9), say('old', T + 9))).toEqual(before)
@@ -138,7 +138,7 @@ describe('[P20] [S1] [S3] the newest choice wins', () => {
   ] satisfies [string, PresenceEvent, PresenceEvent][])(
     '[P20] choices of the same instant give one outcome in both orders: %s',
     (_, one, other) => {
-      const [a, b] = [createPerson(instant), createPerson(instant)]
+      const [a, b] = [createUser(instant), createUser(instant)]
       for (const event of [connected('web#1', T), one, other]) a.at(T, event)
       for (const event of [connected('web#1', T), other, one]) b.at(T, event)
       const { version: _a, ...outcomeA } = a.record()
@@ -148,7 +148,7 @@ describe('[P20] [S1] [S3] the newest choice wins', () => {
   )
 
   test('[P20] automatic and nothing have no expiry, whatever was asked', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, choose('auto', T, T + 500), say(null, T, T + 500))
     expect(alice.dueAt()).toBeNull()
     expect(alice.own(T)).toMatchObject({
@@ -161,7 +161,7 @@ describe('[P20] [S1] [S3] the newest choice wins', () => {
 
 describe('[P21] [S3] expiries', () => {
   test('[P21] a custom status disappears at its deadline', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     const before = alice.at(T, say('lunch', T, T + 60_000))
     expect(before).toMatchObject({
       custom_status: { text: 'lunch', emoji: null, expires_at: T + 60_000 },
@@ -173,7 +173,7 @@ describe('[P21] [S3] expiries', () => {
   })
 
   test('[P21] an availability returns to automatic at its deadline', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), choose('busy', T, T + 60_000))
     expect(alice.at(T + 59_999)).toMatchObject({ status: 'busy', version: 1 })
     expect(alice.own(T + 59_999)).toMatchObject({ availability: 'busy', availability_expires_at: T + 60_000 })
@@ -182,7 +182,7 @@ describe('[P21] [S3] expiries', () => {
   })
 
   test('[P21] everything that ends at one deadline is one visible change', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T), choose('busy', T, T + 10_000), say('lunch', T, T + 10_000))
     alice.at(T + 5_000, closed('web#1', T + 5_000))
     expect(alice.at(T + 9_999).version).toBe(1)
@@ -190,7 +190,7 @@ describe('[P21] [S3] expiries', () => {
   })
 
   test('[P21] what had expired before it arrived is never shown', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 10, choose('busy', T + 1, T + 10), say('lunch', T + 1, T + 10))).toMatchObject({
       status: 'online',
@@ -203,20 +203,20 @@ describe('[P21] [S3] expiries', () => {
 describe('[P23] nothing to show', () => {
   test('[P23] somebody new looks like somebody nobody has heard of', () => {
     expect(toPresence('alice', emptyRecord(77))).toEqual(unknownPresence('alice'))
-    const alice = createPerson(calm)
+    const alice = createUser(calm)
     expect(alice.at(T, connected('web#1', T), choose('busy', T))).toEqual(unknownPresence('alice'))
     expect(sourceOf(alice.record())).toBe('db')
   })
 
   test('[P23] so does somebody whose only trace has gone; their versions go on all the same', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     expect(alice.at(T, say('lunch', T)).version).toBe(1)
     expect(alice.at(T + 1, say(null, T + 1))).toEqual(unknownPresence('alice'))
     expect(alice.at(T + 2, say('dinner', T + 2)).version).toBe(3)
   })
 
   test('[P23] somebody who was ever seen keeps a version', () => {
-    const alice = createPerson(instant)
+    const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 1, left('web#1', T + 1))).toMatchObject({
       status: 'offline',
@@ -228,7 +228,7 @@ describe('[P23] nothing to show', () => {
 
 test('[P24] nobody stays for ever: after the last deadline everybody without a live session is offline', () => {
   for (const policy of [instant, calm, linger]) {
-    const alice = createPerson(policy)
+    const alice = createUser(policy)
     alice.at(T, connected('web#1', T), connected('web#2', T), connected('mobile#1', T), choose('away', T))
     alice.at(T + 100_000, closed('web#1', T + 100_000))
     alice.at(T + 110_000, lost('web#2', T + 110_000, T + 80_000))

@@ -1,5 +1,5 @@
-// From a record to what is sent: the presence object for others and the own view for the person.
-// Others only ever get what is in `shown`; nothing here looks past it on their behalf.
+// From a record to what is sent: the presence object for others and the own view for the user. Others only get
+// what is in `shown`.
 import type { CustomStatus, OwnPresence, Presence, Source } from '@greendot/protocol'
 import { effectiveAvailability, effectiveCustomStatus, isInvisible, openView } from './machine.ts'
 import type { Policy } from './policy.ts'
@@ -8,7 +8,7 @@ import type { Session, Shown, ShownCustomStatus, UserRecord } from './record.ts'
 
 type HiddenAs = PrivacyRules['hiddenAs']
 
-/** What everybody sees of somebody nobody has ever heard of, and of somebody hidden from them. */
+/** What a viewer sees of an unknown user and of a hidden user. */
 export function unknownPresence(userId: string, hiddenAs: HiddenAs = 'offline'): Presence {
   return { user_id: userId, status: hiddenAs, last_seen: null, custom_status: null, devices: [], version: 0 }
 }
@@ -26,19 +26,19 @@ export function toPresence(userId: string, record: UserRecord, hiddenAs: HiddenA
   }
 }
 
-/** By what is shown, never by where the record was found: an invisible person must read as `db`. */
+/** By what is shown, not by where the record was found: an invisible user must read as `db`. */
 export function sourceOf(record: UserRecord): Source {
   return record.shown.status === 'offline' ? 'db' : 'live'
 }
 
-/** Somebody with nothing to show is somebody nobody heard of, and has version 0 like them. */
-export function isBlank(shown: Shown): boolean {
+/** A user with nothing to show looks like an unknown user, with version 0. */
+function isBlank(shown: Shown): boolean {
   return shown.status === 'offline' && shown.lastSeen === null && shown.customStatus === null
 }
 
 export function toOwnPresence(userId: string, record: UserRecord, now: number, policy: Policy): OwnPresence {
   const availability = effectiveAvailability(record, now)
-  // The mask is for others: people see themselves as they would be seen without it.
+  // In the own view an invisible user is shown as without the invisibility.
   const view = isInvisible(record, now) ? openView(record, now, policy) : record.shown
   return {
     ...toPresence(userId, record),

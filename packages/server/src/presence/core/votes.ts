@@ -1,6 +1,6 @@
-// How much a session counts at an instant. A live session votes with its activity. One that ended
-// without a goodbye keeps its vote for the offline delay, so a reload or a tunnel is not a
-// departure, and may then linger as away. The instants at which a vote changes are deadlines.
+// The vote of a session at an instant. A live session votes with its activity. A session that ended without a
+// goodbye keeps its vote for the offline delay, so that a reload or a tunnel is not a departure, and may then
+// linger as away. The instants at which a vote changes are deadlines.
 import type { Activity } from '@greendot/protocol'
 import type { Policy } from './policy.ts'
 import type { Session } from './record.ts'
@@ -18,7 +18,7 @@ function fade(session: Session, policy: Policy): { graceUntil: number; lingerUnt
       return { graceUntil, lingerUntil: policy.lingerMs > 0 ? end.since + policy.lingerMs : graceUntil }
     }
     case 'lost':
-      // With lingering, the silent time to live was the grace: away starts the moment we know.
+      // With lingering, the time to live was the grace: away starts when the loss is found.
       if (policy.lingerMs > 0) {
         return { graceUntil: end.since, lingerUntil: end.provenAt + policy.lingerMs }
       }

@@ -1,6 +1,6 @@
-// The part of an explanation that is about time: which deadline comes next and what it ends, what the
-// gateways watch for, and when people will see another status. There is always a sentence about the next
-// deadline, so that whoever asks knows whether waiting helps.
+// The part of an explanation that is about time: the next deadline and what it ends, when a gateway gives up a
+// session, and when another status is shown. There is always a sentence about the next deadline, so that an
+// operator knows whether waiting helps.
 
 import { voteChangesAt, voteOf } from '../core/votes.ts'
 import type { Facts } from './facts.ts'
@@ -10,7 +10,7 @@ export function deadlineSentencesOf(facts: Facts): string[] {
   return [ofNextDeadline(facts), ...ofLiveSessions(facts), ...ofPending(facts)]
 }
 
-/** It has passed, and no sweep has seen it yet. */
+/** The next deadline has passed, and no sweep has found it yet. */
 export const isOverdue = ({ nextDeadlineAt, now }: Facts): boolean =>
   nextDeadlineAt !== null && nextDeadlineAt <= now
 
@@ -19,11 +19,11 @@ function ofNextDeadline(facts: Facts): string {
   if (at === null) return 'No deadline is set.'
   const endings = endingsAt(at, facts).join(' and ')
   return isOverdue(facts)
-    ? `What was due at ${instant(at)} waits for the next sweep: ${endings}.`
+    ? `The deadline of ${instant(at)} waits for the next sweep: ${endings}.`
     : `The next deadline is ${when(at, now)}: ${endings}.`
 }
 
-/** Everything that is over at this instant, which is the next deadline of the record. */
+/** Everything that ends at the next deadline of the record. */
 function endingsAt(at: number, { userId, record, votes, policy }: Facts): string[] {
   const { here, availability, customStatus, shown, settledAt } = record
   const ofSessions = votes
@@ -36,13 +36,13 @@ function endingsAt(at: number, { userId, record, votes, policy }: Facts): string
   return [
     ...ofSessions,
     ...(here.state === 'arriving' && here.showAt === at ? [`the online delay of ${userId} ends`] : []),
-    ...(availability?.expiresAt === at ? [`what ${userId} chose by hand expires`] : []),
+    ...(availability?.expiresAt === at ? [`the availability of ${userId} expires`] : []),
     ...(customStatus?.expiresAt === at ? [`the custom status of ${userId} expires`] : []),
     ...(isOnlyShown ? ['the custom status that others see expires'] : []),
   ]
 }
 
-// Heartbeats go no further than the gateway, so nobody else knows the instants; the limits are known.
+// Heartbeats go no further than the gateway, so the instants are not known here; the limits are.
 function ofLiveSessions({ record, policy }: Facts): string[] {
   if (!record.sessions.some(({ end }) => end.state === 'live')) return []
   const awayAfterMs = record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
@@ -51,8 +51,8 @@ function ofLiveSessions({ record, policy }: Facts): string[] {
       ? `lingers as away until ${span(policy.lingerMs)} after that sign`
       : `stops counting ${span(policy.offlineDelayMs)} later`
   return [
-    `The gateway watches live sessions: one without activity for ${span(awayAfterMs)} is idle, and one ` +
-      `without a sign of life for ${span(policy.heartbeatTtlMs)} is lost and ${lost}.`,
+    `A live session is idle after ${span(awayAfterMs)} without activity.`,
+    `A live session is lost after ${span(policy.heartbeatTtlMs)} without a sign of life, and ${lost}.`,
   ]
 }
 

@@ -1,6 +1,6 @@
-// Why does this viewer see this user as they do (S7): for operators, behind a server key. Pure; it looks
-// at a record exactly as a reader would, so `answer` is byte for byte what the viewer gets, and everything
-// else is how it came about. Answered as JSON, hence the names.
+// Why a viewer sees a user as it does (S7): for operators, behind a server key. Pure; it reads a record exactly
+// as a reader does, so `answer` is byte for byte what the viewer gets, and the rest explains it. Answered as
+// JSON, hence the names.
 import type {
   Activity,
   Availability,
@@ -22,7 +22,7 @@ export type { ExplainInput } from './facts.ts'
 export interface Explanation {
   /** Exactly what this viewer gets. */
   answer: Presence
-  /** Plain sentences in the order of the decision. */
+  /** Sentences in the order of the decision. */
   because: string[]
   details: ExplanationDetails
 }
@@ -43,15 +43,15 @@ export interface ExplainedRuling {
   rule: Ruled['rule']
 }
 
-/** What was chosen stays here after its expiry, when it counts no more. */
+/** A setting stays here after its expiry, when it counts no more. */
 type Chosen<T> = T & { expires_at: number | null; set_at: number; is_expired: boolean }
 
 export interface ExplanationDetails {
   sessions: ExplainedSession[]
-  /** What the devices alone say, before delays and choices. */
+  /** By the sessions alone, before delays and settings. */
   raw_status: Status
   here: Here['state']
-  /** What everybody sees who may see everything; `since` is null for somebody who was never shown. */
+  /** What a viewer sees that may see everything; `since` is null for a user who was never shown. */
   shown: {
     status: Status
     since: number | null
@@ -69,7 +69,7 @@ export interface ExplanationDetails {
   pending: Pending | null
   next_deadline_at: number | null
   away_after_ms: number
-  /** The user's own count; viewers from whom they are hidden get 0 instead. */
+  /** The true version; viewers from whom the user is hidden get 0 instead. */
   version: number
 }
 

@@ -1,6 +1,6 @@
-// Everything that had a part in why somebody is seen as they are, gathered once (S7): the votes, what
-// people chose, what is shown, the privacy rulings, and what the clock will do next. Nothing is decided
-// here: each fact is asked of the very code that decides it, so an explanation cannot tell another story.
+// Everything that decides how a user is seen, gathered once (S7): votes, settings, what is shown, privacy
+// rulings and deadlines. Nothing is decided here: each fact comes from the code that decides it, so an
+// explanation cannot differ from the answer.
 import type { Presence, Status } from '@greendot/protocol'
 import { isInvisible, nextDeadline, openView, step } from '../core/machine.ts'
 import { byRecency, type Merged, mergeSessions } from '../core/merge.ts'
@@ -11,7 +11,7 @@ import { toPresence } from '../core/view.ts'
 import { type Vote, voteChangesAt, voteOf } from '../core/votes.ts'
 import { asSeen } from '../privacy/as-seen.ts'
 import {
-  type Person,
+  type Party,
   type Relation,
   type Ruling,
   relevantRelation,
@@ -22,11 +22,11 @@ import {
 
 export interface ExplainInput {
   userId: string
-  /** Null for somebody nobody has ever heard of. */
+  /** Null for an unknown user. */
   record: UserRecord | null
-  /** A person, whoever comes without a token, or a server key, from which nobody is hidden. */
-  viewer: Person | 'anyone' | 'app'
-  /** Parts that make no difference need not be looked up: no reason will name them. */
+  /** A user, an anonymous viewer, or a server key, which sees everything. */
+  viewer: Party | 'anyone' | 'app'
+  /** Parts that make no difference need not be looked up: no sentence names them. */
   relation: Relation
   rules: PrivacyRules
   policy: Policy
@@ -48,22 +48,22 @@ export interface Pending {
 }
 
 export interface Facts extends Omit<ExplainInput, 'record'> {
-  isHeardOf: boolean
+  isKnown: boolean
   record: UserRecord
   /** In the order of the devices shown. */
   votes: readonly Voting[]
   activity: Merged['activity']
-  /** What the devices alone say, before delays and choices. */
+  /** By the sessions alone, before delays and settings. */
   rawStatus: Status
-  isMasked: boolean
-  /** What the person would show without the mask. */
+  isInvisibleNow: boolean
+  /** What would be shown if the user were not invisible. */
   openStatus: Status
   /** The presence object before privacy. */
   whole: Presence
   level: ViewLevel
   status: Ruled
   lastSeen: Ruled
-  /** The same the other way round: what the user may see of the viewer; null when no person is looking. */
+  /** The other direction: what the user may see of the viewer; null when the viewer is no user. */
   inReturn: Verdict | null
   /** What this viewer gets. */
   answer: Presence
@@ -81,7 +81,7 @@ const RAW: Record<Merged['activity'], Status> = {
 export function gatherFacts(input: ExplainInput): Facts {
   const { userId, rules, policy } = input
   const record = input.record ?? emptyRecord()
-  // A clock a little behind the one that settled the record must not bring back what it has seen expire.
+  // A clock a little behind the one that settled the record must not bring back what has expired.
   const now = Math.max(input.now, record.settledAt)
   const { activity } = mergeSessions(record.sessions, now, policy)
   const whole = toPresence(userId, record)
@@ -89,7 +89,7 @@ export function gatherFacts(input: ExplainInput): Facts {
   return {
     ...input,
     now,
-    isHeardOf: input.record !== null,
+    isKnown: input.record !== null,
     record,
     votes: record.sessions.toSorted(byRecency).map((session) => ({
       session,
@@ -98,7 +98,7 @@ export function gatherFacts(input: ExplainInput): Facts {
     })),
     activity,
     rawStatus: RAW[activity],
-    isMasked: isInvisible(record, now),
+    isInvisibleNow: isInvisible(record, now),
     openStatus: openView(record, now, policy).status,
     whole,
     ...judgement,
@@ -112,11 +112,14 @@ const SEES_ALL: Ruled = { isVisible: true, rule: 'server_key' }
 
 type Judgement = Pick<Facts, 'level' | 'status' | 'lastSeen' | 'inReturn'>
 
-function judge({ userId, viewer, relation, rules }: ExplainInput, { privacy }: UserRecord): Judgement {
-  const target: Person = { userId, privacy }
+function judge(
+  { userId, viewer, relation, rules }: ExplainInput,
+  { privacy, contactsAt }: UserRecord,
+): Judgement {
+  const target: Party = { userId, privacy, contactsAt }
   if (viewer === 'app') return { level: 'everything', status: SEES_ALL, lastSeen: SEES_ALL, inReturn: null }
   if (viewer === 'anyone') return { ...visibleTo(target, null, relation, rules), inReturn: null }
-  // Taking what makes no difference for given leaves it out of the reasons, which may not have known it.
+  // Parts that make no difference count as true, so that no sentence names what was not looked up.
   const needed = relevantRelation(target, viewer, rules)
   const known: Relation = {
     viewerIsContact: relation.viewerIsContact || !needed.viewerIsContact,
@@ -130,7 +133,7 @@ function judge({ userId, viewer, relation, rules }: ExplainInput, { privacy }: U
   return { ...visibleTo(target, viewer, known, rules), inReturn }
 }
 
-/** Lets the deadlines pass one by one, with nothing else happening, until people see another status. */
+/** Lets the deadlines pass one by one, without other events, until another status is shown. */
 function pendingOf(before: UserRecord, policy: Policy): Pending | null {
   let record = before
   for (let at = nextDeadline(record, policy); at !== null; at = nextDeadline(record, policy)) {

@@ -1,16 +1,16 @@
-// The facts of an explanation in plain sentences, in the order of the decision: sessions, delays, what
-// was chosen by hand, what is shown, deadlines, privacy, and what comes out. Made of ids, instants and rules only;
-// what people wrote in their custom status stays out of it.
+// The facts of an explanation as sentences, in the order of the decision: sessions, delays, manual settings,
+// what is shown, deadlines, privacy, and the result. They hold ids, instants and rules, never the text of a
+// custom status.
 
 import { effectiveCustomStatus } from '../core/machine.ts'
 import { voteOf } from '../core/votes.ts'
 import { deadlineSentencesOf, isOverdue } from './deadlines.ts'
 import type { Facts, Voting } from './facts.ts'
-import { privacySentencesOf, seerOf } from './privacy.ts'
+import { privacySentencesOf, viewerName } from './privacy.ts'
 import { instant, nameOf, past, span, when } from './words.ts'
 
 export function sentencesOf(facts: Facts): string[] {
-  if (!facts.isHeardOf) return [`Nobody has ever heard of ${facts.userId}.`, conclusionOf(facts)]
+  if (!facts.isKnown) return [`${facts.userId} is unknown.`, conclusionOf(facts)]
   return [
     ...ofSessions(facts),
     ...ofArrival(facts),
@@ -52,7 +52,7 @@ function ofEnding(voting: Voting, { votes, policy, now }: Facts): string[] {
   const { session, vote, changesAt } = voting
   const { end } = session
   if (end.state === 'live') return []
-  // A session may be given up some time ahead, so silence is told from the last proof of life.
+  // A session may be declared lost ahead of time, so silence counts from the last proof of life.
   const what =
     end.state === 'closed'
       ? `closed without a goodbye at ${past(end.since, now)}`
@@ -67,31 +67,40 @@ function ofEnding(voting: Voting, { votes, policy, now }: Facts): string[] {
 
 function ofArrival({ userId, record: { here }, policy, now }: Facts): string[] {
   if (here.state !== 'arriving') return []
-  const until = `until ${when(here.showAt, now)}`
   const delay = `the online delay of ${span(policy.onlineDelayMs)}`
-  return [`${userId} is arriving: nobody sees it ${until}, because of ${delay}.`]
+  return [`${userId} is arriving and is not shown before ${when(here.showAt, now)}, because of ${delay}.`]
 }
 
-function ofAvailability({ userId, record, activity, rawStatus, openStatus, isMasked, now }: Facts): string[] {
+function ofAvailability({
+  userId,
+  record,
+  activity,
+  rawStatus,
+  openStatus,
+  isInvisibleNow,
+  now,
+}: Facts): string[] {
   const chosen = record.availability
   if (chosen === null || chosen.status === 'auto') return []
   const { status, expiresAt } = chosen
   const until = expiresAt === null ? '' : ` until ${instant(expiresAt)}`
-  if (isMasked) {
-    const masked = `${userId} is invisible${until}, so everybody else sees ${userId} as offline.`
-    return openStatus === 'offline' ? [masked] : [masked, `Otherwise ${userId} would be ${openStatus}.`]
+  if (isInvisibleNow) {
+    const invisible = `${userId} is invisible${until}, so others see ${userId} as offline.`
+    return openStatus === 'offline'
+      ? [invisible]
+      : [invisible, `Without that others would see ${userId} as ${openStatus}.`]
   }
   return [`${userId} chose ${status}${until}, which ${effect()}.`]
 
   function effect(): string {
-    if (expiresAt !== null && expiresAt <= now) return 'has passed'
-    if (openStatus === 'offline') return `shows only while ${userId} is here`
-    if (activity === 'lingering') return 'does not count for somebody who only lingers'
-    return status === rawStatus ? 'the sessions say as well' : `stands in place of ${rawStatus}`
+    if (expiresAt !== null && expiresAt <= now) return 'has expired'
+    if (openStatus === 'offline') return `is shown only while ${userId} is present`
+    if (activity === 'lingering') return `does not count while ${userId} only lingers`
+    return status === rawStatus ? 'is what the sessions say too' : `replaces ${rawStatus}`
   }
 }
 
-function ofCustomStatus({ userId, record, isMasked, now }: Facts): string[] {
+function ofCustomStatus({ userId, record, isInvisibleNow, now }: Facts): string[] {
   const { customStatus, shown } = record
   const expiresAt = customStatus?.expiresAt ?? null
   if (expiresAt !== null && expiresAt <= now)
@@ -102,30 +111,29 @@ function ofCustomStatus({ userId, record, isMasked, now }: Facts): string[] {
       ? []
       : [`The custom status of ${userId} is set until ${when(expiresAt, now)}.`]
   const isSame = present?.text === shown.customStatus?.text && present?.emoji === shown.customStatus?.emoji
-  if (!isMasked || isSame) return expiring
+  if (!isInvisibleNow || isSame) return expiring
   if (shown.customStatus === null)
-    return [...expiring, `While ${userId} is invisible, nobody sees the custom status.`]
-  return [...expiring, `The custom status others see is the one from before ${userId} was invisible.`]
+    return [...expiring, `The custom status is not shown while ${userId} is invisible.`]
+  return [...expiring, `Others see the custom status from before ${userId} was invisible.`]
 }
 
 function ofWhatIsShown(facts: Facts): string[] {
-  const { userId, record, whole, isMasked, openStatus } = facts
-  if (whole.version === 0) return [`There is nothing to show of ${userId}: no last seen, no custom status.`]
+  const { userId, record, whole, isInvisibleNow, openStatus } = facts
+  if (whole.version === 0) return [`${userId} has nothing to show: no last seen and no custom status.`]
   const { status } = record.shown
-  if (isOverdue(facts) || status === (isMasked ? 'offline' : openStatus)) return []
-  return [`What people are shown of ${userId} is what was last known: ${status}.`]
+  if (isOverdue(facts) || status === (isInvisibleNow ? 'offline' : openStatus)) return []
+  return [`The status shown of ${userId} is the last known one: ${status}.`]
 }
 
 function conclusionOf(facts: Facts): string {
-  const { userId, status, level, whole, answer } = facts
-  const whom = status.rule === 'self' ? 'themself' : userId
-  const seen = answer.status === null ? `no status of ${userId} at all` : `${whom} as ${answer.status}`
-  return `So ${seerOf(facts.viewer)} sees ${seen}${likeWhom()}.`
+  const { userId, level, whole, answer } = facts
+  const seen = answer.status === null ? `no status of ${userId}` : `${userId} as ${answer.status}`
+  return `So ${viewerName(facts.viewer)} sees ${seen}${addition()}.`
 
-  function likeWhom(): string {
-    if (whole.version === 0) return ', as everybody does'
-    if (level === 'nothing') return ', exactly like somebody who never came'
-    if (level === 'status') return ', without the last seen'
+  function addition(): string {
+    if (whole.version === 0) return ', like every viewer'
+    if (level === 'nothing') return ', like an unknown user'
+    if (level === 'status') return ', without last seen'
     const { last_seen: lastSeen } = answer
     return answer.status === 'offline' && lastSeen !== null ? `, last seen at ${instant(lastSeen)}` : ''
   }

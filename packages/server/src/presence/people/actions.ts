@@ -1,6 +1,6 @@
-// What people do to themselves, the same by WebSocket and by HTTP: checked against the clock, then
-// applied and durable before the promise resolves. The choices one user makes here carry strictly
-// increasing stamps, so that of two in the same millisecond the later one wins, as it was answered.
+// Settings of a user, the same over WebSocket and HTTP: checked against the clock, then applied, and durable
+// before the promise resolves. The settings of one user carry strictly increasing stamps, so that of two in
+// the same millisecond the later one wins.
 import type { Availability, Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { PresenceEvent } from '../core/event.ts'
@@ -18,14 +18,14 @@ export interface Actions {
     userId: string,
     status: { text: string | null; emoji: string | null; expiresAt: number | null },
   ): Promise<Outcome>
-  /** Merges into what was chosen before. */
+  /** Merges into the earlier settings. */
   changeSettings(userId: string, change: SettingsChange): Promise<Tracked>
 }
 
-/** What a person, or the app for them, changes about who sees them and when they are away. */
+/** Privacy and away time, set by the user or by the app for the user. */
 export interface SettingsChange {
   privacy: Partial<Privacy>
-  /** Null for the server's own; undefined to leave it. */
+  /** Null for the server's default; undefined to leave it. */
   awayAfterMs: number | null | undefined
 }
 
@@ -56,9 +56,9 @@ function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): P
   return events
 }
 
-/** The time, but never the same or an earlier one for the same user. */
+/** The time, but later than every stamp before of the same user. */
 function createStamps(clock: Clock): (userId: string) => number {
-  /** Stamps that the clock has not left behind yet; every other user just gets the time. */
+  /** Only stamps that the clock has not passed yet. */
   const latest = new Map<string, number>()
   let prunedAt = 0
   return (userId) => {
@@ -73,7 +73,7 @@ function createStamps(clock: Clock): (userId: string) => number {
   }
 }
 
-/** An expiry must lie ahead. */
+/** An expiry must be in the future. */
 function expiryFailure(expiresAt: number | null, now: number): Failure | null {
   if (expiresAt === null || expiresAt > now) return null
   return { code: 'invalid_expiry', message: 'expires_at lies in the past' }

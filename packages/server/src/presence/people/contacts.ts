@@ -1,7 +1,7 @@
-// Editing a contact list: first the list itself, then the word that it was edited. Whoever hears of the
-// edit reads the list after it, so nobody goes by an old one. What is refused was not begun: the store
-// that carries the word is asked before anything is written. Once the list is written the edit is done, and
-// answered so; should the store fail in that very moment, the word follows as soon as it answers.
+// Edits a contact list: first the list in the archive, then the notice to the gateways. A gateway reads the
+// list after the notice, so it never acts on an old one. The store, which carries the notice, is asked before
+// anything is written, so a refused edit was not begun. Once the list is written the edit is answered; if the
+// store fails in that moment, the notice follows when it answers again.
 import type { Archive } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { PresenceStore } from '../../store/port.ts'
@@ -33,20 +33,21 @@ export function createContacts({ archive, store, notifier, clock }: ContactsPart
   }
 
   async function edit(ownerId: string, write: () => Promise<void>): Promise<void> {
-    if (!notifier.hasRoom()) throw new Unavailable('too many wait to be told of edits')
-    await orUnavailable('nobody could be told of an edit', store.load([ownerId]))
+    if (!notifier.hasRoom()) throw new Unavailable('too many notices of edited contact lists wait')
+    await orUnavailable('no gateway could be notified of an edit', store.load([ownerId]))
     try {
       await write()
     } catch (error) {
-      // Part of a long list may be written, or all of it and the answer was lost.
+      // A part of a long list may be written, or all of it with the answer lost.
       notifier.notifyIfEdited([ownerId])
-      throw new Unavailable('contact lists cannot be reached', { cause: error })
+      throw new Unavailable('contact lists cannot be read or written', { cause: error })
     }
     await notifier.notify([ownerId])
   }
 
   return {
-    list: (ownerId) => orUnavailable('contact lists cannot be reached', archive.contactsJson(ownerId)),
+    list: (ownerId) =>
+      orUnavailable('contact lists cannot be read or written', archive.contactsJson(ownerId)),
     replace: (ownerId, ids) => edit(ownerId, () => archive.replaceContacts(ownerId, ids, clock.now())),
     add: (ownerId, ids) => edit(ownerId, () => archive.addContacts(ownerId, ids, clock.now())),
     remove: (ownerId, ids) => edit(ownerId, () => archive.removeContacts(ownerId, ids)),

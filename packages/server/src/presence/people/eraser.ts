@@ -1,8 +1,8 @@
-// Forgets a person, everywhere: hot state, what the archive keeps, their place in other people's lists.
-// A bare mark stays in the hot store for a minute and keeps reports that are on their way from bringing
-// the person back; after it they are somebody nobody has ever heard of. What another process was just
-// writing is forgotten in a second round. An erasure that has begun is never undone: the mark stays until
-// the archive has forgotten them too, and what could not be finished is tried again until it is.
+// Erases a user from the hot store, the archive and the lists of other users. A bare record, the mark, stays
+// in the hot store for a minute, so that late reports do not bring the user back; after that the user is
+// unknown. Rows that another process wrote meanwhile are erased in a second round. An erasure that has begun
+// is never undone: the mark stays until the archive is done too, and a step that failed is tried until it
+// succeeds.
 import type { Archive } from '../../archive/port.ts'
 import type { Bus } from '../../bus/port.ts'
 import type { Clock, Timer } from '../../platform/clock.ts'
@@ -11,28 +11,28 @@ import type { CommitResult, PresenceStore, Stored } from '../../store/port.ts'
 import { emptyRecord, isBare, type UserRecord } from '../core/record.ts'
 import type { Archivist } from '../pipeline/archivist.ts'
 import type { Tracker } from '../pipeline/tracker.ts'
-import { freshVersion } from '../reading/hydrate.ts'
+import { freshVersion } from '../reading/archived-user.ts'
 import type { QueryCache } from '../reading/query-cache.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { ContactChangeNotifier } from './contact-change-notifier.ts'
 import { inPages } from './in-pages.ts'
 
 const MARK_MS = 60_000
-/** Until the archive has forgotten them: the mark is all that hides what it still holds. */
+/** Until the archive is done: the mark is all that hides the rows that are left. */
 const UNFINISHED_MARK_MS = 86_400_000
 const SECOND_ROUND_MS = 10_000
 const FINISH_PAUSE_MS = 1_000
-/** Erasures that have begun and could not be finished; past it none is begun. */
+/** Erasures that have begun and are not finished; past it none is begun. */
 const UNFINISHED_MAX = 10_000
 const NOT_BEGUN = 'nothing was erased; try again soon'
 const BEGUN = 'the erasure has begun and goes on by itself; repeat the request until it is answered with 204'
-/** How often somebody may change under our hands before we give up and say so. */
+/** Conflicts in a row before the erasure is given up. */
 const ATTEMPTS_MAX = 20
 
 export interface Eraser {
   /**
-   * Resolves when nothing of the person is left but the mark. Repeating it does no harm, and finishes what a
-   * process that died has begun.
+   * Resolves when only the mark is left. Repeating it is harmless, and finishes an erasure that a process
+   * began before it died.
    */
   erase(userId: string): Promise<void>
   stop(): void
@@ -50,7 +50,7 @@ export interface EraserParts {
   logger: Logger
 }
 
-/** The bare record in the place of theirs, and the gateways that must hear of it. */
+/** The bare record that replaces the user's, and the gateways to notify. */
 interface Mark {
   userId: string
   record: UserRecord
@@ -72,7 +72,7 @@ export function createEraser(parts: EraserParts): Eraser {
       const [stored] = await store.load([userId])
       const now = clock.now()
       const version = Math.max(freshVersion(now), (stored?.record.version ?? 0) + 1)
-      // Who was on their list is a stranger to whoever comes back.
+      // A new edition: no contact of before is a contact of a user who comes back under this id.
       const record: UserRecord = {
         ...emptyRecord(version),
         forgottenAt: now,
@@ -85,7 +85,7 @@ export function createEraser(parts: EraserParts): Eraser {
       const gatewayIds = new Set([...result.interested, ...holders])
       return { userId, record, revision: result.revision, at: now, gatewayIds }
     }
-    throw new Error('the person changes faster than they can be erased')
+    throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
   }
 
   async function commitMark(
@@ -98,27 +98,27 @@ export function createEraser(parts: EraserParts): Eraser {
       const [result] = await store.commit([{ userId, expectedRevision, record, dueAt: null, retainUntil }])
       return result!
     } catch (error) {
-      // The mark may be set: only the answer was lost.
+      // The mark may be set, with only the answer lost.
       finishLater(userId, error)
       throw error
     }
   }
 
-  /** The gateways that may hold connections of theirs. */
+  /** The gateways that may hold connections of the user. */
   async function holding(stored: Stored | null): Promise<string[]> {
     if (stored === null) return []
-    // Whoever set a mark that is there already may not have lived to tell anybody.
+    // The process that set an earlier mark may have died before it notified the gateways.
     if (isBare(stored.record)) return store.liveLeases(clock.now())
     return stored.record.sessions.map(({ gatewayId }) => gatewayId)
   }
 
-  function tell({ userId, record: { version }, gatewayIds }: Mark): void {
+  function notifyGateways({ userId, record: { version }, gatewayIds }: Mark): void {
     cache.forget(userId)
     const at = clock.now()
     for (const gatewayId of gatewayIds) bus.publish(gatewayId, [{ kind: 'erased', userId, version, at }])
   }
 
-  /** Other people's allow and deny lists. */
+  /** From the allow and deny lists of other users. */
   async function strikeFromLists(userId: string): Promise<void> {
     for await (const owners of inPages(clock, (after, limit) => archive.namedBy(userId, after, limit))) {
       const at = clock.now()
@@ -126,14 +126,14 @@ export function createEraser(parts: EraserParts): Eraser {
     }
   }
 
-  async function forgetArchived(userId: string): Promise<void> {
+  async function eraseArchived(userId: string): Promise<void> {
     const owners: string[] = []
     for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))
       owners.push(...ids.filter((ownerId) => ownerId !== userId))
     try {
       await archive.erase(userId)
     } catch (error) {
-      // It may be done, and then nobody could say any more whose lists they were on.
+      // It may be done, and then the owners of the lists cannot be found any more.
       notifier.notifyIfEdited(owners)
       throw error
     }
@@ -143,14 +143,14 @@ export function createEraser(parts: EraserParts): Eraser {
   async function secondRound(mark: Mark): Promise<void> {
     const [stored] = await store.load([mark.userId])
     if (!stored) {
-      // They may have come back and left since.
-      logger.error('the second round of an erasure came too late; erase the person again')
+      // The user may have come back and left since.
+      logger.error('the second round of an erasure came too late; erase the user again')
       return
     }
-    // Whoever came back meanwhile is somebody new.
+    // A user who came back meanwhile is a new user.
     if (!isBare(stored.record) || stored.record.forgottenAt !== mark.at) return
-    tell(mark)
-    // Contact lists are edited by the app alone: what is on them now was put there since.
+    notifyGateways(mark)
+    // Contact lists are edited by the app only, so their present entries were added since.
     await archive.eraseRows(mark.userId)
   }
 
@@ -169,11 +169,11 @@ export function createEraser(parts: EraserParts): Eraser {
   async function run(userId: string): Promise<void> {
     const mark = await markErased(userId)
     try {
-      tell(mark)
-      // Rows of before that still wait here would be written after they were deleted.
+      notifyGateways(mark)
+      // Rows that still wait here would be written after the erasure.
       await archivist.flush()
       await strikeFromLists(userId)
-      await forgetArchived(userId)
+      await eraseArchived(userId)
     } catch (error) {
       finishLater(userId, error)
       throw error
@@ -185,7 +185,7 @@ export function createEraser(parts: EraserParts): Eraser {
 
   function finishLater(userId: string, error: unknown): void {
     if (unfinished.size === 0)
-      logger.error({ err: error }, 'an erasure could not be finished; trying until it is')
+      logger.error({ err: error }, 'an erasure could not be finished; it is tried again until it is')
     unfinished.add(userId)
     planFinishing()
   }
@@ -197,18 +197,18 @@ export function createEraser(parts: EraserParts): Eraser {
 
   async function finish(): Promise<void> {
     for (const userId of [...unfinished]) {
-      // Somebody may have asked for it again, and had it done.
+      // A repeated request may have finished it.
       if (isStopped || !unfinished.has(userId)) continue
       try {
         await archive.ping()
         await run(userId)
       } catch {
-        // To the end of the line: one that fails for a reason of its own does not hold up the others.
+        // To the end of the queue, so that an erasure that keeps failing does not hold up the others.
         if (unfinished.delete(userId)) unfinished.add(userId)
         break
       }
     }
-    if (unfinished.size === 0) logger.info('all erasures that had begun are finished')
+    if (unfinished.size === 0) logger.info('all unfinished erasures are finished now')
     finishing = null
     planFinishing()
   }
@@ -218,12 +218,12 @@ export function createEraser(parts: EraserParts): Eraser {
       try {
         if (unfinished.size >= UNFINISHED_MAX && !unfinished.has(userId))
           throw new Error('too many erasures wait to be finished')
-        // Without the archive the mark alone would be set.
+        // Without the archive only the mark would be set.
         await archive.ping()
         await run(userId)
       } catch (error) {
         const advice = unfinished.has(userId) ? BEGUN : NOT_BEGUN
-        throw new Unavailable('the person could not be erased', { cause: error, advice })
+        throw new Unavailable('the user could not be erased', { cause: error, advice })
       }
     },
     stop() {
@@ -231,7 +231,10 @@ export function createEraser(parts: EraserParts): Eraser {
       finishing?.stop()
       for (const timer of secondRounds) timer.stop()
       if (unfinished.size > 0)
-        logger.error({ people: unfinished.size }, 'stopped before erasures were finished; ask for them again')
+        logger.error(
+          { users: unfinished.size },
+          'stopped before erasures were finished; erase these users again',
+        )
     },
   }
 }

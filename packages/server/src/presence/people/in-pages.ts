@@ -1,4 +1,4 @@
-// Walks a long list page by page, with a pause after each so that the event loop gets its turn.
+// Reads a long list page by page. Other work gets its turn between two pages.
 import type { Clock } from '../../platform/clock.ts'
 
 const PAGE_IDS = 500
@@ -12,6 +12,6 @@ export async function* inPages(
     if (ids.length > 0) yield ids
     if (ids.length < PAGE_IDS) return
     afterId = ids.at(-1)!
-    await new Promise<void>((resolve) => clock.soon(resolve))
+    await clock.nextTurn()
   }
 }

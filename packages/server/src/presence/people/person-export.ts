@@ -1,6 +1,6 @@
-// Everything that is kept about one person, hot and cold, for the person to have, or nothing: without the hot
-// store it would be less than all and look the same. Whose allow and deny lists they are on is not among it:
-// that is what others decided, and being denied is not to be noticed.
+// Everything that is kept about one user, from the hot store and the archive. It is all or nothing: without the
+// hot store it would be incomplete and look complete. It leaves out the allow and deny lists of others that
+// name the user: a user must not notice being denied.
 import type { Archive } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../core/policy.ts'
@@ -23,7 +23,7 @@ export interface PersonExportParts {
   clock: Clock
 }
 
-/** The text of a JSON object. Somebody nobody has heard of has one too, with nothing in it. */
+/** The text of a JSON object. An unknown user has one too, with nothing in it. */
 export type PersonExport = (userId: string) => Promise<string>
 
 export function createPersonExport({
@@ -37,14 +37,14 @@ export function createPersonExport({
     const { records, isDegraded } = await reader.read([userId])
     if (isDegraded) throw new Unavailable('the hot store does not answer', { advice: NOT_WHOLE })
     const found = records[0] ?? null
-    // What an erasure leaves for a while is nobody's.
+    // The mark of an erasure is no data of the user.
     const record = found === null || isBare(found) ? emptyRecord() : found
     const contactOf: string[] = []
     for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))
       contactOf.push(...ids)
     const contacts = await archive.contactsJson(userId)
     const now = clock.now()
-    const said = JSON.stringify({
+    const head = JSON.stringify({
       user_id: userId,
       exported_at: now,
       presence: toOwnPresence(userId, record, now, policy),
@@ -53,7 +53,7 @@ export function createPersonExport({
     })
     // The lists may be very long, and one of them is JSON already.
     const lists = [`"contacts":${contacts}`, `"contact_of":${JSON.stringify(contactOf)}`]
-    return `${said.slice(0, -1)},${lists.join(',')}}`
+    return `${head.slice(0, -1)},${lists.join(',')}}`
   }
 
   return (userId) =>

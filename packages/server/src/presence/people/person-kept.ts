@@ -1,6 +1,6 @@
-// What is kept about a person, as it is kept: every choice with the instant it was made, every session until
-// it is forgotten, and what others are shown, which differs from the own view while somebody is invisible.
-// A choice that was never made is null, and so is a part of it that was left to the server's default.
+// The record of a user as an export shows it: every setting with the instant it was chosen, every session
+// until it is forgotten, and what others are shown, which differs from the own view while the user is
+// invisible. A setting that was never chosen is null, and so is a part of it that was left to the default.
 import type {
   Activity,
   Audience,
@@ -22,7 +22,7 @@ export interface KeptSession {
   connected_at: number
   last_active_at: number
   state: SessionEnd['state']
-  /** Null while it is live. */
+  /** Null while the session is live. */
   ended_at: number | null
 }
 
@@ -38,12 +38,12 @@ export interface KeptPrivacy {
 
 export interface Kept {
   shown: Presence
-  /** Null for somebody who was never shown. */
+  /** Null for a user who was never shown. */
   shown_since: number | null
   last_seen: number | null
-  /** Also those that ended without a goodbye and still count. */
+  /** Including sessions that ended without a goodbye and still count. */
   sessions: KeptSession[]
-  /** Those that are remembered only by their names, so that nothing of them counts again. */
+  /** Ended sessions of which only the id is kept, so that late events of them change nothing. */
   ended_sessions: { session_id: string; ended_at: number }[]
   availability: { status: Availability; expires_at: number | null; set_at: number } | null
   custom_status: {

@@ -1,5 +1,4 @@
-// What a person chose about who sees them, as they read it back: the server's defaults are filled in
-// where they chose nothing.
+// The settings of a user as the API returns them, with the server's defaults where the user chose nothing.
 import type { Settings } from '@greendot/protocol'
 import type { Policy } from '../core/policy.ts'
 import { NO_PRIVACY_CHOSEN, type PrivacyRules } from '../core/privacy.ts'

@@ -7,7 +7,7 @@ import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
 import { toOwnPresence, toPresence } from '../core/view.ts'
-import { toLastSeenRow, toSettingsRow } from '../reading/hydrate.ts'
+import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
 
 export interface Transition {
@@ -48,7 +48,7 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
   /** Starts the writes a transition needs; null when it can be announced at once. */
   function persist(transition: Transition, now: number): Writes | null {
     const { userId, before, after, isRepeated } = transition
-    // An erased user has no rows, whoever announces the mark again.
+    // An erased user has no rows, also when the mark is announced again.
     if (isBare(after)) return null
     const isChosen =
       before.availability !== after.availability ||

@@ -1,197 +1,141 @@
-// The waiting room by itself. When a reading ends is decided here, because that is what the room is about;
-// what was read says by its versions which reading it is from, and at which place.
+// The queue of users that wait for the archive. The test decides when a look-up ends; the version of each
+// record names the look-up and the place in it.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { emptyRecord } from '../core/record.ts'
-import type { Recall, Recalled } from '../reading/recall.ts'
-import { createWaitingRoom, type WaitingRoom } from './archive-read-queue.ts'
+import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
+import { type ArchiveReadQueue, createArchiveReadQueue } from './archive-read-queue.ts'
 import { createWork, type Work } from './work.ts'
 
-const WORKS_PER_PERSON_MAX = 8
-const READINGS_MAX = 16
+const QUERIES_MAX = 16
+const USERS_PER_QUERY_MAX = 1_000
 
-let room: WaitingRoom
-/** Whom the archive was asked about, question by question. */
-let asked: string[][]
+let queue: ArchiveReadQueue
+/** Users of each query so far. */
+let queries: string[][]
 let answers: (() => void)[]
-let works: number
 let onReady: () => void
 
 beforeEach(() => {
-  asked = []
-  answers = []
-  works = 0
-  onReady = () => {}
-  const recall: Recall = {
-    orAfresh(userIds) {
-      const { promise, resolve } = Promise.withResolvers<Recalled[]>()
-      const reading = asked.push([...userIds]) - 1
-      answers.push(() => resolve(userIds.map((_, place) => readBy(reading, place))))
+  ;[queries, answers, onReady] = [[], [], () => {}]
+  const lookup: ArchiveLookup = {
+    loadOrEmpty(userIds) {
+      const { promise, resolve } = Promise.withResolvers<ArchivedRecord[]>()
+      const query = queries.push([...userIds]) - 1
+      answers.push(() => resolve(userIds.map((_, place) => found(query, place))))
       return promise
     },
-    orFail: () => Promise.reject(new Error('the room turns nobody down')),
+    loadOrFail: () => Promise.reject(new Error('not used here')),
   }
-  room = createWaitingRoom(recall, () => onReady())
+  queue = createArchiveReadQueue(lookup, () => onReady())
 })
 
-function readBy(reading: number, place: number): Recalled {
+function found(query: number, place: number): ArchivedRecord {
   const record = emptyRecord(place)
-  return { record, isKnown: true, isAfresh: false, wasHere: false, archivedVersion: reading }
+  return { record, isKnown: true, isUnread: false, wasHere: false, archivedVersion: query }
 }
 
-/** One work for each, of a session with the name that tells it from others. */
-function admit(name: string, ...userIds: string[]): Work[] {
-  const admitted = userIds.map((userId): [string, Work] => {
-    const work = createWork(++works)
-    work.events.push({ type: 'left', sessionId: name, at: works })
+/** Adds one piece of work for each user, with one event of the given session. */
+function add(sessionId: string, ...userIds: string[]): Work[] {
+  const works = userIds.map((userId): [string, Work] => {
+    const work = createWork()
+    work.events.push({ type: 'left', sessionId, at: 1 })
     return [userId, work]
   })
-  room.admit(new Map(admitted))
-  return admitted.map(([, work]) => work)
+  queue.add(new Map(works))
+  return works.map(([, work]) => work)
 }
 
-/** Lets a reading end, and waits until the room says that it has. */
-async function end(reading: number): Promise<void> {
+/** Ends a query, and waits until the queue has said that users are ready. */
+async function end(query: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   onReady = resolve
-  answers[reading]!()
+  answers[query]!()
   await promise
 }
 
-const names = ({ events }: Work) => events.map((event) => ('sessionId' in event ? event.sessionId : ''))
-const take = () => [...(room.take() ?? [])].map(([userId, work]) => [userId, ...names(work)])
+/** Every user that is ready, with the sessions of its events. */
+const take = () =>
+  [...(queue.take() ?? [])].map(([userId, { events }]) => [
+    userId,
+    ...events.map((event) => ('sessionId' in event ? event.sessionId : '')),
+  ])
 
-describe('the works of one person', () => {
-  test('[P2] leave in the order they came, whichever was read first', async () => {
-    admit('first', 'bob')
-    admit('second', 'bob')
-    await end(1)
-    expect(take()).toEqual([])
+describe('a user that is looked up', () => {
+  test('[P2] takes later events along, in their order, with one look-up', async () => {
+    add('first', 'bob')
+    add('second', 'bob')
+    expect(queries).toEqual([['bob']])
     await end(0)
-    expect([take(), take(), take()]).toEqual([[['bob', 'first']], [['bob', 'second']], []])
-    expect(room.isWaiting('bob')).toBe(false)
+    // Events that come before the user is taken queue behind the others too.
+    add('third', 'bob')
+    expect(take()).toEqual([['bob', 'first', 'second', 'third']])
+    expect([queue.has('bob'), queue.size(), queue.take()]).toEqual([false, 0, null])
   })
 
-  test('[S6] have a reading each, begun when it came, and are ready no sooner', async () => {
-    const [first] = admit('first', 'bob')
-    const [second] = admit('second', 'bob')
-    expect(asked).toEqual([['bob'], ['bob']])
+  test('[P2] is in the queue until it is taken, looked up or not', async () => {
+    add('first', 'ann', 'bob')
+    expect([queue.has('bob'), queue.size(), queue.take()]).toEqual([true, 2, null])
     await end(0)
-    expect([take(), take()]).toEqual([[['bob', 'first']], []])
-    expect(room.isWaiting('bob')).toBe(true)
+    expect([queue.has('bob'), queue.size()]).toEqual([true, 2])
+    take()
+    expect([queue.has('bob'), queue.size()]).toEqual([false, 0])
+  })
+
+  test('[R2] gets its own record', async () => {
+    const works = add('first', 'ann', 'bob')
+    await end(0)
+    expect(works.map(({ archived }) => archived?.record.version)).toEqual([0, 1])
+  })
+
+  test('[R2] is looked up again when it comes again', async () => {
+    add('first', 'bob')
+    await end(0)
+    take()
+    const [later] = add('second', 'bob')
+    expect(queries).toEqual([['bob'], ['bob']])
     await end(1)
     expect(take()).toEqual([['bob', 'second']])
-    expect([first, second].map((work) => work!.recalled?.archivedVersion)).toEqual([0, 1])
-  })
-
-  test('[P2] are here until they are taken, read or not', async () => {
-    admit('first', 'bob')
-    await end(0)
-    expect(room.isWaiting('bob')).toBe(true)
-    take()
-    expect(room.isWaiting('bob')).toBe(false)
-  })
-
-  test('[P2] are taken one at a time, also when all were read', async () => {
-    admit('first', 'ann', 'bob')
-    admit('second', 'ann', 'bob')
-    await end(0)
-    await end(1)
-    for (const name of ['first', 'second']) {
-      expect(take()).toEqual([
-        ['ann', name],
-        ['bob', name],
-      ])
-    }
-  })
-
-  test('[C7] are so many at most; what comes after joins the last', async () => {
-    const all = Array.from({ length: WORKS_PER_PERSON_MAX + 5 }, (_, at) => admit(`${at}`, 'bob')[0]!)
-    expect(asked).toHaveLength(WORKS_PER_PERSON_MAX)
-    for (const reading of asked.keys()) await end(reading)
-    const taken = Array.from({ length: WORKS_PER_PERSON_MAX }, take)
-    expect(taken.flatMap(([work]) => work!.slice(1))).toEqual([...all.keys()].map(String))
-    expect(taken.at(-1)).toEqual([['bob', '7', '8', '9', '10', '11', '12']])
-    expect(room.size()).toBe(0)
-  })
-
-  test('[W9] learn what became of the person while they were here, and the others do not', () => {
-    const mine = [...admit('first', 'bob'), ...admit('second', 'bob')]
-    const [other] = admit('first', 'ann')
-    const [older, newer] = [emptyRecord(5), emptyRecord(6)]
-    for (const record of [older, newer]) room.outdate('bob', record)
-    room.outdate('nobody', older)
-    expect(mine.map(({ since }) => since)).toEqual([newer, newer])
-    expect(other!.since).toBeNull()
+    expect(later!.archived?.archivedVersion).toBe(1)
   })
 })
 
-describe('the others', () => {
-  test('[R2] get what was read of them', async () => {
-    const both = admit('first', 'ann', 'bob')
-    await end(0)
-    expect(both.map(({ recalled }) => recalled?.record.version)).toEqual([0, 1])
-  })
-
-  test('[S6] do not wait for whoever came before', async () => {
-    admit('first', 'bob')
-    admit('second', 'ann', 'bob')
-    admit('third', 'carol')
-    await end(2)
-    expect(take()).toEqual([['carol', 'third']])
+describe('other users', () => {
+  test('[C7] are ready as soon as their own look-up ends', async () => {
+    add('first', 'bob')
+    add('second', 'ann', 'bob')
+    expect(queries).toEqual([['bob'], ['ann']])
     await end(1)
     expect(take()).toEqual([['ann', 'second']])
     await end(0)
-    expect([take(), take()]).toEqual([[['bob', 'first']], [['bob', 'second']]])
+    expect(take()).toEqual([['bob', 'first', 'second']])
   })
 
-  test('[C7] are read a thousand at a time when many have gathered', async () => {
-    for (let at = 0; at < READINGS_MAX; at++) admit('first', `user-${at}`)
-    admit('crowd', ...Array.from({ length: 1_500 }, (_, at) => `one-of-many-${at}`))
+  test(`[C7] share the next query while ${QUERIES_MAX} are under way`, async () => {
+    for (let at = 0; at < QUERIES_MAX; at++) add('first', `user-${at}`)
+    add('second', 'ann', 'user-0')
+    add('third', 'ann', 'bob')
+    expect(queries).toHaveLength(QUERIES_MAX)
     await end(0)
-    await end(1)
-    expect(asked.slice(READINGS_MAX).map((userIds) => userIds.length)).toEqual([1_000, 500])
-  })
-
-  test('[C7] gather for the next reading when the archive is asked too much at once', async () => {
-    for (let at = 0; at < READINGS_MAX; at++) admit('first', `user-${at}`)
-    admit('second', 'ann', 'user-0')
-    admit('third', 'ann', 'bob')
-    expect(asked).toHaveLength(READINGS_MAX)
-    await end(0)
-    expect(asked.slice(READINGS_MAX)).toEqual([['ann', 'user-0', 'bob']])
-    // It took the place of the one that ended.
-    admit('fourth', 'carol')
-    expect(asked).toHaveLength(READINGS_MAX + 1)
-    expect(take()).toEqual([['user-0', 'first']])
-    await end(READINGS_MAX)
+    expect(queries.slice(QUERIES_MAX)).toEqual([['ann', 'bob']])
+    // That query took the free place.
+    add('fourth', 'carol')
+    expect(queries).toHaveLength(QUERIES_MAX + 1)
+    expect(take()).toEqual([['user-0', 'first', 'second']])
+    await end(QUERIES_MAX)
     expect(take()).toEqual([
       ['ann', 'second', 'third'],
-      ['user-0', 'second'],
       ['bob', 'third'],
     ])
-    expect(asked.at(-1)).toEqual(['carol'])
+    expect(queries.at(-1)).toEqual(['carol'])
   })
 
-  test('[C7] are read at once again when that is over', async () => {
-    for (let at = 0; at < READINGS_MAX; at++) admit('first', `user-${at}`)
-    await end(0)
-    admit('second', 'ann')
-    expect(asked.at(-1)).toEqual(['ann'])
+  test(`[C7] are looked up ${USERS_PER_QUERY_MAX} at a time`, () => {
+    add('first', ...Array.from({ length: 1_500 }, (_, at) => `user-${at}`))
+    expect(queries.map((userIds) => userIds.length)).toEqual([1_000, 500])
   })
 })
 
-test('[D3] the oldest work and the number of people are of those who have not left', async () => {
-  expect([room.size(), room.oldest()]).toEqual([0, Number.POSITIVE_INFINITY])
-  admit('first', 'ann', 'bob')
-  admit('second', 'ann')
-  expect([room.size(), room.oldest()]).toEqual([2, 1])
-  await end(0)
-  expect(room.oldest()).toBe(1)
-  take()
-  expect([room.size(), room.oldest()]).toEqual([1, 3])
-})
-
-test('[C7] nobody is read for nothing', () => {
-  room.admit(new Map())
-  expect(asked).toEqual([])
+test('[C7] no users, no query', () => {
+  queue.add(new Map())
+  expect(queries).toEqual([])
 })

@@ -1,16 +1,17 @@
-// After a restart of a server that is alone, people who were here are presumed to be here still: the
-// server gets the same grace as a crashed gateway, so that whoever comes back within it was never gone
-// for anybody. Their sessions are taken up as lost at the end of a lease, with the last moment the
-// server was alive as the proof; the machine does the rest.
+// After a restart of a server without a shared store, users who were present are taken to be present still.
+// The server gets the same grace as a crashed gateway: a user who comes back within it was never shown as
+// offline. Their sessions are restored as lost at the end of a lease, with the last moment the server was
+// alive as the proof of life; the machine does the rest.
 import type { Archive, ArchivedUser } from '../../archive/port.ts'
+import { chunksOf } from '../../platform/chunks.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import { nextDeadline, openView } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { Session, UserRecord } from '../core/record.ts'
-import { fromArchive, toLastSeenRow } from '../reading/hydrate.ts'
+import { fromArchive, toLastSeenRow } from '../reading/archived-user.ts'
 
 const USERS_PER_BATCH = 500
-/** Stands in for the gateway of before, which nobody will hear of again. */
+/** Stands for the gateway from before the restart. */
 const FORMER_GATEWAY = 'before-restart'
 
 export interface RestoreParts {
@@ -21,7 +22,7 @@ export interface RestoreParts {
   now: number
 }
 
-/** Returns how many were here. */
+/** Returns how many users were present. */
 export async function restore({ archive, store, policy, leaseMs, now }: RestoreParts): Promise<number> {
   const aliveAt = await archive.aliveAt()
   if (aliveAt === null) return 0
@@ -42,7 +43,7 @@ export async function restore({ archive, store, policy, leaseMs, now }: RestoreP
   return restored
 }
 
-/** For the last moment of a server that stops: with what everybody is here, so that it can be taken up. */
+/** Before a server stops: writes the devices of every user who is present, so that they can be restored. */
 export async function rememberHere(
   archive: Archive,
   store: PresenceStore,
@@ -50,8 +51,7 @@ export async function rememberHere(
   now: number,
 ): Promise<void> {
   const userIds = await store.usersOf(gatewayId)
-  for (let from = 0; from < userIds.length; from += USERS_PER_BATCH) {
-    const batch = userIds.slice(from, from + USERS_PER_BATCH)
+  for (const batch of chunksOf(userIds, USERS_PER_BATCH)) {
     const stored = await store.load(batch)
     const rows = batch.flatMap((userId, index) => {
       const record = stored[index]?.record
@@ -69,7 +69,7 @@ interface Circumstances {
   policy: Policy
 }
 
-export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
+function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
   const before = fromArchive(user, now)
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
   const sessions = (user.lastSeen?.devices ?? []).map(

@@ -1,5 +1,5 @@
-// Which of several sweepers a shard belongs to: the one whose name hashes highest together with it.
-// Everybody who sees the same names comes to the same answer, and when one goes only its shards move.
+// Which of several sweepers owns a shard: the one whose name hashes highest together with the shard. Sweepers
+// that see the same names agree, and when one goes only its shards move.
 
 export function ownerOf(shard: number, names: readonly string[]): string | null {
   let owner: string | null = null

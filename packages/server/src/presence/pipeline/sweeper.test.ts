@@ -1,123 +1,106 @@
-// The sweeper while people are read from the archive, who stay due until that is done: it goes on with the
-// others and does not ask for them again and again. With the real store, archive and tracker by a clock that
-// stands still; only when the archive answers is decided here.
+// The sweeper while users are looked up in the archive. They stay due until that is done: the sweeper goes on
+// with the others and does not ask for them again and again.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock } from '../../../../../testing/fake-clock.ts'
-import { WORLD_STARTS_AT as NOW } from '../../../../../testing/gateway-world.ts'
-import { OPEN_RULES } from '../../../../../testing/records.ts'
-import type { Archive } from '../../archive/port.ts'
-import { createSqliteArchive } from '../../archive/sqlite.ts'
-import { createMemoryBus } from '../../bus/memory.ts'
-import { createLogger } from '../../platform/logger.ts'
-import { createMemoryStore } from '../../store/memory.ts'
-import type { PresenceStore } from '../../store/port.ts'
-import { POLICIES } from '../core/policy.ts'
-import { createRecall } from '../reading/recall.ts'
-import { createAnnouncer } from './announcer.ts'
-import { createArchivist } from './archivist.ts'
+import {
+  createGate,
+  createPipeline,
+  type Gate,
+  type Pipeline,
+} from '../../../../../testing/presence-pipeline.ts'
+import { emptyRecord } from '../core/record.ts'
 import { type Sweeper, startSweeper } from './sweeper.ts'
-import { createTracker, type Tracker } from './tracker.ts'
 
 const SWEEP_EVERY_MS = 250
 const DUE_BATCH_MAX = 1_000
-const ENDS_AT = NOW + 10_000
-const policy = POLICIES.instant
-const logger = createLogger({ level: 'silent' })
 
-let clock: FakeClock
-let archive: Archive
-let store: PresenceStore
-let tracker: Tracker
-let sweeper: Sweeper | null
-/** While set, the archive answers no question about anybody. */
-let gate: Promise<void> | null
+let world: Pipeline
+let sweeper: Sweeper
+/** Holds look-ups in the archive. */
+let gate: Gate
 let asked: { due: number; archive: number }
+let endsAt: number
 
 beforeEach(async () => {
-  clock = createFakeClock(NOW)
-  archive = await createSqliteArchive({ path: ':memory:' })
-  await archive.migrate()
-  sweeper = null
-  gate = null
-  asked = { due: 0, archive: 0 }
-  const memory = createMemoryStore()
-  store = {
-    ...memory,
-    due(shard, now, limit) {
-      asked.due++
-      return memory.due(shard, now, limit)
-    },
-  }
-  const slow: Archive = {
-    ...archive,
-    async read(userIds) {
-      asked.archive++
-      await gate
-      return archive.read(userIds)
-    },
-  }
-  const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus: createMemoryBus(), archivist, policy, rules: OPEN_RULES })
-  const recall = createRecall(slow, clock, logger)
-  tracker = createTracker({ store, recall, announcer, policy, clock, logger })
+  ;[gate, asked] = [createGate(), { due: 0, archive: 0 }]
+  world = await createPipeline({
+    store: (memory) => ({
+      due(shard, now, limit) {
+        asked.due++
+        return memory.due(shard, now, limit)
+      },
+    }),
+    archive: (sqlite) => ({
+      async read(userIds) {
+        asked.archive++
+        await gate.pass()
+        return sqlite.read(userIds)
+      },
+    }),
+  })
+  endsAt = world.clock.now() + 10_000
 })
 afterEach(async () => {
-  await sweeper?.stop()
-  await archive.close()
+  gate.open()
+  await world.done(sweeper.stop())
 })
 
-async function say(userIds: readonly string[], text: string, expiresAt: number | null): Promise<void> {
-  const at = clock.now()
-  for (const userId of userIds)
-    tracker.report(userId, { type: 'set_custom_status', at, text, emoji: null, expiresAt })
-  await clock.advance(1)
+const manyUsers = (count: number) => Array.from({ length: count }, (_, at) => `user-${at}`)
+
+/** Users in the store whose custom status ends, as a query that keeps users hot would put them there. */
+async function put(userIds: readonly string[], expiresAt: number): Promise<void> {
+  const lunch = { text: 'lunch', emoji: null, expiresAt }
+  const record = {
+    ...emptyRecord(5),
+    customStatus: { ...lunch, setAt: 1 },
+    shown: { ...emptyRecord().shown, customStatus: lunch },
+    settledAt: world.clock.now(),
+  }
+  const rest = { expectedRevision: 0, record, dueAt: expiresAt, retainUntil: null }
+  await world.memory.commit(userIds.map((userId) => ({ userId, ...rest })))
 }
 
-/** The archive becomes slow, and these, who are away, have something chosen for them; returns the way to end it. */
-async function holdUp(userIds: readonly string[]): Promise<() => Promise<void>> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  gate = promise
-  await say(userIds, 'later', null)
-  return async () => {
-    resolve()
-    gate = null
-    await clock.advance(0)
-  }
+/** These users are being looked up, and are in the store by now. */
+async function putLookedUp(userIds: readonly string[]): Promise<void> {
+  gate.close()
+  for (const userId of userIds) world.tracker.report(userId, { type: 'contacts_changed', at: 1 })
+  await world.clock.advance(1)
+  await put(userIds, endsAt)
 }
 
 function startSweeping(): void {
+  const { store, tracker, clock, logger } = world
   sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
 }
 
-const shownText = async (userId: string) =>
-  (await store.load([userId]))[0]?.record.shown.customStatus?.text ?? null
+const shownText = async (userId: string) => (await world.stored(userId))?.shown.customStatus?.text ?? null
 
-test('[D3] people who are being read are asked for three times a round, not again and again', async () => {
-  const crowd = Array.from({ length: DUE_BATCH_MAX }, (_, at) => `user-${at}`)
-  await say(crowd, 'lunch', ENDS_AT)
-  const goOn = await holdUp(crowd)
+test('[D3] users that are looked up are asked for a few times a round, not without end', async () => {
+  const users = manyUsers(DUE_BATCH_MAX)
+  await putLookedUp(users)
   startSweeping()
-  await clock.advance(ENDS_AT - clock.now())
+  await world.clock.advance(endsAt - world.clock.now())
   const before = { ...asked }
-  await clock.advance(4 * SWEEP_EVERY_MS)
+  await world.clock.advance(4 * SWEEP_EVERY_MS)
   expect(asked.due - before.due).toBeLessThanOrEqual(3 * 4)
   expect(asked.archive).toBe(before.archive)
-  await goOn()
-  expect(await shownText(crowd[0]!)).toBe('later')
-  expect(await store.due(0, clock.now(), 10)).toEqual([])
+  expect(await shownText(users[0]!)).toBe('lunch')
+  gate.open()
+  await world.clock.advance(0)
+  expect(await shownText(users[0]!)).toBeNull()
+  expect(await world.memory.due(0, world.clock.now(), 10)).toEqual([])
 })
 
 test.each([1, DUE_BATCH_MAX, 3 * DUE_BATCH_MAX])(
-  '[S6] others change on time while %d who are due before them are being read',
-  async (people) => {
-    const crowd = Array.from({ length: people }, (_, at) => `user-${at}`)
-    await say(crowd, 'lunch', ENDS_AT)
-    await say(['ann'], 'lunch', ENDS_AT + 1_000)
-    const goOn = await holdUp(crowd)
+  '[D3] a user changes on time while %d users that are due earlier are looked up',
+  async (count) => {
+    const users = manyUsers(count)
+    await putLookedUp(users)
+    await put(['ann'], endsAt + 1_000)
     startSweeping()
-    await clock.advance(ENDS_AT + 1_000 + SWEEP_EVERY_MS - clock.now())
-    expect([await shownText('ann'), await shownText(crowd[0]!)]).toEqual([null, 'lunch'])
-    await goOn()
-    expect(await shownText(crowd[0]!)).toBe('later')
+    await world.clock.advance(endsAt + 1_000 + SWEEP_EVERY_MS - world.clock.now())
+    expect([await shownText('ann'), await shownText(users[0]!)]).toEqual([null, 'lunch'])
+    gate.open()
+    await world.clock.advance(0)
+    expect(await shownText(users[0]!)).toBeNull()
   },
 )

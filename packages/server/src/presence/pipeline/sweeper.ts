@@ -1,7 +1,7 @@
-// The whole reaper: asks the deadline queue who is due and sends them a tick; asks for leases that ran
-// out and declares what hung on them lost. It decides nothing, so sweepers that overlap are wasteful
-// and harmless. Several of them share the shards by hashing their names: each looks at its own shards
-// for what is due, and at those of the others for what is late, so nobody needs to notice that one died.
+// Sends a tick to every user whose deadline has passed, and declares sessions lost whose gateway's lease ran
+// out. It decides nothing, so sweepers that overlap are wasteful and harmless. Several sweepers share the
+// shards by hashing their names. Each looks at its own shards for users that are due, and at the others'
+// shards for users that are late, so a sweeper that died need not be noticed.
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PresenceStore } from '../../store/port.ts'
@@ -14,14 +14,14 @@ const SWEEP_EVERY_MS = 250
 const DUE_BATCH_MAX = 1_000
 /** Bounds a round on one shard, should ticks fail to move the queue. */
 const BATCHES_MAX = 1_000
-/** What another sweeper should have done by now. */
+/** Past a deadline by this much, the sweeper of the shard is taken to be gone. */
 const LATE_MS = 400
-/** Forgetting is housekeeping: now and then, a bounded slice of it. */
+/** Dropping old records can wait, so it is not done in every round. */
 const FORGET_EVERY_ROUNDS = 8
 const FORGET_BATCH_MAX = 20_000
-/** After an outage gateways announce everybody again; until then silence proves nothing. */
+/** After an outage gateways announce their sessions again; until then a missing session proves nothing. */
 const SETTLE_MS = 3_000
-/** What is left of a lease that was renewed when it should have been, with a little patience. */
+/** A lease with at least this share of its time left was renewed on time. */
 const FRESH_SHARE = 0.75
 
 export interface Sweeper {
@@ -35,7 +35,7 @@ export interface SweeperParts {
   tracker: Tracker
   clock: Clock
   logger: Logger
-  /** Among others: the name of this sweeper, and how long leases last. Null when it is alone. */
+  /** The name of this sweeper among others, and how long leases last. Null when it is alone. */
   cluster: { name: string; leaseMs: number } | null
 }
 
@@ -48,7 +48,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   let orphansLookedAt = 0
   let suspects = new Set<string>()
   let leaseUntil = 0
-  /** Since when the store has answered without a break. A start counts as one, unless we know better. */
+  /** Since when the store has answered without a break. A start counts as a break. */
   let steadySince = clock.now()
 
   async function renewLease(name: string, leaseMs: number): Promise<void> {
@@ -56,7 +56,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     if (leaseUntil - now < leaseMs / 2) {
       const isKnown = leaseUntil > 0 && (await store.renewLease(name, now + leaseMs))
       if (!isKnown) {
-        // Either this is the beginning, or the store has lost everything and begins again.
+        // Either this is the start, or the store has lost the lease and everything else.
         if (leaseUntil > 0) steadySince = now
         else if (await areGatewaysSettled(now, leaseMs)) steadySince = now - SETTLE_MS
         await store.openLease(name, now + leaseMs)
@@ -66,7 +66,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     names = (await store.liveLeases(now)).filter((other) => other.startsWith(SWEEPER_PREFIX))
   }
 
-  /** A gateway that heals leaves its former name behind, and renews it no more, until it is done. */
+  /** While a gateway heals, its former lease is not renewed: then some lease is not fresh. */
   async function areGatewaysSettled(now: number, leaseMs: number): Promise<boolean> {
     const gatewaysAt = async (at: number) =>
       (await store.liveLeases(at)).filter((name) => !name.startsWith(SWEEPER_PREFIX)).length
@@ -77,18 +77,18 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   async function sweepShard(shard: number): Promise<number> {
     const isOurs = cluster === null || ownerOf(shard, names) === cluster.name
     let worstMs = 0
-    // Some stay due though they were told: they are being read from the archive. The others are behind them.
-    const told = new Map<string, number>()
+    // A user that is being looked up in the archive stays due after its tick. Other users come behind it.
+    const ticked = new Map<string, number>()
     let staying = 0
     for (let batch = 0; batch < BATCHES_MAX; batch++) {
       const now = clock.now() - (isOurs ? 0 : LATE_MS)
       const limit = DUE_BATCH_MAX + staying
       const all = await store.due(shard, now, limit)
-      const due = all.filter(({ userId, dueAt }) => told.get(userId) !== dueAt)
+      const due = all.filter(({ userId, dueAt }) => ticked.get(userId) !== dueAt)
       staying = all.length - due.length
       for (const { userId, dueAt } of due) {
         worstMs = Math.max(worstMs, now - dueAt)
-        told.set(userId, dueAt)
+        ticked.set(userId, dueAt)
         tracker.report(userId, { type: 'tick' })
       }
       await tracker.catchUp()
@@ -97,8 +97,8 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     return worstMs
   }
 
-  // Sessions on a gateway that has no lease and is not lost would live for ever: the lease itself was
-  // lost with a part of the store, or something was committed after the gateway had been dropped.
+  // Sessions on a gateway without a lease that is not lost either would live for ever. The lease was lost with
+  // a part of the store, or a session was committed after the gateway had been dropped.
   async function retireOrphans(leaseMs: number): Promise<void> {
     const now = clock.now()
     if (now < orphansLookedAt + leaseMs) return
@@ -106,7 +106,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     const leased = new Set(await store.liveLeases(0))
     const lost = new Set((await store.lostGateways(now)).map(({ gatewayId }) => gatewayId))
     const orphans = (await store.attachedGateways()).filter((name) => !leased.has(name) && !lost.has(name))
-    // A gateway that heals has sessions before we see its lease; only who is there twice is an orphan.
+    // A gateway that heals has sessions before its lease is seen, so only a name found twice is an orphan.
     for (const name of orphans) if (suspects.has(name)) await store.retireGateway(name, now)
     suspects = new Set(orphans)
   }
@@ -133,7 +133,7 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
   }
 
   function nextRound(): void {
-    // A round that takes long is not doubled by the next one.
+    // Rounds do not overlap.
     round ??= sweep()
       .then(() => {
         isFailing = false
@@ -154,11 +154,14 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     async stop() {
       timer.stop()
       await round
-      if (cluster !== null) await store.dropGateway(cluster.name).catch(() => 'its lease will run out')
+      if (cluster !== null) await store.dropGateway(cluster.name).catch(ignore)
     },
     lagMs: () => lagMs,
   }
 }
 
-/** How the names of sweepers start, among those of gateways. */
+/** Names of sweepers start with it; leases of gateways and sweepers are kept together. */
 export const SWEEPER_PREFIX = 'p-'
+
+/** The lease of a sweeper that could not be dropped runs out by itself. */
+const ignore = () => {}

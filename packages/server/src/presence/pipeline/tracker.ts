@@ -13,7 +13,7 @@ import type { ArchiveLookup } from '../reading/archive-lookup.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
-import { createWork, reject, type Tracked, type Work } from './work.ts'
+import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
 
 /** Users per batch; bounds how long one turn works. */
 const BATCH_USERS_MAX = 1_000
@@ -216,11 +216,10 @@ export function createTracker(parts: TrackerParts): Tracker {
   }
 
   function stepUser({ userId, work, stored }: Loaded, now: number): Stepped | null {
-    const { events, archived } = work
-    if (stored === null && archived!.isUnread && events.some(isMerged)) {
-      reject(work, new Unavailable('earlier settings cannot be read'))
-      return null
-    }
+    const { archived } = work
+    if (stored === null && archived!.isUnread) refuseMerges(work)
+    const { events, waiters } = work
+    if (events.length === 0 && waiters.length === 0) return null
     const before = stored?.record ?? archived!.record
     const { record: after, dueAt } = step(before, events, now, policy)
     const isRepeated = work.isRepeated || events.some(({ type }) => type === 'gateway_lost')
@@ -248,7 +247,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     report: (userId, event) => void enqueue(userId, event),
     apply(userId, ...events) {
       return new Promise((resolve, reject) => {
-        enqueue(userId, ...events).waiters.push({ resolve, reject })
+        enqueue(userId, ...events).waiters.push({ events, resolve, reject })
       })
     },
     async applyWithoutStore(userId, event) {
@@ -265,6 +264,3 @@ export function createTracker(parts: TrackerParts): Tracker {
     depth: () => queue.size + readQueue.size(),
   }
 }
-
-/** It merges into earlier settings, so it cannot be applied while these cannot be read. */
-const isMerged = ({ type }: PresenceEvent) => type === 'set_privacy' || type === 'unlist'

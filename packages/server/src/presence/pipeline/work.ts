@@ -2,16 +2,23 @@
 import type { PresenceEvent } from '../core/event.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord } from '../reading/archive-lookup.ts'
-import type { Unavailable } from '../unavailable.ts'
+import { Unavailable } from '../unavailable.ts'
 
 export interface Tracked {
   record: UserRecord
   revision: number
 }
 
+interface Waiter {
+  /** The events the caller asked for; they are applied all or none. */
+  events: readonly PresenceEvent[]
+  resolve: (tracked: Tracked) => void
+  reject: (error: unknown) => void
+}
+
 export interface Work {
-  readonly events: PresenceEvent[]
-  readonly waiters: { resolve: (tracked: Tracked) => void; reject: (error: unknown) => void }[]
+  events: PresenceEvent[]
+  waiters: Waiter[]
   /** A commit may have gone through unannounced: announce the present state again. */
   isRepeated: boolean
   /** What the archive said of the user; null as long as it was not asked. */
@@ -32,3 +39,15 @@ export function join(work: Work, later: Work): void {
 export function reject(work: Work, failure: Unavailable): void {
   for (const waiter of work.waiters) waiter.reject(failure)
 }
+
+/** Refuses what merges into earlier settings, because these cannot be read. Other events stay. */
+export function refuseMerges(work: Work): void {
+  const refused = work.waiters.filter(({ events }) => events.some(isMerged))
+  if (refused.length > 0) work.waiters = work.waiters.filter((waiter) => !refused.includes(waiter))
+  work.events = work.events.filter(
+    (event) => !isMerged(event) && !refused.some(({ events }) => events.includes(event)),
+  )
+  for (const waiter of refused) waiter.reject(new Unavailable('earlier settings cannot be read'))
+}
+
+const isMerged = ({ type }: PresenceEvent) => type === 'set_privacy' || type === 'unlist'

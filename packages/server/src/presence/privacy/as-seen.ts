@@ -1,5 +1,5 @@
-// From the whole presence object to as much of it as somebody may see. Hidden people and people nobody
-// has ever heard of are one and the same here: version 0, nothing known.
+// Cuts the presence object down to a view level. A hidden user becomes the same object as an unknown user:
+// version 0, nothing known.
 import type { LastSeenBucket, Presence } from '@greendot/protocol'
 import type { PrivacyRules } from '../core/privacy.ts'
 import { unknownPresence } from '../core/view.ts'
@@ -25,8 +25,8 @@ export function asSeen(presence: Presence, level: ViewLevel, rules: PrivacyRules
 }
 
 /**
- * In whole days of the calendar (UTC), so that the step from one bucket to the next comes at midnight:
- * whoever asks again and again learns the day, not the minute.
+ * In whole days (UTC), so that the step from one bucket to the next comes at midnight: a viewer that asks
+ * again and again learns the day, not the minute.
  */
 function bucketOf({ status, last_seen: lastSeen }: Presence, now: number): LastSeenBucket | null {
   if (status !== 'offline') return 'recently'

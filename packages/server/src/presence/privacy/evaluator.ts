@@ -5,7 +5,7 @@ import type { Privacy, PrivacyRules } from '../core/privacy.ts'
 import { asSeen } from './as-seen.ts'
 import {
   isOpenToAll,
-  type Person,
+  type Party,
   type Relation,
   relevantRelation,
   type Verdict,
@@ -16,11 +16,11 @@ import {
 
 export interface Evaluator {
   /** How much of the target the viewer sees, and by which rules. */
-  visibleTo(target: Person, viewer: Viewer, relation: Relation): Verdict
+  visibleTo(target: Party, viewer: Viewer, relation: Relation): Verdict
   /** True when every viewer sees everything: then nothing has to be looked up. */
   isOpenToAll(privacy: Privacy | null): boolean
   /** Which parts of the relation make a difference; the others need not be looked up. */
-  relevantRelation(target: Person, viewer: Viewer): Relation
+  relevantRelation(target: Party, viewer: Viewer): Relation
   /** The presence object as a viewer with this level gets it. */
   present(presence: Presence, level: ViewLevel, now: number): Presence
 }

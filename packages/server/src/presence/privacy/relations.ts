@@ -1,21 +1,18 @@
 // Who is in whose contact list, looked up many pairs at a time. An answer is cached for a minute and for
 // one edition of the list (`contactsAt` of its owner), so an edit makes it void at once. When the archive
-// does not answer, nobody counts as a contact and the result says that it is a guess.
+// does not answer, no user counts as a contact and the result says that it is a guess.
 import type { Archive } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createRecentMap } from '../recent-map.ts'
 import type { Evaluator } from './evaluator.ts'
-import type { Person, Relation } from './visibility.ts'
+import type { Party, Relation } from './visibility.ts'
+
+export type { Party } from './visibility.ts'
 
 /** Shorter than the hot store remembers when a list was edited. */
 const CACHED_MS = 60_000
 const CACHED_MAX = 200_000
-
-/** A user with a contact list, and the edition of it that is asked about. */
-export interface Party extends Person {
-  contactsAt: number
-}
 
 export interface RelationAnswer {
   relation: Relation
@@ -40,7 +37,7 @@ export interface Relations {
     viewer: Party,
     options?: { isFresh: boolean },
   ): Promise<RelationAnswer[]>
-  /** Lists may have been edited unheard, or their editions counted anew. */
+  /** For when edits may have been missed, or the editions start again. */
   clearCache(): void
 }
 
@@ -72,18 +69,20 @@ export function createRelations({ archive, evaluator, clock, logger }: Relations
   const keyOf = ({ ownerId, contactId }: Question) => `${ownerId} ${contactId}`
 
   async function ask(questions: readonly Question[]): Promise<Answers> {
+    // An answer from before `clearCache` must not get into the new cache.
+    const filled = cache
     try {
       const answers = await archive.areContacts(questions)
       isFailing = false
       const until = clock.now() + CACHED_MS
       for (const [index, question] of questions.entries())
-        cache.set(keyOf(question), { contactsAt: question.contactsAt, isContact: answers[index]!, until })
+        filled.set(keyOf(question), { contactsAt: question.contactsAt, isContact: answers[index]!, until })
       return answers
     } catch (error) {
       if (!isFailing)
         logger.error(
           { err: error },
-          'contact lists cannot be read; nobody counts as a contact until they can',
+          'contact lists cannot be read; no user counts as a contact until they can',
         )
       isFailing = true
       return questions.map(() => null)
@@ -110,7 +109,7 @@ export function createRelations({ archive, evaluator, clock, logger }: Relations
   }
 
   /** The cached answer, or a question added to those to ask. */
-  function partOf(owner: Party, contact: Person, questions: Question[], isFresh: boolean, now: number): Part {
+  function partOf(owner: Party, contact: Party, questions: Question[], isFresh: boolean, now: number): Part {
     const question = { ownerId: owner.userId, contactId: contact.userId, contactsAt: owner.contactsAt }
     const cached = isFresh ? undefined : cache.get(keyOf(question))
     if (cached !== undefined && cached.contactsAt === question.contactsAt && cached.until > now)

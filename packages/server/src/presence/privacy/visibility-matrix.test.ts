@@ -9,7 +9,7 @@ import {
   type LastSeenPrecision,
   type Presence,
 } from '@greendot/protocol'
-import { choose, connected, createPerson, say } from '../../../../../testing/presence-person.ts'
+import { choose, connected, createUser, say } from '../../../../../testing/presence-user.ts'
 import { POLICIES } from '../core/policy.ts'
 import type { Privacy } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'
@@ -116,7 +116,7 @@ const UNKNOWN = { status: 'offline', last_seen: null, custom_status: null, devic
 
 /** Somebody who is busy here, and goes on with that unseen when they are invisible. */
 function recordOf(isInvisible: boolean): UserRecord {
-  const person = createPerson(POLICIES.instant)
+  const person = createUser(POLICIES.instant)
   person.at(HERE_AT, connected('web#1', HERE_AT), choose('busy', HERE_AT), say('lunch', HERE_AT))
   if (isInvisible) {
     person.at(HIDDEN_AT, choose('invisible', HIDDEN_AT))

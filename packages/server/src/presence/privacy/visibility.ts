@@ -1,18 +1,20 @@
-// The one place that decides what somebody may see of somebody else. Pure, and the same for every way
-// of reading: push, snapshot, query, public page, stream. Lists win over audiences, being denied wins
-// over being allowed, and last seen is never shown to those who may not see the status: it would move
-// while the person is supposed to be away.
+// Decides how much of a target a viewer sees. Pure, and the same for push, snapshot, query, public page and
+// stream. The lists win over the audience, and the deny list wins over the allow list. A viewer that may not
+// see the status does not see last seen either: it would move while the target is supposed to be away.
 import type { Audience } from '@greendot/protocol'
 import { NO_PRIVACY_CHOSEN, type Privacy, type PrivacyRules } from '../core/privacy.ts'
 
-export interface Person {
+/** A user on either side of a view, as target or as viewer. */
+export interface Party {
   userId: string
-  /** Null for somebody who chose nothing. */
+  /** Null for a user without privacy settings. */
   privacy: Privacy | null
+  /** The edition of the user's contact list, for which relations are looked up. */
+  contactsAt: number
 }
 
-/** Without a token a viewer is nobody in particular, and might be anybody. */
-export type Viewer = Person | null
+/** Null for an anonymous viewer, who could be any user. */
+export type Viewer = Party | null
 
 export interface Relation {
   /** The viewer is in the target's contact list. */
@@ -21,7 +23,7 @@ export interface Relation {
   targetIsContact: boolean
 }
 
-/** How much of a person's presence is seen. `status` is everything but the last seen. */
+/** How much of a target is seen. `status` is everything except last seen. */
 export const VIEW_LEVELS = ['everything', 'approximate', 'status', 'nothing'] as const
 export type ViewLevel = (typeof VIEW_LEVELS)[number]
 
@@ -38,7 +40,7 @@ export interface Verdict {
 
 type Subject = 'statusVisibility' | 'lastSeenVisibility'
 
-/** True for people whom everybody sees whole, whoever asks: nothing else need be known. */
+/** True when every viewer sees everything: then nothing has to be looked up. */
 export function isOpenToAll(privacy: Privacy | null, rules: PrivacyRules): boolean {
   if (privacy === null) return rules.defaultVisibility === 'everyone'
   const { statusVisibility, lastSeenVisibility, reciprocal, lastSeenPrecision, deny } = privacy
@@ -47,7 +49,7 @@ export function isOpenToAll(privacy: Privacy | null, rules: PrivacyRules): boole
   return isForEveryone(statusVisibility) && isForEveryone(lastSeenVisibility)
 }
 
-export function visibleTo(target: Person, viewer: Viewer, relation: Relation, rules: PrivacyRules): Verdict {
+export function visibleTo(target: Party, viewer: Viewer, relation: Relation, rules: PrivacyRules): Verdict {
   const status = ruling('statusVisibility', target, viewer, relation, rules)
   const ofLastSeen = ruling('lastSeenVisibility', target, viewer, relation, rules)
   const lastSeen: Ruling =
@@ -55,7 +57,7 @@ export function visibleTo(target: Person, viewer: Viewer, relation: Relation, ru
   return { level: levelOf(target, status, lastSeen), status, lastSeen }
 }
 
-function levelOf({ privacy }: Person, status: Ruling, lastSeen: Ruling): ViewLevel {
+function levelOf({ privacy }: Party, status: Ruling, lastSeen: Ruling): ViewLevel {
   if (!status.isVisible) return 'nothing'
   if (!lastSeen.isVisible) return 'status'
   const isBlurred = privacy?.lastSeenPrecision === 'approximate' && lastSeen.rule !== 'self'
@@ -64,30 +66,30 @@ function levelOf({ privacy }: Person, status: Ruling, lastSeen: Ruling): ViewLev
 
 function ruling(
   subject: Subject,
-  target: Person,
+  target: Party,
   viewer: Viewer,
   relation: Relation,
   rules: PrivacyRules,
 ): Ruling {
   if (viewer?.userId === target.userId) return { isVisible: true, rule: 'self' }
   const shown = shownTo(subject, target, viewer, relation.viewerIsContact, rules)
-  // Whoever was named one by one is seen by that person whatever they show in return.
+  // A viewer on the allow list sees the target without showing anything in return.
   if (!shown.isVisible || shown.rule === 'allowed' || target.privacy?.reciprocal !== true) return shown
   const isShownBack =
     viewer !== null && shownTo(subject, viewer, target, relation.targetIsContact, rules).isVisible
   return isShownBack ? shown : { isVisible: false, rule: 'not_shown_back' }
 }
 
-/** What lists and audience say by themselves. */
+/** By lists and audience alone, without reciprocity. */
 function shownTo(
   subject: Subject,
-  { privacy }: Person,
+  { privacy }: Party,
   viewer: Viewer,
   isContact: boolean,
   rules: PrivacyRules,
 ): Ruling {
   const { allow, deny, [subject]: chosen } = privacy ?? NO_PRIVACY_CHOSEN
-  // Somebody without a name might be one of those who are denied.
+  // An anonymous viewer could be a user on the deny list.
   if (viewer === null ? deny.length > 0 : isListed(deny, viewer.userId))
     return { isVisible: false, rule: 'denied' }
   if (viewer !== null && isListed(allow, viewer.userId)) return { isVisible: true, rule: 'allowed' }
@@ -106,14 +108,14 @@ function byAudience(audience: Audience, isContact: boolean): Ruling {
 }
 
 /** Which parts of the relation can make a difference; the others need not be looked up. */
-export function relevantRelation(target: Person, viewer: Viewer, rules: PrivacyRules): Relation {
-  const sightIf = (viewerIsContact: boolean, targetIsContact: boolean) =>
+export function relevantRelation(target: Party, viewer: Viewer, rules: PrivacyRules): Relation {
+  const levelIf = (viewerIsContact: boolean, targetIsContact: boolean) =>
     visibleTo(target, viewer, { viewerIsContact, targetIsContact }, rules).level
   const [neither, viewerOnly, targetOnly, both] = [
-    sightIf(false, false),
-    sightIf(true, false),
-    sightIf(false, true),
-    sightIf(true, true),
+    levelIf(false, false),
+    levelIf(true, false),
+    levelIf(false, true),
+    levelIf(true, true),
   ]
   return {
     viewerIsContact: neither !== viewerOnly || targetOnly !== both,
@@ -124,7 +126,7 @@ export function relevantRelation(target: Person, viewer: Viewer, rules: PrivacyR
 const SHORT_LIST = 16
 const sets = new WeakMap<readonly string[], Set<string>>()
 
-// A person with long lists and many watchers would be searched for a long time.
+// Searching a long list for each of many watchers would take long.
 function isListed(list: readonly string[], userId: string): boolean {
   if (list.length <= SHORT_LIST) return list.includes(userId)
   let set = sets.get(list)

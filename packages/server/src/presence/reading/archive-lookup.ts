@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { UserRecord } from '../core/record.ts'
 import { Unavailable } from '../unavailable.ts'
-import { fromArchive } from './hydrate.ts'
+import { fromArchive } from './archived-user.ts'
 
 const NO_ROWS: ArchivedUser = { lastSeen: null, settings: null }
 

@@ -1,5 +1,5 @@
-// The answer about somebody as text, made once for each record: records never change, so neither does
-// what they say to those who may see everything. It goes when the record goes.
+// The JSON of a whole presence, made once for each record and kept as long as the record. Records never
+// change, so neither does the JSON for viewers that see everything.
 import type { PrivacyRules } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { sourceOf, toPresence } from '../core/view.ts'

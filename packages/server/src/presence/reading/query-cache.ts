@@ -1,6 +1,6 @@
 // A short local cache for queries (R6). It is made before the parts that use it: the announcer and the inbox
-// drop users that changed, the reader fills it. Users with privacy settings are never cached, so a change of
-// privacy is never answered from before it.
+// drop users that changed, the reader fills it. Users with privacy settings are never cached, so a user who
+// hides from more viewers than before is hidden at once.
 import type { UserRecord } from '../core/record.ts'
 import { createRecentMap } from '../recent-map.ts'
 

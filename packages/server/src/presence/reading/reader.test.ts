@@ -1,231 +1,266 @@
-// What a reading costs must not tell whom it found: hidden people, people who are away and people nobody
-// has heard of are asked about in the archive alike, once a minute. With the real store and archive; only
-// how often the archive is asked, and whether it answers, is looked at and decided here.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock } from '../../../../../testing/fake-clock.ts'
-import { SOME_INSTANT as NOW, OPEN_RULES } from '../../../../../testing/records.ts'
-import type { Archive } from '../../archive/port.ts'
-import { createSqliteArchive } from '../../archive/sqlite.ts'
-import { createLogger } from '../../platform/logger.ts'
-import { createMemoryStore } from '../../store/memory.ts'
+// Reading users from the hot store, the archive and the query cache: what is asked of which, how often, and
+// what is answered when one of them fails. With the real store and archive.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import {
+  createGate,
+  createPipeline,
+  type Gate,
+  type Pipeline,
+} from '../../../../../testing/presence-pipeline.ts'
+import { aRecord, aRecordOn } from '../../../../../testing/records.ts'
 import type { PresenceStore } from '../../store/port.ts'
-import { POLICIES } from '../core/policy.ts'
-import { NO_PRIVACY_CHOSEN, type PrivacyRules } from '../core/privacy.ts'
-import { emptyRecord, type UserRecord } from '../core/record.ts'
-import { toLastSeenRow, toSettingsRow } from './hydrate.ts'
-import { createReader, type Reader } from './reader.ts'
-import { createRecall } from './recall.ts'
+import { NO_PRIVACY_CHOSEN } from '../core/privacy.ts'
+import type { UserRecord } from '../core/record.ts'
+import { Unavailable } from '../unavailable.ts'
+import { toLastSeenRow, toSettingsRow } from './archived-user.ts'
+import { createReader } from './reader.ts'
 
-const LOOK_HOLDS_MS = 60_000
-const ASK_AGAIN_MS = 1_000
-const logger = createLogger({ level: 'silent' })
+const BACKFILL_MS = 60_000
+const UNKNOWN_MS = 5_000
+const ARCHIVE_PAUSE_MS = 1_000
+const CACHE_MS = 5_000
 
-let clock: FakeClock
-let store: PresenceStore
-let archive: Archive
-let reader: Reader
-/** Whom the archive was asked about, question by question. */
-let asked: string[][]
-let isAway: boolean
+let world: Pipeline
+/** Users of each query to the archive. */
+let lookups: string[][]
+/** Users of each read of the store. */
+let loads: string[][]
+/** Holds reads of the archive. */
+let archiveGate: Gate
+/** Holds reads of the store. */
+let storeGate: Gate
+let isArchiveAway: boolean
+let isStoreAway: boolean
+let commit: PresenceStore['commit']
 
-async function begin(rules: PrivacyRules = OPEN_RULES, cacheMs = 0): Promise<void> {
-  const counting: Archive = {
-    ...archive,
-    read(userIds) {
-      asked.push([...userIds])
-      return isAway ? Promise.reject(new Error('the database is gone')) : archive.read(userIds)
-    },
-  }
-  reader = createReader({
-    store,
-    loadForQuery: store.load,
-    recall: createRecall(counting, clock, logger),
-    policy: POLICIES.instant,
-    rules,
-    clock,
-    logger,
+async function begin(cacheMs = 0): Promise<void> {
+  ;[lookups, loads, archiveGate, storeGate] = [[], [], createGate(), createGate()]
+  ;[isArchiveAway, isStoreAway] = [false, false]
+  world = await createPipeline({
     cacheMs,
-    tick: () => {},
-    isPending: () => false,
+    store: (memory) => ({
+      async load(userIds) {
+        loads.push([...userIds])
+        await storeGate.pass()
+        if (isStoreAway) throw new Error('the store is gone')
+        return memory.load(userIds)
+      },
+      commit: (commits) => commit(commits),
+    }),
+    archive: (sqlite) => ({
+      async read(userIds) {
+        lookups.push([...userIds])
+        await archiveGate.pass()
+        if (isArchiveAway) throw new Error('the database is gone')
+        return sqlite.read(userIds)
+      },
+    }),
   })
+  ;({ commit } = world.memory)
 }
 
-beforeEach(async () => {
-  clock = createFakeClock(NOW)
-  ;[asked, isAway] = [[], false]
-  store = createMemoryStore()
-  archive = await createSqliteArchive({ path: ':memory:' })
-  await archive.migrate()
-  await put('viewer', HERE)
-  await begin()
-})
-afterEach(() => archive.close())
+beforeEach(() => begin())
 
-const HERE: UserRecord = {
-  ...emptyRecord(7),
-  lastSeen: NOW,
-  shown: { status: 'online', since: NOW, lastSeen: NOW, customStatus: null, devices: ['web'] },
-}
-const AWAY: UserRecord = { ...HERE, shown: { ...HERE.shown, status: 'offline', devices: [] } }
-const HIDDEN: UserRecord = {
-  ...HERE,
-  privacy: { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody', setAt: NOW },
-}
+const ONLINE = aRecordOn('g1')
+const GONE = aRecord({ lastSeen: 5, shown: { since: 5, lastSeen: 5 } })
 
 async function put(userId: string, record: UserRecord): Promise<void> {
-  const [stored] = await store.load([userId])
-  const expectedRevision = stored?.revision ?? 0
-  await store.commit([{ userId, expectedRevision, record, dueAt: null, retainUntil: null }])
+  const expectedRevision = (await world.memory.load([userId]))[0]?.revision ?? 0
+  await world.memory.commit([{ userId, expectedRevision, record, dueAt: null, retainUntil: null }])
 }
 
-describe('the archive is asked', () => {
-  test('[S6] about those who hide or are away as about those nobody has heard of, in one question', async () => {
-    await put('here', HERE)
-    await put('hidden', HIDDEN)
-    await put('away', AWAY)
-    const { records } = await reader.read(['here', 'hidden', 'away', 'nobody'], 'viewer')
-    expect(records).toEqual([HERE, HIDDEN, AWAY, null])
-    expect(asked).toEqual([['hidden', 'away', 'nobody']])
+const archive = (userId: string, record: UserRecord) =>
+  world.done(
+    Promise.all([
+      world.archive.writeLastSeen([toLastSeenRow(userId, record, world.clock.now())]),
+      world.archive.writeSettings([toSettingsRow(userId, record)]),
+    ]),
+  )
+
+const read = async (...userIds: string[]) => (await world.done(world.reader.read(userIds))).records
+const query = async (...userIds: string[]) => (await world.done(world.reader.query(userIds))).records
+const statuses = (records: readonly (UserRecord | null)[]) =>
+  records.map((record) => record?.shown.status ?? null)
+
+describe('the hot store', () => {
+  test('[R1] is asked first; only users it does not hold are looked up, in one query, once each', async () => {
+    await put('ann', ONLINE)
+    await archive('bob', GONE)
+    const records = await read('nobody', 'ann', 'bob', 'nobody', 'ann')
+    expect(statuses(records)).toEqual([null, 'online', 'offline', null, 'online'])
+    expect([loads, lookups]).toEqual([[['nobody', 'ann', 'bob', 'nobody', 'ann']], [['nobody', 'bob']]])
   })
 
-  test('[S6] once a minute, by queries and watches together, and what is answered meanwhile is true', async () => {
-    await put('hidden', HIDDEN)
-    await reader.query(['hidden', 'nobody'], null)
-    await clock.advance(LOOK_HOLDS_MS - 1)
-    await reader.read(['hidden', 'nobody'], 'viewer')
-    expect(asked).toHaveLength(1)
-    await put('nobody', HERE)
-    expect((await reader.read(['nobody'], 'viewer')).records).toEqual([HERE])
-    await clock.advance(1)
-    await reader.read(['hidden'], 'viewer')
-    expect(asked).toEqual([['hidden', 'nobody'], ['hidden']])
-  })
-
-  test('[S6] no sooner because they changed', async () => {
-    await put('hidden', HIDDEN)
-    await reader.read(['hidden'], 'viewer')
-    reader.forget('hidden')
-    await reader.read(['hidden'], 'viewer')
-    expect(asked).toHaveLength(1)
-  })
-
-  test('[S2] no sooner once the hot store has forgotten them, and they are still known', async () => {
-    await put('away', AWAY)
-    await reader.read(['away'], 'viewer')
-    const { load } = store
-    store.load = (userIds) => load(userIds.map((userId) => (userId === 'away' ? 'forgotten' : userId)))
-    expect((await reader.read(['away'], 'viewer')).records).toEqual([AWAY])
-    // Of somebody who changed since, nobody knows but the archive.
-    reader.forget('away')
-    expect((await reader.read(['away'], 'viewer')).records).toEqual([null])
-    expect(asked).toHaveLength(2)
-  })
-
-  test('[S6] about everybody where nobody is open by default', async () => {
-    await begin({ defaultVisibility: 'contacts', hiddenAs: 'offline' }, 5_000)
-    await put('here', HERE)
-    await reader.query(['here'], null)
-    expect(asked).toEqual([['here']])
-  })
-
-  test('[S6] each time by those who hide, and nobody can tell from it that they looked', async () => {
-    await put('spy', HIDDEN)
-    await put('away', AWAY)
-    for (const _ of [1, 2]) await reader.read(['away', 'nobody'], 'spy')
-    await reader.query(['away', 'nobody'], 'spy')
-    await reader.read(['away', 'nobody'], 'viewer')
-    expect(asked).toEqual(Array(4).fill(['away', 'nobody']))
-  })
-
-  test('[S6] apart, for what is their own: it says nothing to others, and others nothing to them', async () => {
-    await reader.readOwn('nobody')
-    await reader.read(['nobody'], 'viewer')
-    await reader.readOwn('nobody')
-    expect(asked).toEqual([['nobody'], ['nobody']])
-    await reader.readAnew(['nobody'])
-    expect(asked).toHaveLength(3)
+  test('[R6] may be a replica for queries, never for reads', async () => {
+    await put('ann', ONLINE)
+    const behind: PresenceStore['load'] = async (userIds) =>
+      userIds.map(() => ({ record: GONE, revision: 1 }))
+    const reader = createReader({ ...world, loadForQuery: behind, tick: () => {} })
+    expect(statuses((await reader.query(['ann'])).records)).toEqual(['offline'])
+    expect(statuses((await reader.read(['ann'])).records)).toEqual(['online'])
   })
 })
 
-describe('whom only the archive knows', () => {
-  const isHot = async (userId: string) => (await store.load([userId]))[0] !== null
-  const LUNCH = { text: 'lunch', emoji: null, expiresAt: null }
+describe('users without rows', () => {
+  test('[R2] are not looked up again for five seconds, by reads and queries together', async () => {
+    await read('nobody')
+    await world.clock.advance(UNKNOWN_MS - 1)
+    expect(await query('nobody')).toEqual([null])
+    expect(lookups).toHaveLength(1)
+    await world.clock.advance(1)
+    await query('nobody')
+    expect(lookups).toHaveLength(2)
+  })
 
-  test('[R2] is kept hot for a minute from the first look, and no longer', async () => {
-    await archive.writeLastSeen([toLastSeenRow('away', AWAY, NOW)])
-    for (const look of [() => reader.read(['away'], 'viewer'), () => reader.query(['away'], null)]) {
-      expect(await isHot('away')).toBe(false)
-      expect((await look()).records[0]?.shown.lastSeen).toBe(NOW)
-      expect(await isHot('away')).toBe(true)
-      await clock.advance(LOOK_HOLDS_MS / 2)
-      // Whoever is hot is read there, and is not kept for longer by it.
-      await look()
-      await clock.advance(LOOK_HOLDS_MS / 2)
-      expect(await store.forget(clock.now(), 10)).toBe(0)
-      await clock.advance(1)
-      expect(await store.forget(clock.now(), 10)).toBe(1)
+  test('[R2] are found at once when they come', async () => {
+    await read('nobody')
+    await put('nobody', ONLINE)
+    expect(statuses(await read('nobody'))).toEqual(['online'])
+  })
+})
+
+describe('users from the archive', () => {
+  test('[R2] are kept hot for a minute from the first read, and no longer', async () => {
+    await archive('bob', GONE)
+    for (const look of [read, query]) {
+      expect(await world.stored('bob')).toBeNull()
+      expect((await look('bob'))[0]?.shown.lastSeen).toBe(5)
+      expect(await world.stored('bob')).not.toBeNull()
+      await world.clock.advance(BACKFILL_MS / 2)
+      await look('bob')
+      await world.clock.advance(BACKFILL_MS / 2)
+      expect(await world.memory.forget(world.clock.now(), 10)).toBe(0)
+      await world.clock.advance(1)
+      expect(await world.memory.forget(world.clock.now(), 10)).toBe(1)
     }
-    expect(asked).toEqual([['away'], ['away']])
+    expect(lookups).toEqual([['bob'], ['bob']])
   })
 
-  test('[R2] stays hot while they have anything set', async () => {
-    const away = { ...AWAY, customStatus: { ...LUNCH, setAt: NOW } }
-    await archive.writeLastSeen([toLastSeenRow('away', away, NOW)])
-    await archive.writeSettings([toSettingsRow('away', away)])
-    await reader.read(['away'], 'viewer')
-    await clock.advance(LOOK_HOLDS_MS * 1_000)
-    expect(await store.forget(clock.now(), 10)).toBe(0)
-    expect(await isHot('away')).toBe(true)
+  test('[R2] stay hot while they have settings', async () => {
+    const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody' as const, setAt: 1 }
+    await archive('bob', { ...GONE, privacy })
+    await read('bob')
+    await world.clock.advance(100 * BACKFILL_MS)
+    expect(await world.memory.forget(world.clock.now(), 10)).toBe(0)
+    expect((await world.stored('bob'))?.privacy).toEqual(privacy)
   })
-})
 
-test('[S6, C7] an archive that fails is left alone for a second, whoever is asked about', async () => {
-  await put('hidden', HIDDEN)
-  isAway = true
-  expect((await reader.read(['nobody'], 'viewer')).records).toEqual([null])
-  expect((await reader.read(['hidden', 'nobody'], 'viewer')).records).toEqual([HIDDEN, null])
-  expect(asked).toHaveLength(1)
-  await clock.advance(ASK_AGAIN_MS)
-  await reader.read(['hidden'], 'viewer')
-  isAway = false
-  await clock.advance(ASK_AGAIN_MS)
-  await reader.read(['hidden', 'nobody'], 'viewer')
-  await reader.read(['hidden', 'nobody'], 'viewer')
-  expect(asked).toEqual([['nobody'], ['hidden'], ['hidden', 'nobody']])
-})
+  test('[P21] whose custom status expired are answered without it, and the tracker is asked to say so', async () => {
+    const expiresAt = world.clock.now() + 1_000
+    const lunch = { text: 'lunch', emoji: null, expiresAt }
+    await archive('bob', {
+      ...GONE,
+      customStatus: { ...lunch, setAt: 1 },
+      shown: { ...GONE.shown, customStatus: lunch },
+    })
+    await world.clock.advance(1_000)
+    expect((await read('bob'))[0]?.shown.customStatus).toBeNull()
+    expect(world.ticked).toEqual(['bob'])
+    expect(await world.stored('bob')).toBeNull()
+  })
 
-describe('what queries remember', () => {
-  /** Whom the store is asked about from now on, question by question. */
-  async function beginRemembering(): Promise<string[][]> {
-    const loaded: string[][] = []
-    const { load } = store
-    store.load = (userIds) => {
-      loaded.push([...userIds])
-      return load(userIds)
+  test('[W9] that connected meanwhile are answered as the store has them', async () => {
+    await archive('bob', GONE)
+    archiveGate.close()
+    const answer = world.reader.read(['bob', 'ann'])
+    await world.clock.advance(0)
+    await put('bob', ONLINE)
+    archiveGate.open()
+    expect(statuses((await world.done(answer)).records)).toEqual(['online', null])
+    expect(await world.stored('bob')).toEqual(ONLINE)
+  })
+
+  test('[R3] that connected meanwhile are answered from the archive when the store fails then', async () => {
+    await archive('bob', GONE)
+    commit = async (commits) => {
+      isStoreAway = true
+      return commits.map(() => ({ outcome: 'conflict' }))
     }
-    await begin(OPEN_RULES, 5_000)
-    return loaded
-  }
-
-  test('[S6] is not of those who hide, nor of those nobody has heard of', async () => {
-    await put('here', HERE)
-    await put('hidden', HIDDEN)
-    const loaded = await beginRemembering()
-    for (const _ of [1, 2]) await reader.query(['here', 'hidden', 'nobody'], null)
-    expect(loaded).toEqual([
-      ['here', 'hidden', 'nobody'],
-      ['hidden', 'nobody'],
-    ])
+    expect(statuses(await read('bob'))).toEqual(['offline'])
   })
 
-  test('[S6] is not for those who hide', async () => {
-    await put('here', HERE)
-    await put('spy', HIDDEN)
-    const loaded = await beginRemembering()
-    for (const viewer of ['spy', 'viewer', 'viewer']) await reader.query(['here'], viewer)
-    expect(loaded).toEqual([
-      ['here', 'spy'],
-      ['here', 'viewer'],
-    ])
+  test('[R3] that cannot be kept hot are answered all the same', async () => {
+    await archive('bob', GONE)
+    commit = () => Promise.reject(new Error('the store is gone'))
+    expect((await read('bob'))[0]?.shown.lastSeen).toBe(5)
+  })
+})
+
+describe('without the archive', () => {
+  test('[C7] reads do not wait for it for a second after it failed', async () => {
+    await put('ann', ONLINE)
+    await archive('bob', GONE)
+    isArchiveAway = true
+    expect(statuses(await read('ann', 'bob'))).toEqual(['online', null])
+    await world.clock.advance(ARCHIVE_PAUSE_MS - 1)
+    expect(statuses(await query('bob', 'carol'))).toEqual([null, null])
+    expect(lookups).toEqual([['bob']])
+    isArchiveAway = false
+    await world.clock.advance(1)
+    expect(statuses(await read('bob'))).toEqual(['offline'])
+    expect(world.lines).toHaveLength(1)
+  })
+})
+
+describe('without the hot store', () => {
+  beforeEach(async () => {
+    await archive('gone', GONE)
+    await archive('here', { ...ONLINE, version: 9 })
+    isStoreAway = true
+  })
+
+  test('[R3] the answer is what the archive knows, and says so', async () => {
+    for (const look of [world.reader.read, world.reader.query]) {
+      const { records, isDegraded } = await world.done(look(['gone', 'here', 'nobody']))
+      expect([statuses(records), isDegraded]).toEqual([['offline', 'online', null], true])
+      // Never above the version that is true.
+      expect(records[1]?.version).toBe(9)
+    }
+    expect(world.lines).toHaveLength(1)
+    isStoreAway = false
+    expect((await world.done(world.reader.read(['gone']))).isDegraded).toBe(false)
+  })
+
+  test('[R3] and without the archive the caller is told to come again', async () => {
+    isArchiveAway = true
+    const failure = await world.done(world.reader.read(['gone'])).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(Unavailable)
+  })
+})
+
+describe('the query cache', () => {
+  beforeEach(() => begin(CACHE_MS))
+
+  test('[R6] answers repeated queries, and reads go past it', async () => {
+    await put('ann', ONLINE)
+    await put('bob', ONLINE)
+    await query('ann')
+    expect(statuses(await query('bob', 'ann', 'bob'))).toEqual(['online', 'online', 'online'])
+    await query('ann', 'bob')
+    await read('ann')
+    expect(loads).toEqual([['ann'], ['bob', 'bob'], ['ann']])
+    await world.clock.advance(CACHE_MS)
+    await query('ann')
+    expect(loads).toHaveLength(4)
+  })
+
+  test('[R6] an entry that is dropped while the rest is read is still answered', async () => {
+    await put('ann', ONLINE)
+    await put('bob', ONLINE)
+    await query('ann')
+    storeGate.close()
+    const answer = world.reader.query(['ann', 'bob'])
+    world.cache.forget('ann')
+    storeGate.open()
+    expect(statuses((await world.done(answer)).records)).toEqual(['online', 'online'])
+  })
+
+  test('[R3] does not keep a degraded answer', async () => {
+    await archive('bob', { ...ONLINE, version: 9 })
+    isStoreAway = true
+    await query('bob')
+    isStoreAway = false
+    await put('bob', GONE)
+    expect(statuses(await query('bob'))).toEqual(['offline'])
   })
 })

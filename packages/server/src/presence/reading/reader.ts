@@ -122,9 +122,12 @@ export function createReader(parts: ReaderParts): Reader {
     // A user that connected while the archive was read is in the store now, and the store is right.
     const overtaken = commits.filter((_, index) => results[index]?.outcome === 'conflict')
     if (overtaken.length === 0) return
-    const stored = await store.load(overtaken.map(({ userId }) => userId))
+    const stored = await tryLoad(
+      store.load,
+      overtaken.map(({ userId }) => userId),
+    )
     for (const [index, { userId }] of overtaken.entries()) {
-      const record = stored[index]?.record
+      const record = stored?.[index]?.record
       if (record !== undefined) found.set(userId, record)
     }
   }

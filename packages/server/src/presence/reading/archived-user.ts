@@ -1,14 +1,14 @@
-// Between the archive's rows and the hot record of somebody who is not here. The archive keeps
-// what others saw and what the person chose; sessions are soft state and never come back from it.
+// Converts between the archive's rows and the hot record of a user. The archive keeps what others saw and what
+// the user chose; sessions are soft state and never come back from it.
 import type { ArchivedUser, HereDevice, LastSeenRow, SettingsRow } from '../../archive/port.ts'
 import { emptyRecord, type Session, type ShownCustomStatus, type UserRecord } from '../core/record.ts'
 
 const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
 
 /**
- * Versions only ever grow, even when the hot state that counted them is lost. A count that starts
- * from nothing therefore starts at the present millisecond: nobody changes once a millisecond for as
- * long as they live, so that is above every version they have ever been shown with.
+ * Versions never go back, even when the hot state that counted them is lost. A user without a known version
+ * therefore starts at the present millisecond. No user changes once a millisecond all the time, so that is
+ * above every version the user was ever shown with.
  */
 export function freshVersion(now: number): number {
   return now - VERSION_EPOCH_AT
@@ -39,14 +39,14 @@ export function fromArchive(user: ArchivedUser, now: number): UserRecord {
   }
 }
 
-// The row of somebody who was here at a crash shows what they showed when it was written; what had
-// expired by the time it was mended is not to be seen again.
+// The row of a user who was present at a crash holds the custom status of when it was written. If that had
+// expired by the time the row was repaired, it is not shown again.
 function stillShown({ shownCustomStatus: shown, updatedAt }: LastSeenRow): ShownCustomStatus | null {
   return shown !== null && shown.expiresAt !== null && shown.expiresAt <= updatedAt ? null : shown
 }
 
-// The row of somebody who is away from here holds the last version shown. That of somebody who was
-// here is older: what was shown after it went with the hot record.
+// The row of an offline user holds the last version shown. The row of a user who was present is older: later
+// versions were in the lost hot record.
 function versionOf(row: LastSeenRow | null, now: number): number {
   if (row === null) return freshVersion(now)
   return row.status === 'offline' ? row.version : Math.max(row.version, freshVersion(now))

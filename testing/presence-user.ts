@@ -1,4 +1,4 @@
-// One person for example tests of the presence core: short spellings of events and a record that is
+// One user for example tests of the presence core: short spellings of events and a record that is
 // carried from step to step. A session is named `platform#n`, so `web#1` and `web#2` are two tabs
 // of one browser and `mobile#1` is the phone; everything else about it follows from the name.
 import type { Activity, Availability, OwnPresence, Platform, Presence } from '@greendot/protocol'
@@ -73,7 +73,7 @@ export function lookOf(record: UserRecord): Look {
   return { status, devices, custom_status }
 }
 
-export interface Person {
+export interface TestUser {
   /** Steps to `now` with these events applied together, and returns what others see then. */
   at(now: number, ...events: PresenceEvent[]): Presence
   own(now: number): OwnPresence
@@ -81,7 +81,7 @@ export interface Person {
   dueAt(): number | null
 }
 
-export function createPerson(policy: Policy, start: UserRecord = emptyRecord()): Person {
+export function createUser(policy: Policy, start: UserRecord = emptyRecord()): TestUser {
   let record = start
   let dueAt: number | null = null
   return {

@@ -1,0 +1,214 @@
+// What is announced to which gateway, and what must be written before it. On the real tracker, store and
+// archive; the test decides when the archive writes.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import {
+  createGate,
+  createPipeline,
+  type Gate,
+  type Pipeline,
+  WATCHING,
+} from '../../../../../testing/presence-pipeline.ts'
+import { connected, idle, left, say } from '../../../../../testing/presence-user.ts'
+import type { BusMessage } from '../../bus/port.ts'
+import type { PresenceEvent } from '../core/event.ts'
+import type { Tracked } from './tracker.ts'
+
+/** Rows of arrivals gather for this long. */
+const GATHER_MS = 5
+const OWN = 'g1'
+
+let world: Pipeline
+/** Holds writes of any row. */
+let gate: Gate
+let isArchiveAway: boolean
+/** What the gateway that holds the sessions is sent. */
+let own: BusMessage[]
+let changed: string[]
+
+async function begin(isStoreVolatile: boolean): Promise<void> {
+  ;[gate, isArchiveAway, own, changed] = [createGate(), false, [], []]
+  const write = async (rows: () => Promise<void>) => {
+    await gate.pass()
+    if (isArchiveAway) throw new Error('the database is gone')
+    await rows()
+  }
+  world = await createPipeline({
+    isStoreVolatile,
+    archive: (sqlite) => ({
+      writeLastSeen: (rows) => write(() => sqlite.writeLastSeen(rows)),
+      writeSettings: (rows) => write(() => sqlite.writeSettings(rows)),
+    }),
+    onChange: (userId) => void changed.push(userId),
+  })
+  await world.bus.subscribe(OWN, (messages) => void own.push(...messages))
+  await world.watch('bob', 'ann')
+}
+
+const now = () => world.clock.now()
+
+/** Reports the events; the outcome is filled in once the caller is answered. */
+async function apply(userId: string, ...events: PresenceEvent[]): Promise<{ tracked: Tracked | null }> {
+  const outcome: { tracked: Tracked | null } = { tracked: null }
+  void world.tracker.apply(userId, ...events).then((tracked) => {
+    outcome.tracked = tracked
+  })
+  await world.clock.advance(GATHER_MS)
+  return outcome
+}
+
+const open = async () => {
+  gate.open()
+  await world.clock.advance(GATHER_MS)
+}
+
+const statuses = () => world.changes().map(({ user_id, status }) => `${user_id} ${status}`)
+const rowOf = async (userId: string) => (await world.done(world.archive.read([userId])))[0]!.lastSeen
+
+describe.each([true, false])('with a store that dies with the process: %p', (isStoreVolatile) => {
+  beforeEach(() => begin(isStoreVolatile))
+
+  test('[S4] a departure is written before it is announced and answered', async () => {
+    await apply('bob', connected('web#1', now()))
+    gate.close()
+    const gone = await apply('bob', left('web#1', now()))
+    expect([statuses(), gone.tracked]).toEqual([['bob online'], null])
+    await open()
+    expect(statuses()).toEqual(['bob online', 'bob offline'])
+    expect(gone.tracked?.record.shown.status).toBe('offline')
+    expect((await rowOf('bob'))?.status).toBe('offline')
+  })
+
+  test('[S4] a setting is written before it is announced and answered', async () => {
+    gate.close()
+    const said = await apply('bob', say('lunch', now()))
+    // Two rows: what is shown, and what was chosen.
+    expect([statuses(), said.tracked, gate.waiting()]).toEqual([[], null, 2])
+    gate.release()
+    await world.clock.advance(GATHER_MS)
+    expect([statuses(), said.tracked]).toEqual([[], null])
+    await open()
+    expect(statuses()).toEqual(['bob offline'])
+    expect(said.tracked?.record.customStatus?.text).toBe('lunch')
+  })
+
+  test('[C7] while the archive is away nothing waits for it', async () => {
+    isArchiveAway = true
+    const came = await apply('bob', connected('web#1', now()))
+    const wentIdle = await apply('bob', idle('web#1', now()))
+    const gone = await apply('bob', left('web#1', now()))
+    expect(statuses()).toEqual(['bob online', 'bob away', 'bob offline'])
+    expect([came, wentIdle, gone].map(({ tracked }) => tracked !== null)).toEqual([true, true, true])
+    expect(await rowOf('bob')).toBeNull()
+  })
+
+  test('[C7] an archive that fails during the write holds nothing up any longer', async () => {
+    gate.close()
+    const gone = await apply('bob', say('lunch', now()))
+    isArchiveAway = true
+    await open()
+    expect(statuses()).toEqual(['bob offline'])
+    expect(gone.tracked).not.toBeNull()
+  })
+})
+
+describe('an arrival', () => {
+  test('[S4] is answered at once, and announced when its row is written', async () => {
+    await begin(true)
+    gate.close()
+    const came = await apply('bob', connected('web#1', now()))
+    expect(came.tracked?.record.shown.status).toBe('online')
+    expect([statuses(), gate.waiting()]).toEqual([[], 1])
+    await open()
+    expect(statuses()).toEqual(['bob online'])
+    const [change] = world.changes()
+    expect(await rowOf('bob')).toMatchObject({ status: 'here', version: change!.version })
+  })
+
+  test('[S4, W9] is not overtaken by a later change of the same user', async () => {
+    await begin(true)
+    await apply('ann', connected('web#1', now()))
+    gate.close()
+    await apply('bob', connected('web#1', now()))
+    const wentIdle = await apply('bob', idle('web#1', now()))
+    expect(wentIdle.tracked?.record.shown.status).toBe('away')
+    // Changes of other users do not wait.
+    await apply('ann', idle('web#1', now()))
+    expect(statuses()).toEqual(['ann online', 'ann away'])
+    await open()
+    expect(statuses().slice(2)).toEqual(['bob online', 'bob away'])
+  })
+
+  test('[W8] is announced before its row is written where the store outlives the process', async () => {
+    await begin(false)
+    gate.close()
+    const came = await apply('bob', connected('web#1', now()))
+    await apply('bob', idle('web#1', now()))
+    expect(came.tracked).not.toBeNull()
+    expect(statuses()).toEqual(['bob online', 'bob away'])
+    await open()
+    expect((await rowOf('bob'))?.status).toBe('here')
+  })
+})
+
+describe('messages', () => {
+  beforeEach(async () => {
+    await begin(false)
+    await apply('bob', connected('web#1', now()))
+    ;[own.length, world.heard.length, changed.length] = [0, 0, 0]
+  })
+
+  const kinds = (messages: readonly BusMessage[]) => messages.map(({ kind }) => kind)
+
+  test('[W4] a change goes to gateways with watchers, and the own view to gateways with sessions', async () => {
+    await apply('bob', idle('web#1', now()))
+    expect([kinds(world.heard), kinds(own), changed]).toEqual([['change'], ['self'], ['bob']])
+    expect(world.heard[0]).toMatchObject({ userId: 'bob', inputs: null })
+    expect(JSON.parse((own[0] as { json: string }).json)).toMatchObject({
+      status: 'away',
+      availability: 'auto',
+    })
+  })
+
+  test('[W4] a session that is new gets no own view: it comes with the welcome', async () => {
+    await apply('carol', connected('web#1', now()))
+    expect([world.heard, own]).toEqual([[], []])
+    await apply('bob', connected('mobile#1', now(), { gatewayId: WATCHING }))
+    expect([kinds(world.heard), kinds(own)]).toEqual([['change'], ['self']])
+  })
+
+  test('[S5] a change of privacy goes to both, with the privacy, though nothing visible changed', async () => {
+    await apply('bob', { type: 'set_privacy', at: now(), change: { deny: ['mallory'] } })
+    for (const messages of [world.heard, own]) {
+      expect(kinds(messages)).toEqual(['change'])
+      expect(messages[0]).toMatchObject({ inputs: { privacy: { deny: ['mallory'] } } })
+    }
+    expect(changed).toEqual(['bob'])
+  })
+
+  test('[W2] so does an edit of the contact list', async () => {
+    const at = now()
+    await apply('bob', { type: 'contacts_changed', at })
+    expect([kinds(world.heard), kinds(own)]).toEqual([['change'], ['change']])
+    expect(own[0]).toMatchObject({ inputs: { privacy: null, contactsAt: at } })
+  })
+
+  test('[D4] the time until away goes to gateways with sessions', async () => {
+    await apply('bob', { type: 'set_away_after', at: now(), awayAfterMs: 60_000 })
+    expect(world.heard).toEqual([])
+    expect(own).toMatchObject([{ kind: 'settings', awayAfter: { awayAfterMs: 60_000 } }])
+    expect(changed).toEqual([])
+  })
+
+  test('[S2] while invisible only the own view goes on', async () => {
+    await apply('bob', { type: 'set_availability', at: now(), status: 'invisible', expiresAt: null })
+    expect(statuses()).toEqual(['bob offline'])
+    ;[own.length, world.heard.length] = [0, 0]
+    await apply('bob', idle('web#1', now()))
+    expect([kinds(world.heard), kinds(own)]).toEqual([[], ['self']])
+  })
+
+  test('[D9] an event that changes nothing is not announced', async () => {
+    await apply('bob', { type: 'tick' })
+    expect([world.heard, own, changed]).toEqual([[], [], []])
+  })
+})

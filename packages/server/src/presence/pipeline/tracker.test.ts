@@ -1,0 +1,349 @@
+// The tracker on the real store, archive and announcer: order of events, conflicts, lost answers, users that
+// must be looked up. The test decides when the store and the archive answer, and whether they do.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import {
+  createGate,
+  createPipeline,
+  type Gate,
+  type Pipeline,
+} from '../../../../../testing/presence-pipeline.ts'
+import { connected, left, say } from '../../../../../testing/presence-user.ts'
+import type { CommitResult, PresenceStore } from '../../store/port.ts'
+import type { PresenceEvent } from '../core/event.ts'
+import type { Privacy } from '../core/privacy.ts'
+import { emptyRecord, type UserRecord } from '../core/record.ts'
+import { Unavailable } from '../unavailable.ts'
+import { UNSTORED_REVISION } from './tracker.ts'
+
+const REPEAT_MS = 500
+const RETAIN_MS = 300_000
+
+let world: Pipeline
+/** Holds look-ups in the archive. */
+let archiveGate: Gate
+let lookups: string[][]
+/** Replaceable parts of the store. */
+let load: PresenceStore['load']
+let commit: PresenceStore['commit']
+let troubles: number
+
+async function begin(options: { retainedMax?: number; earlier?: Pipeline } = {}): Promise<void> {
+  ;[archiveGate, lookups, troubles] = [createGate(), [], 0]
+  world = await createPipeline({
+    ...options,
+    store: () => ({ load: (userIds) => load(userIds), commit: (commits) => commit(commits) }),
+    archive: (sqlite) => ({
+      async read(userIds) {
+        lookups.push([...userIds])
+        const users = await sqlite.read(userIds)
+        await archiveGate.pass()
+        return users
+      },
+    }),
+    onTrouble: () => void troubles++,
+  })
+  ;({ load, commit } = world.memory)
+  await world.watch('bob')
+}
+
+/** The store is empty and the archive is not. */
+const restart = () => begin({ earlier: world })
+
+beforeEach(() => begin())
+
+const now = () => world.clock.now()
+/** Runs everything that can run, and lets a millisecond pass. */
+const go = () => world.clock.advance(1)
+const set = (change: Partial<Privacy>): PresenceEvent => ({ type: 'set_privacy', at: now(), change })
+
+/** The outcome of the call, filled in once there is one. */
+async function apply(userId: string, ...events: PresenceEvent[]) {
+  const outcome = { record: null as UserRecord | null, error: null as unknown }
+  world.tracker.apply(userId, ...events).then(
+    ({ record }) => Object.assign(outcome, { record }),
+    (error: unknown) => Object.assign(outcome, { error }),
+  )
+  await go()
+  await world.clock.advance(10)
+  return outcome
+}
+
+async function report(userId: string, event: PresenceEvent): Promise<void> {
+  world.tracker.report(userId, event)
+  await go()
+}
+
+const statuses = () => world.changes().map(({ status }) => status)
+
+describe('a batch', () => {
+  test('[P4] holds a user once: events of one turn are one commit', async () => {
+    let commits = 0
+    commit = (changes) => {
+      commits += changes.length
+      return world.memory.commit(changes)
+    }
+    for (const text of ['one', 'two', 'three']) world.tracker.report('bob', say(text, now()))
+    await go()
+    await go()
+    expect(commits).toBe(1)
+    expect(world.changes()).toHaveLength(1)
+  })
+
+  test('[D9] commits nothing that did not change', async () => {
+    await apply('bob', connected('web#1', now()))
+    commit = () => Promise.reject(new Error('not expected'))
+    const ticked = await apply('bob', { type: 'tick' })
+    expect([ticked.record?.shown.status, troubles]).toEqual(['online', 0])
+  })
+
+  test('[D7] that lost to another process is loaded and stepped again', async () => {
+    await apply('bob', connected('web#1', now()))
+    commit = async (changes) => {
+      ;({ commit } = world.memory)
+      const [stored] = await world.memory.load(['bob'])
+      const record = { ...stored!.record, contactsAt: 7 }
+      const expectedRevision = stored!.revision
+      await world.memory.commit([{ userId: 'bob', expectedRevision, record, dueAt: null, retainUntil: null }])
+      return world.memory.commit(changes)
+    }
+    const { record } = await apply('bob', say('back soon', now()))
+    expect(record).toMatchObject({ contactsAt: 7, customStatus: { text: 'back soon' } })
+  })
+
+  test('[C7] that conflicts again and again fails', async () => {
+    commit = async (changes) => changes.map((): CommitResult => ({ outcome: 'conflict' }))
+    const { error } = await apply('bob', say('hello', now()))
+    expect(error).toBeInstanceOf(Unavailable)
+  })
+
+  test('[C7] that failed rejects its callers, reports trouble, and is logged once until one succeeds', async () => {
+    load = () => Promise.reject(new Error('away'))
+    const outcomes = [await apply('bob', connected('web#1', now())), await apply('ann', { type: 'tick' })]
+    expect(outcomes.map(({ error }) => error instanceof Unavailable)).toEqual([true, true])
+    expect([troubles, world.lines.length]).toEqual([2, 1])
+    ;({ load } = world.memory)
+    expect((await apply('bob', connected('web#2', now()))).record?.shown.status).toBe('online')
+  })
+
+  test.each(['rejected', 'taken for a conflict'])(
+    '[C7] whose commit was %s though it went through is announced and archived',
+    async (how) => {
+      await apply('bob', connected('web#1', now()))
+      commit = async (changes) => {
+        ;({ commit } = world.memory)
+        const results = await world.memory.commit(changes)
+        if (how === 'rejected') throw new Error('no answer')
+        return results.map((): CommitResult => ({ outcome: 'conflict' }))
+      }
+      await report('bob', left('web#1', now()))
+      await world.clock.advance(REPEAT_MS)
+      expect(statuses()).toEqual(['online', 'offline'])
+      const [row] = await world.done(world.archive.read(['bob']))
+      expect(row?.lastSeen?.status).toBe('offline')
+    },
+  )
+
+  test('[R2] keeps a user who left hot for five minutes', async () => {
+    await apply('bob', connected('web#1', now()))
+    const leftAt = now()
+    await apply('bob', left('web#1', leftAt))
+    expect(await world.memory.forget(leftAt + RETAIN_MS, 10)).toBe(0)
+    expect((await world.stored('bob'))?.shown.lastSeen).toBe(leftAt)
+    expect(await world.memory.forget(now() + RETAIN_MS, 10)).toBe(1)
+  })
+})
+
+describe('a user that is looked up', () => {
+  test('[P2] does not leave before it came, even when the look-up ends while the store is read', async () => {
+    await apply('bob', connected('web#0', now()))
+    await apply('bob', left('web#0', now()))
+    const record = (await world.stored('bob'))!
+    await restart()
+    archiveGate.close()
+    const came = await apply('bob', connected('web#1', now()))
+    // A query keeps the user hot meanwhile.
+    const backfill = { userId: 'bob', expectedRevision: 0, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([backfill])
+    const storeGate = createGate()
+    storeGate.close()
+    load = (userIds) => storeGate.pass().then(() => world.memory.load(userIds))
+    await report('bob', left('web#1', now()))
+    archiveGate.open()
+    await go()
+    storeGate.open()
+    await go()
+    await go()
+    expect(came.record?.sessions).toEqual([])
+    expect((await world.stored('bob'))!.tombstones.map(({ id }) => id)).toContain('web#1')
+  })
+
+  test('[C7] is looked up once, and every event counts', async () => {
+    archiveGate.close()
+    for (let at = 0; at < 100; at++) await report('bob', say(`${at}`, now()))
+    expect([lookups, world.tracker.depth()]).toEqual([[['bob']], 1])
+    archiveGate.open()
+    await go()
+    expect((await world.stored('bob'))?.customStatus?.text).toBe('99')
+    expect(world.tracker.depth()).toBe(0)
+  })
+
+  test('[W9] continues above the versions of its row when the store has dropped it', async () => {
+    await begin({ retainedMax: 0 })
+    for (const session of ['web#1', 'web#2', 'web#3'] as const) {
+      await apply('bob', connected(session, now()))
+      await apply('bob', left(session, now()))
+      expect(await world.stored('bob')).toBeNull()
+    }
+    expect(lookups).toHaveLength(3)
+    const first = world.changes()[0]!.version
+    expect(world.changes().map(({ version }) => version - first)).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  test('[C7] at a second attempt does not fail with the batch', async () => {
+    for (const userId of ['ann', 'bob']) await apply(userId, connected('web#1', now()))
+    await apply('bob', left('web#1', now()))
+    archiveGate.close()
+    commit = async (changes) => {
+      commit = () => Promise.reject(new Error('away'))
+      // The store forgets the user between two attempts.
+      await world.memory.forget(now() + 2 * RETAIN_MS, 10)
+      return changes.map((): CommitResult => ({ outcome: 'conflict' }))
+    }
+    const ann = world.tracker.apply('ann', left('web#1', now())).catch(() => 'failed')
+    const bob = await apply('bob', say('back soon', now()))
+    expect(await ann).toBe('failed')
+    expect(bob).toEqual({ record: null, error: null })
+    ;({ commit } = world.memory)
+    archiveGate.open()
+    await world.clock.advance(10)
+    expect(bob.record?.customStatus?.text).toBe('back soon')
+  })
+})
+
+describe('when the archive cannot be read', () => {
+  const failure = new Error('the database is gone')
+
+  beforeEach(async () => {
+    await apply('bob', set({ deny: ['mallory'] }))
+    await restart()
+    archiveGate.close()
+  })
+
+  test('[C7] a user connects all the same', async () => {
+    const came = await apply('bob', connected('web#1', now()))
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    expect(came.record?.shown.status).toBe('online')
+  })
+
+  test('[S4] a change that merges into stored settings is refused, and the next one is looked up', async () => {
+    const first = await apply('bob', set({ reciprocal: true }))
+    archiveGate.release(0, failure)
+    await go()
+    expect([first.record, first.error]).toEqual([null, expect.any(Unavailable)])
+    const second = await apply('bob', set({ allow: ['ann'] }))
+    archiveGate.release()
+    await world.clock.advance(10)
+    expect(second.record?.privacy).toMatchObject({ deny: ['mallory'], allow: ['ann'], reciprocal: false })
+  })
+
+  test('[C7] a refused change of settings takes no other event of the user with it', async () => {
+    const awayAfter: PresenceEvent = { type: 'set_away_after', at: now(), awayAfterMs: 60_000 }
+    const came = await apply('bob', connected('web#1', now()))
+    const chose = await apply('bob', set({ reciprocal: true }), awayAfter)
+    await report('bob', connected('mobile#1', now()))
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    expect(chose.error).toBeInstanceOf(Unavailable)
+    expect(came.record?.sessions.map(({ id }) => id)).toEqual(['mobile#1', 'web#1'])
+    // Nothing of the refused change is kept.
+    expect(came.record).toMatchObject({ privacy: null, awayAfter: null })
+  })
+
+  test('[C7] a user that the store has meanwhile is stepped from the store', async () => {
+    const chose = await apply('bob', set({ allow: ['ann'] }))
+    const [archived] = await world.done(world.archive.read(['bob']))
+    const privacy = archived!.settings!.privacy
+    const record: UserRecord = { ...emptyRecord(5), privacy }
+    await world.memory.commit([
+      { userId: 'bob', expectedRevision: 0, record, dueAt: null, retainUntil: null },
+    ])
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    expect(chose.record?.privacy).toMatchObject({ deny: ['mallory'], allow: ['ann'] })
+  })
+})
+
+describe('other users', () => {
+  beforeEach(async () => {
+    await apply('ann', connected('web#1', now()))
+    archiveGate.close()
+  })
+
+  test('[C7] are stepped while a user of the same batch is looked up', async () => {
+    world.tracker.report('bob', connected('web#1', now()))
+    const ann = await apply('ann', left('web#1', now()))
+    expect(ann.record?.shown.status).toBe('offline')
+    expect(await world.stored('bob')).toBeNull()
+    archiveGate.open()
+    await go()
+    expect((await world.stored('bob'))?.shown.status).toBe('online')
+  })
+
+  test('[D3] are waited for by catchUp, which does not wait for look-ups; flush waits for both', async () => {
+    const over: string[] = []
+    const wait = (...ways: ('flush' | 'catchUp')[]) => {
+      for (const way of ways) void world.tracker[way]().then(() => over.push(way))
+      return go()
+    }
+    const storeGate = createGate()
+    storeGate.close()
+    load = (userIds) => storeGate.pass().then(() => world.memory.load(userIds))
+    world.tracker.report('bob', connected('web#1', now()))
+    world.tracker.report('ann', left('web#1', now()))
+    await wait('flush', 'catchUp')
+    expect(over).toEqual([])
+    storeGate.open()
+    await go()
+    expect(over.splice(0)).toEqual(['catchUp'])
+    // Only the look-up is left.
+    await wait('flush', 'catchUp')
+    expect(over.splice(0)).toEqual(['catchUp'])
+    archiveGate.open()
+    await go()
+    expect(over.splice(0)).toEqual(['flush', 'flush'])
+    await wait('flush', 'catchUp')
+    expect(over).toEqual(['flush', 'catchUp'])
+  })
+
+  test('[D3] that keep coming do not hold up catchUp', async () => {
+    archiveGate.open()
+    let reports = 0
+    load = (userIds) => {
+      // Every batch brings the next one.
+      if (reports < 50) world.tracker.report(`user-${reports++}`, connected('web#1', now()))
+      return world.memory.load(userIds)
+    }
+    world.tracker.report('ann', left('web#1', now()))
+    let reportsByThen = 0
+    void world.tracker.catchUp().then(() => {
+      reportsByThen = reports
+    })
+    await world.done(world.tracker.flush())
+    expect(reports).toBe(50)
+    expect(reportsByThen).toBeGreaterThan(0)
+    expect(reportsByThen).toBeLessThan(10)
+    expect((await world.stored('ann'))?.shown.status).toBe('offline')
+  })
+})
+
+test('[C7] without the store an event is stepped from the archive, below every revision of a store', async () => {
+  await apply('bob', say('lunch', now()))
+  await restart()
+  load = () => Promise.reject(new Error('away'))
+  const event = connected('web#1', now())
+  const { record, revision } = await world.done(world.tracker.applyWithoutStore('bob', event))
+  expect(record).toMatchObject({ shown: { status: 'online' }, customStatus: { text: 'lunch' } })
+  expect(revision).toBe(UNSTORED_REVISION)
+  expect(await world.stored('bob')).toBeNull()
+})

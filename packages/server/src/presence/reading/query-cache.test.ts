@@ -1,0 +1,44 @@
+// What the cache of queries keeps, for how long, and what it never keeps.
+import { expect, test } from 'bun:test'
+import { aRecord, SOME_INSTANT as NOW } from '../../../../../testing/records.ts'
+import { NO_PRIVACY_CHOSEN } from '../core/privacy.ts'
+import { createQueryCache } from './query-cache.ts'
+
+const CACHE_MS = 1_000
+const CACHED_MAX = 50_000
+const RECORD = aRecord()
+
+test('[R6] a record is kept for the time that is configured', () => {
+  const cache = createQueryCache(CACHE_MS)
+  cache.put('bob', RECORD, NOW)
+  expect(cache.get('bob', NOW + CACHE_MS - 1)).toBe(RECORD)
+  expect(cache.get('bob', NOW + CACHE_MS)).toBeUndefined()
+  expect(cache.get('ann', NOW)).toBeUndefined()
+})
+
+test('[R6] a user that changed is dropped, and no other', () => {
+  const cache = createQueryCache(CACHE_MS)
+  for (const userId of ['ann', 'bob']) cache.put(userId, RECORD, NOW)
+  cache.forget('bob')
+  expect([cache.get('ann', NOW), cache.get('bob', NOW)]).toEqual([RECORD, undefined])
+})
+
+test('[S6] unknown users and users with privacy settings are not kept', () => {
+  const cache = createQueryCache(CACHE_MS)
+  cache.put('nobody', null, NOW)
+  cache.put('bob', aRecord({ privacy: { ...NO_PRIVACY_CHOSEN, setAt: NOW } }), NOW)
+  expect([cache.get('nobody', NOW), cache.get('bob', NOW)]).toEqual([undefined, undefined])
+})
+
+test('[R6] zero turns it off', () => {
+  const cache = createQueryCache(0)
+  cache.put('bob', RECORD, NOW)
+  expect(cache.get('bob', NOW)).toBeUndefined()
+})
+
+test('[R6] it is bounded, and the oldest go first', () => {
+  const cache = createQueryCache(CACHE_MS)
+  for (let at = 0; at <= CACHED_MAX; at++) cache.put(`user-${at}`, RECORD, NOW)
+  expect(cache.get('user-0', NOW)).toBeUndefined()
+  expect(cache.get(`user-${CACHED_MAX}`, NOW)).toBe(RECORD)
+})
