@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bus, BusMessage, ChangeMessage } from '../../packages/server/src/bus/port.ts'
 import { aFullRecord, SOME_INSTANT } from '../records.ts'
 
-/** Makes a bus nobody else uses. What subscribers throw goes to `onError`. The suite closes it. */
+/** Makes a bus of its own for each test. What subscribers throw goes to `onError`. The suite closes it. */
 export type MakeBus = (onError: (error: unknown) => void) => Promise<Bus>
 
 const BATCH_SIZE = 10_000
@@ -65,7 +65,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
       expect(two.all()).toHaveLength(1)
     })
 
-    test('[W4] publishing to a gateway that nobody listens for is harmless', async () => {
+    test('[W4] publishing to a gateway without a subscription is harmless', async () => {
       const gateway = await listen('g1')
       bus.publish('nobody', [change(1)])
       bus.publish('g1', [])
@@ -107,7 +107,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
       expect(versions(await gateway.first(2))).toEqual([1, 2])
     })
 
-    test('[W3] nobody is told of a gap while every message arrives', async () => {
+    test('[W3] no gap is reported while every message arrives', async () => {
       const inbox = createInbox<BusMessage>()
       let gaps = 0
       await bus.subscribe('g1', inbox.put, () => {
