@@ -1,5 +1,4 @@
-// The counting behind `npm test`, on real runs of small test files: above all, that nothing which
-// went wrong can look like success.
+// The counting behind `npm test`, on real runs of small test files: no failure may look like success.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +20,7 @@ function write(files: Record<string, string>): void {
 
 function run(files: Record<string, string>): Promise<Tally> {
   write(files)
-  return runTestFiles({ bun: process.execPath, root, files: Object.keys(files), output: 'ignore' })
+  return runTestFiles({ bun: process.execPath, root, files: Object.keys(files), lanes: 2, output: 'ignore' })
 }
 
 const PASSING = `test('fine', () => {})`
@@ -70,19 +69,26 @@ describe('counting tests', () => {
     expect(hook.failed).toBeGreaterThan(0)
   })
 
-  test('a test that ends the process counts nobody as passed, even with exit code 0', async () => {
-    const counted = await run({
-      'a.test.ts': PASSING,
-      'b.test.ts': `test('exits', () => process.exit(0))`,
-    })
-    expect(counted).toMatchObject({ passed: 0, failed: 1 })
-    expect(counted.problems.join()).toContain('exit code 0')
-  })
+  test.each(['process.exit(0)', `process.kill(process.pid, 'SIGKILL')`])(
+    'a test that ends its process with %s is a failure, beside other files and alone',
+    async (ending) => {
+      const file = `test('ends', () => ${ending})`
+      expect(await run({ 'a.test.ts': PASSING, 'b.test.ts': file })).toMatchObject({ passed: 1, failed: 1 })
+      const alone = await run({ 'b.test.ts': file })
+      expect(alone).toMatchObject({ passed: 0, failed: 1 })
+      expect(alone.problems.join()).toMatch(/exit code 0|SIGKILL/)
+    },
+  )
 
-  test('a killed run counts nobody as passed', async () => {
-    const counted = await run({ 'a.test.ts': `test('dies', () => process.kill(process.pid, 'SIGKILL'))` })
-    expect(counted).toMatchObject({ passed: 0, failed: 1 })
-    expect(counted.problems.join()).toContain('SIGKILL')
+  test('files run at the same time', async () => {
+    const meet = (own: string, other: string) => `
+      import { existsSync, writeFileSync } from 'node:fs'
+      test('meets the other file', async () => {
+        writeFileSync('${own}', '')
+        while (!existsSync('${other}')) await Bun.sleep(5)
+      })`
+    const files = { 'a.test.ts': meet('a-runs', 'b-runs'), 'b.test.ts': meet('b-runs', 'a-runs') }
+    expect(await run(files)).toMatchObject({ passed: 2, failed: 0 })
   })
 
   test('a bad exit after good tests is a failure', () => {

@@ -1,7 +1,7 @@
-// Runs test files with `bun test` and counts what happened, for `run.ts`. The counts come from the
-// JUnit report, which Bun writes only when it gets to its end, and are held against what should
-// have run: a file that is missing from the report failed, whatever the exit code says. That is how
-// a file that does not load, a test that exits the process and a killed run are told from success.
+// Runs test files with `bun test`, several at a time, and counts the results, for `run.ts`. The counts
+// come from the JUnit report and are compared with the files that should have run: a file that is missing
+// from the report failed, whatever the exit code says. A file that does not load, a test that exits the
+// process and a killed run therefore never look like success.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,11 +20,18 @@ export interface TestRun {
   /** Working directory; `files` are relative to it. */
   root: string
   files: readonly string[]
-  /** Where it goes as it comes; `last` keeps it until the run has ended. */
-  output: 'inherit' | 'ignore' | 'last'
+  /** Files that run at the same time, each in a process and with globals of its own. */
+  lanes: number
+  /** A JSON file with the duration of each file, so that the slowest start first. */
+  timings?: string
+  updateTimings?: boolean
+  env?: Record<string, string>
+  /** Bun prints the output of a file when the file has ended. */
+  output: 'inherit' | 'ignore'
 }
 
-export const TEST_TIMEOUT_MS = 20_000
+/** Only ends tests that hang: on a busy machine any test may take several times as long as usual. */
+export const TEST_TIMEOUT_MS = 60_000
 
 /** Test files below `folders`, sorted; with filters, those whose path contains one of them. */
 export function findTestFiles(
@@ -42,24 +49,26 @@ export function findTestFiles(
 export async function runTestFiles(run: TestRun): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
   const reportFile = join(folder, 'report.xml')
-  const output = run.output === 'last' ? Bun.file(join(folder, 'output')) : run.output
   try {
     const child = Bun.spawn({
       cmd: [
         run.bun,
         'test',
-        // Whatever the tests started ends with them, also when the run is interrupted.
+        // Processes started by tests end with the run, also when it is interrupted.
         '--no-orphans',
         `--timeout=${TEST_TIMEOUT_MS}`,
+        `--parallel=${run.lanes}`,
+        ...(run.timings === undefined ? [] : [`--timings=${run.timings}`]),
+        ...(run.updateTimings ? ['--update-timings'] : []),
         '--reporter=junit',
         `--reporter-outfile=${reportFile}`,
         ...run.files.map((file) => `./${file}`),
       ],
       cwd: run.root,
-      stdio: ['ignore', output, output],
+      env: { ...process.env, ...run.env },
+      stdio: ['ignore', run.output, run.output],
     })
     await child.exited
-    if (typeof output !== 'string') process.stdout.write(await output.text())
     const ended = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`
     return tally(readReport(reportFile), run.files, ended)
   } finally {

@@ -1,17 +1,17 @@
-// A scene for tests of the client against real servers: what is started in a test ends with it.
+// Servers, users and dots for tests of the client against real servers. All of them end with the test.
 import { afterEach } from 'bun:test'
 import { connect } from '../packages/client/src/index.ts'
 import type { ConnectOptions, Dot } from '../packages/client/src/types.ts'
-import { keepDiary } from '../packages/client/testing/until.ts'
+import { createEventLog } from '../packages/client/testing/recording.ts'
 import { connect as connectBare, type TestClient } from './client.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 
-/** Whoever stops one of these sooner takes it out; whoever starts one by other means puts it in. */
+/** A test that stops one of these itself removes it, and one that starts another adds it. */
 export const servers: TestServer[] = []
 export const others: TestClient[] = []
 const dots: Dot[] = []
 
-/** To be called once by a test file that plays scenes. */
+/** To be called once by a test file. */
 export function endScenesAfterEach(): void {
   afterEach(async () => {
     for (const dot of dots.splice(0)) dot.close()
@@ -26,23 +26,23 @@ export async function serve(settings: SettingsInput = {}): Promise<TestServer> {
   return server
 }
 
-/** Somebody else, without the client kit. */
+/** Another user, connected without the client kit. */
 export async function arrive(server: { url: string }, name: string): Promise<TestClient> {
   const other = await connectBare(server.url, name, { deviceId: `${name}-1`, platform: 'mobile' })
   others.push(other)
   return other
 }
 
-/** Closes the dot with the scene, and keeps what it tells. */
-export function watchOver(dot: Dot) {
+/** Closes the dot after the test, and records its events. */
+export function withEventLog(dot: Dot) {
   dots.push(dot)
-  return { dot, diary: keepDiary(dot) }
+  return { dot, log: createEventLog(dot) }
 }
 
-/** Alice at her laptop, by WebSocket. */
+/** A dot of alice, by WebSocket. */
 export function open(server: { url: string }, options: Partial<ConnectOptions> = {}) {
   const { url } = server
-  return watchOver(
+  return withEventLog(
     connect({ url, token: 'dev:alice', deviceId: 'laptop', transport: 'websocket', ...options }),
   )
 }

@@ -1,7 +1,8 @@
 // A bare client for tests: sends what it is told, keeps every frame with the time it came, and lets
 // a test wait for the frame it expects instead of sleeping.
 import type { Presence, ServerFrame } from '@greendot/protocol'
-import { createHearing, type Ear, WAIT_MS } from './hearing.ts'
+import { createHearing, type Ear } from './hearing.ts'
+import { WAIT_MS } from './services/within.ts'
 
 type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>
 
@@ -76,7 +77,7 @@ export function openClient(url: string, userId: string, options: ClientOptions =
       return frame.changes.find(matches) as Presence
     },
     sightings,
-    sees,
+    sees: (userId, accept, options) => sees(userId, accept, { withinMs: WAIT_MS, ...options }),
     closed,
     close: () => socket.close(),
   }

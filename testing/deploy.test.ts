@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { RUNTIME } from '../bench/greendot.ts'
+import { RUNTIME } from '../packages/bench/src/subject/greendot.ts'
 import { COMMANDS } from '../packages/server/src/cli/commands.ts'
 import { loadConfig } from '../packages/server/src/platform/config/config.ts'
 import {

@@ -2,9 +2,9 @@
 // list is held against the registries in the code, both ways: nothing is missing and nothing is made up.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
 import * as limits from '../packages/protocol/src/limits.ts'
 import { describeValue, loadConfig } from '../packages/server/src/platform/config/config.ts'
@@ -18,10 +18,11 @@ import {
 } from '../packages/server/src/platform/config/settings.ts'
 import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/core/policy.ts'
 import { connect } from './client.ts'
+import { type Block, blocksOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
 import { registeredRoutes } from './http/registered-routes.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
+import { freePort } from './services/ports.ts'
 
-const ROOT = resolve(import.meta.dir, '..')
 const HOST_IN_DOCUMENTS = '127.0.0.1:4400'
 
 const clearing: (() => unknown)[] = []
@@ -35,39 +36,6 @@ async function serve(settings?: SettingsInput): Promise<TestServer> {
   return server
 }
 
-interface Block {
-  path: string
-  line: number
-  text: string
-}
-
-const documentOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-
-function blocksOf(path: string, language: string, within = documentOf(path)): Block[] {
-  const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')
-  return Array.from(within.matchAll(fenced), (match) => ({
-    path,
-    line: within.slice(0, match.index).split('\n').length,
-    text: match[1]!,
-  }))
-}
-
-/** From a heading to the next one of any depth. */
-function section(path: string, heading: string): string {
-  const start = new RegExp(`^#+ ${heading}\\n`, 'm').exec(documentOf(path))
-  if (start === null) throw new Error(`${path} has no heading "${heading}"`)
-  const after = start.input.slice(start.index + start[0].length)
-  return after.split(/^#+ /m, 1)[0]!
-}
-
-/** The body rows of every table, each as its cells. */
-function rowsOf(text: string): string[][] {
-  const tables = text.matchAll(/^\|.*\|\n\|[-| ]+\|\n((?:\|.*\|\n?)+)/gm)
-  const rows = Array.from(tables).flatMap(([, body]) => body!.trimEnd().split('\n'))
-  return rows.map((row) => row.split(/ *\| */).slice(1, -1))
-}
-
-const plain = (cell: string): string => cell.replaceAll('`', '')
 const withHost = (text: string, url: string): string => text.replaceAll(HOST_IN_DOCUMENTS, new URL(url).host)
 
 /** Runs an example as a program of its own; `says` resolves when it prints that line next or later. */
@@ -130,7 +98,7 @@ async function runShell(text: string): Promise<string[]> {
 describe('the examples', () => {
   const watching = ['README.md', 'docs/protocol.md'].flatMap((path) => blocksOf(path, 'js'))
   for (const { path, line, text } of watching) {
-    test(`[W1] ${path}:${line} prints who is online`, async () => {
+    test(`[W1] ${path}:${line} prints which users are online`, async () => {
       const { url } = await serve()
       const script = runScript(withHost(text, url))
       await script.says('bob is offline')
@@ -142,14 +110,15 @@ describe('the examples', () => {
   }
 
   test('[W9] the client that lasts comes back after a restart', async () => {
-    const first = await startServer()
+    const port = await freePort()
+    const first = await startServer({ port })
     const [block] = blocksOf('docs/protocol.md', 'js', section('docs/protocol.md', 'A client that lasts'))
     const script = runScript(withHost(block!.text, first.url))
     await script.says('bob is offline')
     await connect(first.url, 'bob')
     await script.says('bob is online')
     await first.stop()
-    const second = await serve({ port: Number(new URL(first.url).port) })
+    const second = await serve({ port })
     await connect(second.url, 'bob')
     await script.says('bob is online')
   })
@@ -364,7 +333,7 @@ describe('docs/configuration.md', () => {
     const documented = rowsOf(section(path, 'Settings')).map((row) => row.map(plain))
     const settings = SETTING_NAMES.map((name) => [name, SETTINGS[name] as Setting<unknown>] as const)
     expect(documented).toEqual(
-      settings.map(([name, setting]) => [name, defaultOf(setting), setting.help, setting.kind.expects]),
+      settings.map(([name, setting]) => [name, defaultOf(setting), setting.help, setting.type.expects]),
     )
   })
 

@@ -8,7 +8,7 @@ import { startExample } from './examples/example.ts'
 import type { TestServer } from './server.ts'
 
 describeOnStage('the examples in a browser', (stage) => {
-  test('[X3] [W1] the plain page shows people and what they choose', async () => {
+  test('[X3] [W1] the plain page shows users and what they choose', async () => {
     const server = await stage.serve()
     await onSite('plain-html', server, async (url) => {
       const [alice, bob] = [await visit(stage, url), await visit(stage, `${url}?as=bob`)]
@@ -33,7 +33,7 @@ describeOnStage('the examples in a browser', (stage) => {
     })
   })
 
-  test('[X3] the plain page opens another window as somebody else', async () => {
+  test('[X3] the plain page opens another window as another user', async () => {
     const server = await stage.serve()
     await onSite('plain-html', server, async (url) => {
       const alice = await visit(stage, url)

@@ -66,7 +66,7 @@ const NODE = Bun.which('node')
 const noNode = NODE === null ? ' (Node is not installed here)' : ''
 
 describe('the bot', () => {
-  test('[X3] is online, says what it is for, knows who is here and says goodbye', async () => {
+  test('[X3] is online, says what it is for, knows which users are here and says goodbye', async () => {
     const server = await serve({ offline_delay_ms: 60_000 })
     const alice = await connect(server.url, 'alice')
     alice.send({ type: 'watch', user_ids: ['doorman'] })

@@ -1,217 +1,157 @@
-// The parts of a gateway as it fits them together, without sockets and by a clock that stands still: a
-// real store, archive, tracker and evaluator. What a test may break is reading: the archive can be slow
-// to say who is in whose list, and both it and the store can be away.
-import { createSqliteArchive } from '../packages/server/src/archive/sqlite.ts'
-import { createMemoryBus } from '../packages/server/src/bus/memory.ts'
-import { createOutbox } from '../packages/server/src/gateway/delivery/outbox.ts'
+// A gateway by a fake clock, built from its real parts as gateway.ts builds them; only the HTTP server is
+// missing. Viewers are connections without a session, sessions are opened with `connect`. Liveness and
+// membership are left to the tests that need them: their timers would never end.
+import type { Presence, ServerFrame } from '@greendot/protocol'
+import { createConnectionNumbers } from '../packages/server/src/gateway/connection-numbers.ts'
+import { createDelivery } from '../packages/server/src/gateway/delivery/delivery.ts'
 import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/delivery/plans.ts'
-import { createTargetTable } from '../packages/server/src/gateway/delivery/target-table.ts'
-import { NIL } from '../packages/server/src/gateway/delivery/watch-index.ts'
-import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/delivery/waves.ts'
+import { FOLLOWED, NAMED } from '../packages/server/src/gateway/delivery/watch-edges.ts'
+import type { Pace } from '../packages/server/src/gateway/delivery/waves.ts'
+import { createIdentity } from '../packages/server/src/gateway/identity.ts'
+import { createInbox } from '../packages/server/src/gateway/inbox.ts'
 import { createInterner } from '../packages/server/src/gateway/interner.ts'
-import { createSessionTable } from '../packages/server/src/gateway/sessions/session-table.ts'
+import { createFrameHandler } from '../packages/server/src/gateway/sessions/frames.ts'
+import { createHttpSessions } from '../packages/server/src/gateway/sessions/http-sessions.ts'
+import { createOwnViews } from '../packages/server/src/gateway/sessions/own-views.ts'
+import { createSessionTable, type Socket } from '../packages/server/src/gateway/sessions/session-table.ts'
+import { createSessions } from '../packages/server/src/gateway/sessions/sessions.ts'
+import { createSockets } from '../packages/server/src/gateway/sessions/sockets.ts'
 import { createStreams } from '../packages/server/src/gateway/sessions/streams.ts'
-import { createFollowing } from '../packages/server/src/gateway/watching/contact-following.ts'
-import { createSights } from '../packages/server/src/gateway/watching/view-levels.ts'
-import { createDiscretions } from '../packages/server/src/gateway/watching/visibility-inputs.ts'
-import { createOpenness } from '../packages/server/src/gateway/watching/watcher-exposure.ts'
-import { createWatches } from '../packages/server/src/gateway/watching/watches.ts'
-import { createLogger } from '../packages/server/src/platform/logger.ts'
-import { POLICIES } from '../packages/server/src/presence/core/policy.ts'
+import { createWatching } from '../packages/server/src/gateway/watching/watching.ts'
+import { NIL } from '../packages/server/src/platform/typed-arrays.ts'
 import type { Privacy, PrivacyRules } from '../packages/server/src/presence/core/privacy.ts'
-import { createAnnouncer } from '../packages/server/src/presence/pipeline/announcer.ts'
-import { createArchivist } from '../packages/server/src/presence/pipeline/archivist.ts'
-import { createTracker } from '../packages/server/src/presence/pipeline/tracker.ts'
-import { asSeen } from '../packages/server/src/presence/privacy/as-seen.ts'
-import { createRelations } from '../packages/server/src/presence/privacy/relations.ts'
-import { createReader } from '../packages/server/src/presence/reading/reader.ts'
-import { createRecall } from '../packages/server/src/presence/reading/recall.ts'
-import { createMemoryStore } from '../packages/server/src/store/memory.ts'
 import { createFakeClock, untilDone } from './fake-clock.ts'
+import { presencesIn } from './hearing.ts'
+import { createPresenceParts } from './presence-parts.ts'
 import { OPEN_RULES, SOME_INSTANT } from './records.ts'
 
 export const FLUSH_MS = 50
-/** The one that walks the streams runs as long as the world does. */
+/** The one that checks the streams is set as long as the world exists. */
 export const STREAM_TIMERS = 1
 /** Versions count from 2025 on, so nothing here happens before. */
 export const WORLD_STARTS_AT = SOME_INSTANT + 50_000_000_000
 
-const GATEWAY = 'g-1'
-const policy = POLICIES.instant
-
 export interface GatewayWorldOptions {
   rules?: PrivacyRules
-  /** Who is behind the connections 0, 1 and so on; all others are streams. */
+  /** The users behind the connections 0, 1 and so on. */
   viewers?: readonly string[]
   watchLimit?: number
   streamsPerUser?: number
   /** How changes reach large audiences; without it, all at once. */
   plans?: Plans
   pace?: Pace
-  /** What those connections are told. */
-  hear?(connection: number, frame: string): void
+  /** Called with each frame to a viewer. */
+  hear?(connection: number, frame: ServerFrame): void
+}
+
+/** A session with a socket, and the frames it was sent. */
+export interface Connected {
+  row: number
+  frames: ServerFrame[]
+  /** The codes it was closed with. */
+  closedWith: number[]
+  socket: Socket
 }
 
 export type GatewayWorld = Awaited<ReturnType<typeof createGatewayWorld>>
 
 export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
-  const { rules = OPEN_RULES, viewers = [], watchLimit = 500, streamsPerUser = 32, hear = () => {} } = options
-  const { plans = ALL_AT_ONCE, pace = USUAL_PACE } = options
+  const { rules = OPEN_RULES, viewers = [], watchLimit = 500, streamsPerUser = 32, hear } = options
+  const { plans = ALL_AT_ONCE } = options
   const clock = createFakeClock(WORLD_STARTS_AT)
-  const logger = createLogger({ level: 'silent' })
-  const archive = await createSqliteArchive({ path: ':memory:' })
-  await archive.migrate()
-  const faults = {
-    /** While set, what the archive found out about contact lists waits for it. */
-    gate: null as Promise<void> | null,
-    isArchiveAway: false,
-    isStoreAway: false,
-  }
-  const asked = { areContacts: 0, contactsOf: 0 }
+  const presence = await createPresenceParts(clock, rules)
+  const { archive, bus, faults, policy, tracker } = presence
 
-  async function answer<T>(found: Promise<T>): Promise<T> {
-    const value = await found
-    await faults.gate
-    if (faults.isArchiveAway) throw new Error('the database is gone')
-    return value
-  }
-  const unsure: typeof archive = {
-    ...archive,
-    areContacts(pairs) {
-      asked.areContacts++
-      return answer(archive.areContacts(pairs))
-    },
-    contactsOf(ownerId, limit) {
-      asked.contactsOf++
-      return answer(archive.contactsOf(ownerId, limit))
-    },
-    read: (userIds) =>
-      faults.isArchiveAway ? Promise.reject(new Error('the database is gone')) : archive.read(userIds),
+  const identity = createIdentity()
+  const numbers = createConnectionNumbers()
+  const interner = createInterner()
+  const pace = options.pace === undefined ? {} : { pace: options.pace }
+  const delivery = createDelivery({ ...presence, flushMs: FLUSH_MS, plans, ...pace })
+  const watching = createWatching({ ...presence, interner, delivery, identity, watchLimit })
+  const table = createSessionTable(identity)
+  const ownViews = createOwnViews({ table, interner, delivery, watching })
+  const held = { table, numbers, identity, interner, delivery, watching, ownViews }
+  const sessions = createSessions({ ...presence, ...held, sessionsPerUser: 32 })
+  const streams = createStreams({ ...presence, ...held, watchLimit, streamsPerUser })
+  const handleFrame = createFrameHandler({ ...presence, ...held, sessions })
+  const sockets = createSockets({ ...presence, ...held, sessions, handleFrame, framesPerSecond: 100 })
+  const httpSessions = createHttpSessions({ ...held, sessions, sockets, tracker, policy, clock })
+  const inbox = createInbox({ ...presence, ...held, sessions, sockets, streams })
+  const unsubscribe = await bus.subscribe(identity.id(), inbox)
+
+  const heard = viewers.map((): Presence[] => [])
+  for (const userId of viewers) openViewer(userId)
+
+  function openViewer(userId: string): void {
+    const connection = numbers.take()
+    watching.open(connection, userId)
+    watching.setVisible(userId, true)
+    delivery.attach(connection, {
+      send(text) {
+        const frame: ServerFrame = JSON.parse(text)
+        heard[connection]!.push(...presencesIn(frame))
+        hear?.(connection, frame)
+        return 1
+      },
+    })
   }
 
-  const bus = createMemoryBus()
-  const store = createMemoryStore()
-  const load: typeof store.load = (userIds) =>
-    faults.isStoreAway ? Promise.reject(new Error('the store is gone')) : store.load(userIds)
-  const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy, rules })
-  const recall = createRecall(unsure, clock, logger)
-  const tracker = createTracker({ store, recall, announcer, policy, clock, logger })
-  const reader = createReader({
-    store: { ...store, load },
-    loadForQuery: load,
-    recall,
-    policy,
-    rules,
-    clock,
-    logger,
-    cacheMs: 0,
-    tick: (userId) => tracker.report(userId, { type: 'tick' }),
-    isPending: (userId) => tracker.isPending(userId),
-  })
-  const discretions = createDiscretions()
-  const interner = createInterner(discretions.forget)
-  const table = createSessionTable(
-    () => GATEWAY,
-    () => 0,
-  )
-  const targets = createTargetTable({
-    mask: (json, sight) => JSON.stringify(asSeen(JSON.parse(json), sight, rules, clock.now())),
-    now: clock.now,
-  })
-  const users = viewers.map((userId) => interner.acquire(userId))
-  const outbox = createOutbox({
-    targets,
-    clock,
-    flushMs: FLUSH_MS,
-    plans,
-    pace,
-    send(connection, frame) {
-      if (connection >= users.length) return streams.send(connection, frame)
-      hear(connection, frame)
-      return 'sent'
-    },
-    ownFrame: () => null,
-    onFrame: () => {},
-  })
-  const connectionsOf = (user: number) => [
-    ...[...users.keys()].filter((connection) => users[connection] === user),
-    ...streams.rowsOf(interner.name(user)),
-  ]
-  const isOpenlyHere = (user: number) => users.includes(user)
-  const openness = createOpenness({ outbox, discretions, rules, isOpenlyHere, connectionsOf })
-  const sights = createSights({
-    interner,
-    discretions,
-    outbox,
-    targets,
-    relations: createRelations({ archive: unsure, rules, clock, logger }),
-    rules,
-    clock,
-    viewerOf: (connection) => users[connection] ?? streams.viewerOf(connection) ?? NIL,
-    openness,
-    connectionsOf,
-  })
-  const watches = createWatches({
-    interner,
-    targets,
-    outbox,
-    store,
-    reader,
-    tracker,
-    discretions,
-    sights,
-    openness,
-    rules,
-    gatewayId: () => GATEWAY,
-    settle: tracker.settle,
-    now: clock.now,
-    onTrouble: () => {},
-  })
-  const streams = createStreams({ table, watches, outbox, clock, watchLimit, streamsPerUser })
-  const following = createFollowing({
-    archive: unsure,
-    watches,
-    watchLimit,
-    rules,
-    clock,
-    logger,
-    ownerIdOf: (connection) => interner.name(users[connection]!),
-    send: hear,
-  })
-  await bus.subscribe(GATEWAY, (messages) => {
-    for (const message of messages) if (message.kind === 'change') watches.receive(message)
-  })
-
-  function write(userId: string, text: string | null): Promise<unknown> {
-    const at = nextStamp()
-    return tracker.apply(userId, { type: 'set_custom_status', at, text, emoji: null, expiresAt: null })
+  function endViewer(connection: number): void {
+    delivery.detach(connection)
+    watching.close(connection)
+    numbers.giveBack(connection)
   }
 
   const done = <T>(work: Promise<T>): Promise<T> => untilDone(clock, work)
 
-  /** Nothing that is chosen here is chosen in the same millisecond. */
+  /** Events of tests never carry the same millisecond. */
   let stamp = WORLD_STARTS_AT
   const nextStamp = () => {
     stamp = Math.max(clock.now(), stamp + 1)
     return stamp
   }
 
+  function write(userId: string, text: string | null): Promise<unknown> {
+    const at = nextStamp()
+    return tracker.apply(userId, { type: 'set_custom_status', at, text, emoji: null, expiresAt: null })
+  }
+
+  async function beginWatch(
+    connection: number,
+    userIds: readonly string[],
+    known: Record<string, number> = {},
+  ): Promise<Presence[]> {
+    const watched = { known, reason: NAMED, isOpen: () => true } as const
+    const states = await watching.watch(connection, userIds, watched)
+    return (states ?? []).map((json): Presence => JSON.parse(json))
+  }
+
+  /** Opens a session with a socket and waits for its welcome. */
+  async function connect(userId: string, deviceId = 'd1'): Promise<Connected> {
+    const frames: ServerFrame[] = []
+    const closedWith: number[] = []
+    const opening = { userId, deviceId, platform: 'web', activity: null, tokenExpiresAt: null } as const
+    // As much of a socket as the gateway uses.
+    const socket = {
+      data: opening,
+      send: (frame: string) => frames.push(JSON.parse(frame)),
+      close: (code: number) => closedWith.push(code),
+    } as unknown as Socket
+    sockets.open(socket)
+    while (frames.length === 0) await clock.advance(0)
+    return { row: socket.data as number, frames, closedWith, socket }
+  }
+
   return {
-    clock,
-    archive,
-    store,
-    faults,
-    /** How often the archive was asked. */
-    asked,
-    discretions,
-    interner,
-    targets,
-    outbox,
-    sights,
-    watches,
+    ...presence,
+    ...held,
+    sessions,
+    sockets,
     streams,
-    following,
+    httpSessions,
+    inbox,
+    /** Stops listening to the bus, for a test that starts membership. */
+    unsubscribe,
     done,
     nextStamp,
     write,
@@ -222,7 +162,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
       await archive.replaceContacts(userId, contactIds, clock.now())
       await done(tracker.apply(userId, { type: 'contacts_changed', at: nextStamp() }))
     },
-    /** From now on answers about contact lists wait; returns the way to let them go. */
+    /** From now on the archive's answers wait; returns the way to let them go. */
     closeGate(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>()
       faults.gate = promise
@@ -231,12 +171,37 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
         resolve()
       }
     },
-    /** The connection ends and its place goes to somebody else. */
+
+    beginWatch,
+    watch: (connection: number, userIds: readonly string[], known?: Record<string, number>) =>
+      done(beginWatch(connection, userIds, known)),
+    /** What the viewer was told since this was last asked, once everything was sent. */
+    async hears(connection: number): Promise<Presence[]> {
+      await clock.advance(2 * FLUSH_MS)
+      return heard[connection]!.splice(0)
+    },
+    edgeOf: (connection: number, userId: string) => delivery.edges.find(connection, interner.find(userId)),
+    /** Users that the connection watches because they are in the list it follows. */
+    followed(connection: number): string[] {
+      const { edges } = delivery
+      const found: string[] = []
+      for (let edge = edges.firstTarget(connection); edge !== NIL; edge = edges.nextTarget(edge))
+        if ((edges.reasons(edge) & FOLLOWED) !== 0) found.push(interner.name(edges.targetOf(edge)))
+      return found.sort()
+    },
+    endViewer,
+    /** The connection ends and its number goes to another user. */
     replaceViewer(connection: number, userId: string): void {
-      outbox.forget(connection)
-      outbox.index.clear(connection, (target) => void interner.release(target))
-      interner.release(users[connection]!)
-      users[connection] = interner.acquire(userId)
+      endViewer(connection)
+      openViewer(userId)
+    },
+
+    connect,
+    /** The user comes and leaves: from then on there is a last seen. */
+    async visit(userId: string): Promise<void> {
+      const { row } = await connect(userId)
+      sockets.leave(row)
+      await done(tracker.flush())
     },
     close: () => archive.close(),
   }

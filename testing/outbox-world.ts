@@ -1,61 +1,57 @@
-// A world around the outbox for its tests: connections that may be slow or dead, targets that change,
-// and a naive model of what every connection must have been told. Each frame is held against the
-// model the moment it is sent; `expectTruth` says what must be true once everything has calmed down.
+// Delivery with connections that may be slow or dead and targets that change, beside a naive model of what
+// every connection must have been told. Each frame is compared with the model the moment it is sent;
+// `expectTruth` checks what must hold once nothing is left to send.
 import { expect } from 'bun:test'
-import { createOutbox, type Outbox, type SendResult } from '../packages/server/src/gateway/delivery/outbox.ts'
+import { createDelivery, type Delivery } from '../packages/server/src/gateway/delivery/delivery.ts'
 import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/delivery/plans.ts'
-import { createTargetTable } from '../packages/server/src/gateway/delivery/target-table.ts'
-import {
-  discreetCrowd,
-  isDiscreetCrowd,
-  NIL,
-  openCrowd,
-} from '../packages/server/src/gateway/delivery/watch-index.ts'
 import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/delivery/waves.ts'
 import type { Clock } from '../packages/server/src/platform/clock.ts'
+import { createTally } from '../packages/server/src/platform/tally.ts'
+import { NIL } from '../packages/server/src/platform/typed-arrays.ts'
+import { createEvaluator } from '../packages/server/src/presence/privacy/evaluator.ts'
 import type { FakeClock } from './fake-clock.ts'
+import { OPEN_RULES } from './records.ts'
 
-/** A connection as the model sees it; its number may have belonged to another one before. */
+/** What a sink answers to `send`: sent, kept but no more for now, or gone. */
+const ANSWERS = { sent: 1, blocked: -1, gone: 0 } as const
+export type SinkState = keyof typeof ANSWERS
+
+/** A connection in the model; its number may have belonged to another one before. */
 interface Connection {
-  socket: SendResult
-  /** Not to be noticed. */
-  isDiscreet: boolean
+  sink: SinkState
   watches: Set<number>
-  /** Newest version it was told, per target, by snapshot or by push. */
+  /** Newest version it was told, by target, by snapshot or by push. */
   told: Map<number, number>
   own: { wanted: number; told: number }
-  frames: number
-  heard: { at: number; frame: unknown }[]
-  lastFrameAt: { presence_change: number; self: number }
+  openedAt: number
+  frames: Record<Frame['type'], { count: number; lastAt: number }>
 }
 
+type Frame =
+  | { type: 'self'; revision: number }
+  | { type: 'presence_change'; changes: { user_id: string; version: number }[] }
+
 export interface OutboxWorld {
-  outbox: Outbox
+  delivery: Delivery
   framesSent(): number
   /** Frames with changes that this connection was sent. */
   framesTo(connection: number): number
-  /** Every frame this connection was sent, and when. */
-  heard(connection: number): readonly { at: number; frame: unknown }[]
-  /** Whom the connection watches. */
-  watched(connection: number): readonly number[]
   /** The newest version of the target that the connection was told. */
   told(connection: number, target: number): number | undefined
   watch(connection: number, target: number): void
   unwatch(connection: number, target: number): void
-  /** Whoever is behind the connection is not to be noticed from now on, or is again. */
-  setDiscreet(connection: number, isDiscreet: boolean): void
   /** The connection ends and its number goes to a new one. */
   replace(connection: number): void
   change(target: number): void
   changeOwn(connection: number): void
   /** What sending to this connection leads to from now on. */
-  become(connection: number, socket: SendResult): void
-  /** Lets slow readers catch up and the dead go, and waits until nothing is left to say. */
+  become(connection: number, sink: SinkState): void
+  /** Unblocks slow connections, replaces dead ones, and waits until nothing is left to send. */
   calmDown(): Promise<void>
   expectTruth(): void
 }
 
-export interface WorldOptions {
+export interface OutboxWorldOptions {
   clock: FakeClock
   flushMs: number
   connections: number
@@ -65,78 +61,74 @@ export interface WorldOptions {
   pace?: Pace
   /** Time one send seems to take, to make turns run out of their budget. */
   sendCostMs?: number
-  /** How far the outbox's idea of the time is from the truth. */
+  /** How far the wall clock of delivery is from the truth. */
   skewMs?: () => number
 }
 
-const newConnection = (): Connection => ({
-  socket: 'sent',
-  isDiscreet: false,
+const newConnection = (openedAt: number): Connection => ({
+  sink: 'sent',
   watches: new Set(),
   told: new Map(),
   own: { wanted: 0, told: 0 },
-  frames: 0,
-  heard: [],
-  lastFrameAt: { presence_change: Number.NEGATIVE_INFINITY, self: Number.NEGATIVE_INFINITY },
+  openedAt,
+  frames: {
+    presence_change: { count: 0, lastAt: Number.NEGATIVE_INFINITY },
+    self: { count: 0, lastAt: Number.NEGATIVE_INFINITY },
+  },
 })
 
-export function createOutboxWorld(options: WorldOptions): OutboxWorld {
+export function createOutboxWorld(options: OutboxWorldOptions): OutboxWorld {
   const { clock, flushMs, plans = ALL_AT_ONCE, pace = USUAL_PACE, sendCostMs = 0, skewMs = () => 0 } = options
-  const connections = Array.from({ length: options.connections }, newConnection)
+  const connections = Array.from({ length: options.connections }, () => newConnection(clock.elapsed()))
   const versions = new Array<number>(options.targets).fill(1)
-  const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+  const tally = createTally()
   let spentMs = 0
   let framesSent = 0
   let changesSent = 0
-  let changesCounted = 0
 
-  const jsonOf = (target: number) => JSON.stringify({ user_id: String(target), version: versions[target] })
-  for (const target of versions.keys()) targets.update(target, 1, jsonOf(target), clock.now())
-
-  const outboxClock: Clock = {
+  const skewedClock: Clock = {
     ...clock,
     now: () => clock.now() + skewMs(),
     elapsed: () => clock.elapsed() + spentMs,
   }
-  const outbox = createOutbox({
-    targets,
-    clock: outboxClock,
-    flushMs,
-    plans,
-    pace,
-    send(number, frame) {
-      spentMs += sendCostMs
-      const connection = connections[number]!
-      if (connection.socket !== 'gone') hear(connection, JSON.parse(frame))
-      return connection.socket
-    },
-    ownFrame(number) {
-      const { own } = connections[number]!
-      return own.wanted > own.told ? JSON.stringify({ type: 'self', revision: own.wanted }) : null
-    },
-    onFrame(changes, waitedMs) {
-      changesCounted += changes
-      if (options.skewMs === undefined) expect(waitedMs).toBeGreaterThanOrEqual(0)
-    },
-  })
-  const { index } = outbox
+  if (options.skewMs === undefined)
+    tally.waits.observe = (waitedMs) => expect(waitedMs).toBeGreaterThanOrEqual(0)
+  const evaluator = createEvaluator(OPEN_RULES)
+  const delivery = createDelivery({ evaluator, clock: skewedClock, flushMs, plans, pace, tally })
+  const { edges, targets } = delivery
+  for (const number of connections.keys()) attach(number)
 
-  type Frame =
-    | { type: 'self'; revision: number }
-    | { type: 'presence_change'; changes: { user_id: string; version: number }[] }
+  const jsonOf = (target: number) => JSON.stringify({ user_id: String(target), version: versions[target] })
+
+  function attach(number: number): void {
+    delivery.attach(number, {
+      send(frame) {
+        spentMs += sendCostMs
+        const connection = connections[number]!
+        if (connection.sink !== 'gone') hear(connection, JSON.parse(frame))
+        return ANSWERS[connection.sink]
+      },
+    })
+  }
+
+  /** One frame of a kind per flush interval. A turn that sends for long may be late, but never extra. */
+  function expectPaced({ openedAt, frames }: Connection, type: Frame['type']): void {
+    const now = skewedClock.elapsed()
+    const sent = frames[type]
+    // A hair less, for fractions of milliseconds.
+    if (sendCostMs === 0) expect(now - sent.lastAt).toBeGreaterThan(flushMs - 0.001)
+    expect(++sent.count).toBeLessThanOrEqual((now - openedAt) / flushMs + 1)
+    sent.lastAt = now
+  }
 
   function hear(connection: Connection, frame: Frame): void {
     framesSent++
-    connection.heard.push({ at: clock.now(), frame })
-    // One frame of a kind per flush interval; a hair less for fractions of milliseconds.
-    expect(clock.now() - connection.lastFrameAt[frame.type]).toBeGreaterThan(flushMs - 0.001)
-    connection.lastFrameAt[frame.type] = clock.now()
+    expectPaced(connection, frame.type)
     if (frame.type === 'self') {
       expect(frame.revision).toBeGreaterThan(connection.own.told)
       connection.own.told = frame.revision
       return
     }
-    connection.frames++
     expect(frame.changes.length).toBeGreaterThan(0)
     expect(new Set(frame.changes.map(({ user_id }) => user_id)).size).toBe(frame.changes.length)
     for (const { user_id, version } of frame.changes) {
@@ -149,84 +141,89 @@ export function createOutboxWorld(options: WorldOptions): OutboxWorld {
     }
   }
 
+  /** As the gateway does with the last reference to a target. */
+  function forgetUnwatched(target: number): void {
+    if (edges.watchers(target) === 0) delivery.forget(target)
+  }
+
+  function become(number: number, sink: SinkState): void {
+    const connection = connections[number]!
+    // A dead connection stays dead until it is replaced.
+    if (connection.sink === 'gone') return
+    connection.sink = sink
+    if (sink === 'sent') delivery.unblock(number)
+  }
+
+  function replace(number: number): void {
+    delivery.detach(number)
+    const dropped: number[] = []
+    delivery.clear(number, (target) => dropped.push(target))
+    expect(new Set(dropped)).toEqual(connections[number]!.watches)
+    for (const target of dropped) forgetUnwatched(target)
+    connections[number] = newConnection(skewedClock.elapsed())
+    attach(number)
+  }
+
   return {
-    outbox,
+    delivery,
     framesSent: () => framesSent,
-    framesTo: (number) => connections[number]!.frames,
-    heard: (number) => connections[number]!.heard,
-    watched: (number) => [...connections[number]!.watches],
+    framesTo: (number) => connections[number]!.frames.presence_change.count,
     told: (number, target) => connections[number]!.told.get(target),
     watch(number, target) {
       const connection = connections[number]!
-      expect(index.watch(number, target, connection.isDiscreet)).toBe(!connection.watches.has(target))
+      expect(edges.find(number, target) !== NIL).toBe(connection.watches.has(target))
       if (connection.watches.has(target)) return
+      if (!targets.isKnown(target))
+        delivery.learn(target, versions[target]!, jsonOf(target), skewedClock.now())
+      delivery.watch(number, target)
       connection.watches.add(target)
       connection.told.set(target, versions[target]!)
     },
     unwatch(number, target) {
       const connection = connections[number]!
-      expect(index.unwatch(number, target)).toBe(connection.watches.delete(target))
+      expect(delivery.unwatch(number, target)).toBe(connection.watches.delete(target))
       connection.told.delete(target)
+      forgetUnwatched(target)
     },
-    setDiscreet(number, isDiscreet) {
-      connections[number]!.isDiscreet = isDiscreet
-      outbox.setDiscreet(number, isDiscreet)
-    },
-    replace(number) {
-      outbox.forget(number)
-      const dropped: number[] = []
-      index.clear(number, (target) => dropped.push(target))
-      expect(new Set(dropped)).toEqual(connections[number]!.watches)
-      connections[number] = newConnection()
-    },
+    replace,
     change(target) {
       versions[target]!++
-      expect(targets.update(target, versions[target]!, jsonOf(target), outboxClock.now())).toBe(true)
-      outbox.markTarget(target)
+      if (!targets.isKnown(target)) return
+      expect(delivery.change(target, versions[target]!, jsonOf(target), skewedClock.now())).toBe(true)
     },
     changeOwn(number) {
-      connections[number]!.own.wanted++
-      outbox.markOwn(number)
+      const { own } = connections[number]!
+      delivery.own(number, JSON.stringify({ type: 'self', revision: ++own.wanted }))
     },
-    become(number, socket) {
-      const connection = connections[number]!
-      // The dead stay dead until they are replaced.
-      if (connection.socket === 'gone') return
-      connection.socket = socket
-      if (socket === 'sent') outbox.unblock(number)
-    },
+    become,
     async calmDown() {
-      for (const [number, { socket }] of connections.entries()) {
-        if (socket === 'blocked') this.become(number, 'sent')
-        if (socket === 'gone') this.replace(number)
+      for (const [number, { sink }] of connections.entries()) {
+        if (sink === 'blocked') become(number, 'sent')
+        if (sink === 'gone') replace(number)
       }
       for (let round = 0; clock.timerCount() > 0 && round < 20; round++) await clock.advance(flushMs)
-      // The last wave has its time, the one that waited for it too.
+      // The last wave has its time, and so has the one that waited for it.
       for (let round = 0; clock.timerCount() > 0 && round < 2; round++) await clock.advance(plans.paceMsMax)
       for (let round = 0; clock.timerCount() > 0 && round < 3; round++) await clock.advance(flushMs)
     },
     expectTruth() {
       for (const [number, connection] of connections.entries()) {
-        expect(index.degree(number)).toBe(connection.watches.size)
+        expect(edges.degree(number)).toBe(connection.watches.size)
         for (const target of connection.watches) expect(connection.told.get(target)).toBe(versions[target]!)
         expect(connection.own.told).toBe(connection.own.wanted)
+        expect(delivery.isCaughtUp(number)).toBe(true)
       }
-      expect(outbox.blocked()).toBe(0)
-      expect(outbox.waves()).toEqual({ walking: 0, waiting: 0 })
-      expect(changesCounted).toBeGreaterThanOrEqual(changesSent)
-      // Whoever has nothing to say sets no timer.
+      expect(delivery.blocked()).toBe(0)
+      expect(delivery.waves()).toEqual({ walking: 0, waiting: 0 })
+      // Frames to dead connections count as well.
+      expect(tally.deliveries).toBeGreaterThanOrEqual(changesSent)
+      // With nothing to send no timer is set.
       expect(clock.timerCount()).toBe(0)
       for (let target = 0; target < versions.length; target++) {
         const watchers: number[] = []
-        for (const crowd of [openCrowd(target), discreetCrowd(target)]) {
-          const before = watchers.length
-          for (let edge = index.firstWatcher(crowd); edge !== NIL; edge = index.nextWatcher(edge)) {
-            const number = index.connectionOf(edge)
-            expect(isDiscreetCrowd(crowd)).toBe(connections[number]!.isDiscreet)
-            watchers.push(number)
-          }
-          expect(index.watchers(crowd)).toBe(watchers.length - before)
-        }
+        for (let edge = edges.firstWatcher(target); edge !== NIL; edge = edges.nextWatcher(edge))
+          watchers.push(edges.connectionOf(edge))
+        expect(edges.watchers(target)).toBe(watchers.length)
         const expected = [...connections.keys()].filter((number) => connections[number]!.watches.has(target))
         expect(watchers.sort()).toEqual(expected.sort())
       }

@@ -1,64 +1,72 @@
-// `npm test`: types, lint, tests, in this order and each to its end, whatever became of the one
-// before. The last line is the verdict: `N passed, N failed`, and `, N skipped` when some were.
+// `npm test`: types, lint and tests, side by side, each to its end. The last line is the verdict:
+// `N passed, N failed`, and `, N skipped` if any were skipped.
 // A property test that fails prints `{ seed, path }`; give both to its `fc.assert` to replay it.
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
+import { findChromium } from './services/chromium.ts'
+import { findDeno } from './services/deno.ts'
+import { NO_INSTALLING } from './services/install.ts'
+import { findPostgres } from './services/postgres.ts'
+import { findRedis } from './services/redis.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
-const TEST_FOLDERS = ['packages', 'testing', 'bench']
+const TEST_FOLDERS = ['packages', 'testing']
+/** One more than there are cores, because many tests wait for a delay or for another process. */
+const LANES = Math.min(availableParallelism(), 8) + 1
+const UPDATE_TIMINGS = '--update-timings'
 
 const HELP = `npm test -- [filter …]
 
 Checks types (tsc), style (biome) and behaviour (bun test over ${TEST_FOLDERS.join(', ')}).
 A filter is part of a path: only test files whose path contains one of the filters run.
-A test may take ${TEST_TIMEOUT_MS / 1000} s unless it says otherwise. Exits 1 when anything failed.
+${LANES} files run at a time. A test may take ${TEST_TIMEOUT_MS / 1000} s unless it says otherwise; that
+ends tests that hang and says nothing about speed. Exits 1 if anything failed.
 
-  npm test                    everything
-  npm test -- store           test files with "store" in their path
-  npm test -- store/memory    the tests of one file
+  npm test                        everything
+  npm test -- store               test files with "store" in their path
+  npm test -- store/memory        the tests of one file
+  npm test -- ${UPDATE_TIMINGS}    also writes testing/timings.json, which starts the slowest files first
 `
 
 const tool = (name: string): string => join(ROOT, 'node_modules', '.bin', name)
 
+/** The output is kept until the end, so that it does not mix with the tests that run meanwhile. */
 async function checkWith(name: string, ...args: string[]): Promise<Tally> {
-  const child = Bun.spawn({ cmd: [tool(name), ...args], cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = Bun.spawn({ cmd: [tool(name), ...args], cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  process.stdout.write(output.join(''))
   const passed = (await child.exited) === 0
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], problems: [] }
 }
 
-/** They wait for pages most of the time, and nothing in them goes by milliseconds. */
-const isInBrowser = (file: string): boolean => /browser|openapi-page/.test(file)
-
-/** Those in a browser run beside all others, which run one after the other because many measure time. */
-async function runTests(filters: readonly string[]): Promise<Tally> {
-  const files = findTestFiles(ROOT, TEST_FOLDERS, filters)
-  const lanes = [files.filter((file) => !isInBrowser(file)), files.filter(isInBrowser)].filter(
-    (lane) => lane.length > 0,
-  )
-  const tallies = await Promise.all(
-    lanes.map((lane, position) =>
-      runTestFiles({
-        bun: tool('bun'),
-        root: ROOT,
-        files: lane,
-        output: position === 0 ? 'inherit' : 'last',
-      }),
-    ),
-  )
-  if (tallies.length > 0) return tallies.reduce(together)
-  const problem = `no test file has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`
-  return { passed: 0, failed: 1, skipped: [], problems: [problem] }
+/** Once and before all tests, so that test processes that run side by side only have to look. */
+async function installServices(): Promise<void> {
+  for (const find of [findRedis, findPostgres, findChromium, findDeno]) await find()
 }
 
-const together = (one: Tally, other: Tally): Tally => ({
-  passed: one.passed + other.passed,
-  failed: one.failed + other.failed,
-  skipped: [...one.skipped, ...other.skipped],
-  problems: [...one.problems, ...other.problems],
-})
+async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {
+  const files = findTestFiles(ROOT, TEST_FOLDERS, filters)
+  if (files.length === 0) {
+    const problem = `no test file has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`
+    return { passed: 0, failed: 1, skipped: [], problems: [problem] }
+  }
+  // A part of the tests may need none of them.
+  if (filters.length === 0) await installServices()
+  return runTestFiles({
+    bun: tool('bun'),
+    root: ROOT,
+    files,
+    lanes: LANES,
+    timings: join(ROOT, 'testing', 'timings.json'),
+    env: filters.length === 0 ? { [NO_INSTALLING]: '1' } : {},
+    updateTimings,
+    output: 'inherit',
+  })
+}
 
-/** One heading before and one after; a tool that is missing or breaks is a failure like any other. */
+/** A line when it starts and one when it ends; a tool that is missing or breaks is a failure. */
 async function part(name: string, toolName: string, run: () => Promise<Tally>): Promise<Tally> {
   console.log(`== ${name}`)
   const startedAt = performance.now()
@@ -80,16 +88,17 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(HELP)
     return 0
   }
-  const unknown = args.find((arg) => arg.startsWith('-'))
+  const filters = args.filter((arg) => arg !== UPDATE_TIMINGS)
+  const unknown = filters.find((arg) => arg.startsWith('-'))
   if (unknown !== undefined) {
     console.error(`unknown option ${unknown}; try --help`)
     return 2
   }
-  const parts = [
-    await part('types', 'tsc', () => checkWith('tsc', '--noEmit')),
-    await part('lint', 'biome', () => checkWith('biome', 'check', '.')),
-    await part('tests', 'bun', () => runTests(args)),
-  ]
+  const parts = await Promise.all([
+    part('types', 'tsc', () => checkWith('tsc', '--noEmit')),
+    part('lint', 'biome', () => checkWith('biome', 'check', '.')),
+    part('tests', 'bun', () => runTests(filters, args.includes(UPDATE_TIMINGS))),
+  ])
   const sum = (count: (tally: Tally) => number): number =>
     parts.reduce((total, tally) => total + count(tally), 0)
   const failed = sum((tally) => tally.failed)

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { unusedExports } from './tidy/exports.ts'
 import { deadFiles, importCycles, importDirection, SERVER_ROOTS } from './tidy/imports.ts'
 import {
   ambientTimeAndChance,
@@ -18,6 +19,9 @@ import { describeProblems, isTest, type Problem, readTree, type TreeFile } from 
 const ROOT = resolve(import.meta.dir, '..')
 const tree = readTree(ROOT)
 const spec = tree.find(({ path }) => path === 'SPEC.md')
+const SERVER = 'packages/server/src/'
+/** The entry points. */
+const ENTRIES = /^packages\/server\/src\/(cli\.ts|http\/pages\/bundle\.ts)/
 const roots = SERVER_ROOTS.filter((path) => existsSync(join(ROOT, path)))
 
 function expectNone(problems: readonly Problem[]): void {
@@ -43,6 +47,8 @@ describe('the tree', () => {
   test.skipIf(roots.length === 0)(`every file of the server is reached from ${rooted}`, () =>
     expectNone(deadFiles(tree, roots)),
   )
+
+  test('every export of the server has an importer', () => expectNone(unusedExports(tree, SERVER, ENTRIES)))
 
   const specState = spec === undefined ? ' (SPEC.md is not written yet)' : ''
   test.skipIf(spec === undefined)(`every rule has a test and every cited rule exists${specState}`, () => {
@@ -116,16 +122,54 @@ describe('the tidy rules', () => {
     ])
   })
 
-  test('what ships does not import tests or benchmarks, and the client only the protocol', () => {
+  test('what ships does not import tests, and the client imports only the protocol', () => {
     const shipped = server('gateway/a.ts', "import { x } from '../../../../testing/records.ts'")
     const fine = ["import type { Frame } from '@greendot/protocol'", "import { useState } from 'react'"]
     const client = file('packages/client/src/a.ts', ...fine, "import { z } from 'zod'", "import 'reactive'")
     expect(importDirection([shipped, client]).map(({ line }) => line)).toEqual([1, 3, 4])
-    const toBench = "import { x } from '../../../../bench/a.ts'"
-    const door = server('cli/bench.ts', toBench, "import { y } from '../../../../testing/a.ts'")
-    expect(places(importDirection([door, server('cli/a.ts', toBench)]))).toEqual([
-      'packages/server/src/cli/bench.ts:2',
+  })
+
+  test('no package imports the benchmark, and the benchmark may import adapters but no tests', () => {
+    const outsider = server(
+      'cli/a.ts',
+      "import { x } from '../../../bench/src/a.ts'",
+      "import { y } from '@greendot/bench'",
+    )
+    const bench = file(
+      'packages/bench/src/micro/a.ts',
+      "import { createMemoryStore } from '../../../server/src/store/memory.ts'",
+      "import { z } from '../b.ts'",
+      "import { t } from '../../../../testing/a.ts'",
+    )
+    expect(places(importDirection([server('store/port.ts'), outsider, bench]))).toEqual([
       'packages/server/src/cli/a.ts:1',
+      'packages/server/src/cli/a.ts:2',
+      'packages/bench/src/micro/a.ts:3',
+    ])
+  })
+
+  test('rooms of the client import one way: towards roster and activity, and the server kit apart', () => {
+    const client = (path: string, ...lines: string[]) => file(`packages/client/src/${path}`, ...lines)
+    const files = [
+      client(
+        'roster/a.ts',
+        "import type { P } from '../types.ts'",
+        "import { h } from '../connection/hub.ts'",
+      ),
+      client('dot/a.ts', "import { h } from '../connection/hub.ts'", "import { t } from '../platform.ts'"),
+      client('tabs/a.ts', "import type { D } from '../dot/a.ts'", "import { d } from '../dot/a.ts'"),
+      client('server/a.ts', "import { connect } from '../index.ts'"),
+      client('react.ts', "import { connect } from './index.ts'", "import { h } from './connection/hub.ts'"),
+      client('connect.ts', "import { h } from './connection/hub.ts'"),
+      client('attic/a.ts', "import type { P } from '../types.ts'"),
+    ]
+    expect(places(importDirection(files))).toEqual([
+      'packages/client/src/roster/a.ts:2',
+      'packages/client/src/dot/a.ts:2',
+      'packages/client/src/tabs/a.ts:2',
+      'packages/client/src/server/a.ts:1',
+      'packages/client/src/react.ts:2',
+      'packages/client/src/attic/a.ts:1',
     ])
   })
 
@@ -153,6 +197,32 @@ describe('the tidy rules', () => {
     ]
     expect(places(deadFiles(files, SERVER_ROOTS))).toEqual(['packages/server/src/dead.ts:1'])
     expect(deadFiles(files.slice(1), SERVER_ROOTS)).toEqual([])
+  })
+
+  test('an export without an importer is found; types of its own functions and whole imports are left alone', () => {
+    const files = [
+      server('cli.ts', 'export const entry = 1', "import { used, type T as U } from './a.ts'"),
+      server(
+        'a.ts',
+        'export const used = 1',
+        'export function unused() {}',
+        'export interface Parts {}',
+        'export const forTest = (parts: Parts) => parts',
+        'export type T = 1',
+        'export type Dead = 2',
+        'export const late = 1',
+      ),
+      server('b.ts', "const { late } = await import('./a.ts')", 'export async function* lost() {}'),
+      server('c.ts', "import * as d from './d.ts'", "const e = () => import('./e.ts')"),
+      server('d.ts', 'export const x = 1'),
+      server('e.ts', 'export const y = 1'),
+      server('a.test.ts', "import { forTest } from './a.ts'", 'export const inTest = 1'),
+    ]
+    expect(places(unusedExports(files, SERVER, ENTRIES))).toEqual([
+      'packages/server/src/a.ts:2',
+      'packages/server/src/a.ts:6',
+      'packages/server/src/b.ts:2',
+    ])
   })
 
   test('line 401 is one too many', () => {

@@ -1,5 +1,5 @@
-// A bot that is online like anybody else, says what it is for, and knows who is here. It answers on its
-// terminal; in an app the questions come from a chat.
+// A bot that is online like any user, has a custom status, and knows who is online. It answers on its terminal;
+// in an app the questions come from a chat.
 import { createInterface } from 'node:readline'
 import { connect } from '@greendot/client'
 
@@ -10,7 +10,7 @@ const dot = connect({ url: GREENDOT_URL, token: GREENDOT_TOKEN, deviceId: 'doorm
 dot.on('error', ({ code, message }) => console.error(`${code}: ${message}`))
 
 dot.watch(people, (person, before) => {
-  // The first time says how somebody is, not that anything happened.
+  // Without `before` this is the first snapshot, not a change.
   if (before && person.status !== before.status) console.log(`${person.user_id} is ${person.status} now`)
 })
 
@@ -32,10 +32,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   console.log(/who is (here|online)/i.test(line) ? whoIsHere() : 'Ask me: who is here?')
 })
 
-async function goHome(): Promise<void> {
-  // A goodbye: others see it at once, instead of after a grace.
+async function stop(): Promise<void> {
+  // Others see the bot offline at once, without the offline delay.
   await dot.leave()
   process.exit(0)
 }
-process.on('SIGINT', goHome)
-process.on('SIGTERM', goHome)
+process.on('SIGINT', stop)
+process.on('SIGTERM', stop)

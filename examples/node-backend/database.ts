@@ -1,5 +1,5 @@
-// Stands for the app's own database: who there is, and who is whose friend. Greendot knows nothing of it
-// but what main.ts tells.
+// Stands for the app's own database of users and friendships. Greendot only gets what main.ts sends.
+
 const friendships = new Map<string, Set<string>>([
   ['alice', new Set(['bob', 'carol'])],
   ['bob', new Set(['alice'])],

@@ -1,6 +1,6 @@
-// The backend of an app: it logs people in, gives their clients tokens, and tells Greendot who has whom as
-// a contact. The friends of somebody are read through the eyes of that person, so that whoever hides from
-// them is hidden here too.
+// The backend of an app: it logs users in, mints tokens for their clients, and sends their contacts to Greendot.
+// The presence of friends is read with the user as the viewer, so that friends who hide from this user are
+// hidden here too.
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { GreendotError, greendot } from '@greendot/client/server'
@@ -14,8 +14,8 @@ const backend = greendot({
   jwtSecret: process.env.GREENDOT_JWT_SECRET,
 })
 
-// Greendot keeps its own copy of the contacts, so that it can decide quickly who may see whom. Replacing
-// does no harm when nothing changed: an app does it at the start, or every night.
+// Greendot keeps a copy of the contacts to decide which viewers may see a user. Replacing an unchanged list has
+// no effect, so an app can do this at every start, or every night.
 for (const name of users()) await backend.contacts.replace(name, friendsOf(name))
 
 const sessions = new Map<string, string>()
@@ -32,7 +32,7 @@ async function answer(request: IncomingMessage): Promise<Answer> {
 
   if (request.method === 'POST' && pathname === '/login') {
     // An app checks a password here.
-    if (!isUser(name)) return { status: 403, body: { error: 'nobody of this name' } }
+    if (!isUser(name)) return { status: 403, body: { error: 'no such user' } }
     const session = randomUUID()
     sessions.set(session, name)
     return { body: { name }, cookie: `session=${session}; HttpOnly; SameSite=Lax; Path=/` }
@@ -45,7 +45,7 @@ async function answer(request: IncomingMessage): Promise<Answer> {
   if (pathname === '/token') return { body: { token: await backend.token(me, { ttlMs: 15 * 60_000 }) } }
 
   if (request.method === 'POST' && pathname === '/friends') {
-    if (!isUser(name)) return { status: 404, body: { error: 'nobody of this name' } }
+    if (!isUser(name)) return { status: 404, body: { error: 'no such user' } }
     befriend(me, name)
     await Promise.all([backend.contacts.add(me, [name]), backend.contacts.add(name, [me])])
     return { status: 201, body: { name } }
@@ -64,11 +64,11 @@ const server = createServer(async (request, response) => {
     cookie,
   } = await answer(request).catch((error: unknown): Answer => {
     console.error(error)
-    const isPassing = error instanceof GreendotError && error.code === 'unavailable'
-    return { status: isPassing ? 503 : 500, body: { error: 'try again later' } }
+    const isTemporary = error instanceof GreendotError && error.code === 'unavailable'
+    return { status: isTemporary ? 503 : 500, body: { error: 'try again later' } }
   })
   if (cookie !== undefined) response.setHeader('set-cookie', cookie)
-  // Tokens and presence are nobody else's, and old in a moment.
+  // Tokens and presence are private, and soon out of date.
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
   response.end(`${JSON.stringify(body)}\n`)
 })

@@ -1,5 +1,5 @@
-// A team with dots. The provider holds the connection; every hook below it watches while it is mounted, and
-// however often somebody is shown, they are watched once.
+// A team with dots. The provider holds the connection; every hook below it watches while it is mounted. A user
+// that is shown several times is watched once.
 import '@greendot/client/element'
 import { GreendotProvider, useDot, useDotState, useMyPresence, usePresence } from '@greendot/client/react'
 import { StrictMode } from 'react'
@@ -52,7 +52,7 @@ function Team() {
           <Member key={id} id={id} />
         ))}
       </ul>
-      {state === 'stale' && <p role="status">No connection. This is how it was.</p>}
+      {state === 'stale' && <p role="status">No connection. This is the last known state.</p>}
     </main>
   )
 }

@@ -1,24 +1,14 @@
 // Builds what is published: plain JavaScript with types, into a folder of its own with its own package.json.
-// `bun packages/client/build.ts [folder]`. The core is one file; what is loaded later stays apart from it,
-// and the worker has everything in itself, because it is started by its address.
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+// `bun packages/client/build.ts [folder]`. Each entry point becomes one file. The two files that the core
+// loads on demand stay separate, and the worker is self-contained because it is started by its URL.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../..')
-const SOURCE = join(import.meta.dir, 'src')
 const PROTOCOL = join(ROOT, 'packages/protocol/src')
-const OUTSIDE = ['react', 'react/*']
-/** Loaded by others of ours while running, and by nobody else. */
-const LOADED_LATER = ['in-page', 'fallback']
+const PEERS = ['react', 'react/*']
+/** Loaded by the core at run time; not exported by the package. */
+const LOADED_LATER = ['./src/tabs/in-page.ts', './src/connection/fallback.ts']
 
 interface Manifest {
   exports: Record<string, string>
@@ -30,45 +20,43 @@ export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const manifest: Manifest = JSON.parse(readFileSync(join(import.meta.dir, 'package.json'), 'utf8'))
-  const sources = Object.values(manifest.exports).filter((path) => existsSync(join(import.meta.dir, path)))
-  const names = [...sources.map(nameOf), ...LOADED_LATER]
-  for (const name of names) await bundle(name, names, folder)
-  await declare(
-    sources.map((path) => join(import.meta.dir, path)),
-    folder,
-  )
-  const exported = Object.entries(manifest.exports)
-    .filter(([, path]) => sources.includes(path))
-    .map(([entry, path]) => [entry, { types: `./${nameOf(path)}.d.ts`, default: `./${nameOf(path)}.js` }])
+  const entries = Object.values(manifest.exports).map(sourceAt)
+  const sources = [...entries, ...LOADED_LATER.map(sourceAt)]
+  for (const source of sources) await bundle(source, sources, folder)
+  await declare(entries, folder)
+  const exported = Object.entries(manifest.exports).map(([entry, path]) => [
+    entry,
+    { types: `./${nameOf(path)}.d.ts`, default: `./${nameOf(path)}.js` },
+  ])
   const sideEffects = manifest.sideEffects.map((path) => `./${nameOf(path)}.js`)
   const published = { ...manifest, sideEffects, exports: Object.fromEntries(exported) }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   for (const path of ['README.md', '../../LICENSE'])
-    if (existsSync(join(import.meta.dir, path)))
-      cpSync(join(import.meta.dir, path), join(folder, basename(path)))
+    cpSync(join(import.meta.dir, path), join(folder, basename(path)))
 }
 
-const nameOf = (path: string): string => basename(path).replace(/\.tsx?$/, '')
+const sourceAt = (path: string): string => join(import.meta.dir, path)
+const nameOf = (path: string): string => basename(path, '.ts')
 
-/** One file, with imports of the other files left as they are. */
-async function bundle(name: string, names: readonly string[], folder: string): Promise<void> {
-  const entry = ['.ts', '.tsx'].map((end) => join(SOURCE, name + end)).find((path) => existsSync(path))!
+/** One file. Imports of the other files stay imports, except in the worker. */
+async function bundle(source: string, sources: readonly string[], folder: string): Promise<void> {
+  const name = nameOf(source)
   const built = await Bun.build({
-    entrypoints: [entry],
+    entrypoints: [source],
     minify: true,
     target: 'browser',
     format: 'esm',
-    external: OUTSIDE,
-    // Frameworks that render on servers refuse hooks without it, and the bundler takes it for dead code.
+    external: PEERS,
+    // Frameworks that render on servers refuse hooks without this directive, and the bundler drops it.
     banner: name === 'react' ? "'use client'" : '',
     plugins: [
       {
-        name: 'neighbours',
+        name: 'separate-files',
         setup({ onResolve }) {
-          onResolve({ filter: /^\.\/[\w-]+\.tsx?$/ }, ({ path, importer }) => {
-            const neighbour = nameOf(path)
-            const isApart = name !== 'worker' && neighbour !== name && names.includes(neighbour)
-            return isApart && importer !== '' ? { path: `./${neighbour}.js`, external: true } : undefined
+          onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, importer }) => {
+            const imported = resolve(dirname(importer), path)
+            const isSeparate = name !== 'worker' && imported !== source && sources.includes(imported)
+            return isSeparate ? { path: `./${nameOf(imported)}.js`, external: true } : undefined
           })
         },
       },
@@ -77,7 +65,7 @@ async function bundle(name: string, names: readonly string[], folder: string): P
   await Bun.write(join(folder, `${name}.js`), built.outputs[0]!)
 }
 
-/** Types of the entries and of all they need, the protocol included, with addresses that fit the folder. */
+/** Types of the entry points and of all they need, the protocol included, with paths that fit the folder. */
 async function declare(entries: readonly string[], folder: string): Promise<void> {
   const scratch = mkdtempSync(join(folder, 'types-'))
   const protocol = readdirSync(PROTOCOL)
@@ -99,20 +87,27 @@ async function declare(entries: readonly string[], folder: string): Promise<void
   const project = join(scratch, 'tsconfig.json')
   writeFileSync(project, JSON.stringify(options))
   const tsc = Bun.spawn([join(ROOT, 'node_modules/.bin/tsc'), '-p', project], { stdout: 'pipe' })
-  const said = await new Response(tsc.stdout).text()
-  if ((await tsc.exited) !== 0) throw new Error(`types could not be written\n${said}`)
-  place(join(scratch, 'client/src'), folder, './protocol/index.js')
-  place(join(scratch, 'protocol/src'), join(folder, 'protocol'), '@greendot/protocol')
+  const output = await new Response(tsc.stdout).text()
+  if ((await tsc.exited) !== 0) throw new Error(`types could not be written\n${output}`)
+  place(join(scratch, 'client/src'), folder, join(folder, 'protocol/index.js'))
+  place(join(scratch, 'protocol/src'), join(folder, 'protocol'), join(folder, 'protocol/index.js'))
   rmSync(scratch, { recursive: true })
 }
 
+/** Copies declarations with their folders; imports of the protocol become relative. */
 function place(from: string, to: string, protocol: string): void {
-  mkdirSync(to, { recursive: true })
-  for (const file of readdirSync(from)) {
+  for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.d.ts')) continue
+    const target = join(to, file)
+    const path = relative(dirname(target), protocol)
     const text = readFileSync(join(from, file), 'utf8')
-      .replace(/(from |import\()(['"])@greendot\/protocol\2/g, `$1$2${protocol}$2`)
-      .replace(/(from |import\()(['"])(\.\/[\w-]+)\.tsx?\2/g, '$1$2$3.js$2')
-    writeFileSync(join(to, file), text)
+      .replace(
+        /(from |import\()(['"])@greendot\/protocol\2/g,
+        `$1$2${path.startsWith('.') ? path : `./${path}`}$2`,
+      )
+      .replace(/(from |import\()(['"])(\.\.?\/[\w./-]+)\.ts\2/g, '$1$2$3.js$2')
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, text)
   }
 }
 

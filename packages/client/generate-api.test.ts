@@ -1,5 +1,5 @@
-// The generator on documents made up for it. That what it makes of the real one is up to date is tested
-// beside the kit.
+// The generator on small documents. Whether its output for the real one is up to date is tested in
+// src/server/api.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { type ApiDocument, apiTypes, formatted } from './generate-api.ts'
 
@@ -38,19 +38,19 @@ describe('generate-api', () => {
   ]
   test.each(answers)('[X8] %s', async (_, schema, type) => expect(await generated(schema)).toContain(type))
 
-  test('[X8] whoever sends may say undefined for nothing', async () => {
+  test('[X8] optional inputs accept undefined', async () => {
     const body = { content: { 'application/json': { schema: object({ text }, []) } } }
     const parameters = [
       { name: 'id', in: 'path', required: true, schema: text },
-      { name: 'eyes', in: 'query', required: false, schema: text },
+      { name: 'viewer', in: 'query', required: false, schema: text },
     ]
     const made = await generated(number, {}, { parameters, requestBody: body })
     expect(made).toContain('path: { id: string }')
-    expect(made).toContain('query: { eyes?: string | undefined }')
+    expect(made).toContain('query: { viewer?: string | undefined }')
     expect(made).toContain('body: { text?: string | undefined }')
   })
 
-  test('[X8] what is named is written once, also where it was written out', async () => {
+  test('[X8] a named schema is written once, also if it is repeated inline', async () => {
     const Colour: Schema = { type: 'string', enum: ['red', 'green'], description: 'Of a dot' }
     const answer = object({
       one: { $ref: '#/components/schemas/Colour' },
@@ -62,14 +62,14 @@ describe('generate-api', () => {
     expect(made).toContain('other: Colour')
   })
 
-  test('[X8] an interface that has all of another one extends it', async () => {
+  test('[X8] an interface with all properties of another one extends it', async () => {
     const base = { a: text, b: text, c: text, d: text }
     const named = { Base: object(base), More: object({ ...base, e: number }) }
     const made = await generated({ $ref: '#/components/schemas/More' }, named)
     expect(made).toContain('export interface More extends Base {\n  e: number\n}')
   })
 
-  test('[X8] routes for others and answers that are no JSON are left out', async () => {
+  test('[X8] routes without server keys and answers other than JSON are left out', async () => {
     expect(await generated(number, {}, { security: [{ userToken: [] }] })).not.toContain('/a/{id}')
     const plain = { 200: { content: { 'text/plain': { schema: text } } } }
     expect(await generated(number, {}, { responses: plain })).not.toContain('/a/{id}')
@@ -77,11 +77,11 @@ describe('generate-api', () => {
   })
 
   const wrongs: [string, Schema, string][] = [
-    ['a keyword it does not know', { ...text, format: 'date' } as Schema, 'no type is known for "format"'],
-    ['a type it does not know', { type: 'tuple' }, 'no type is known for {"type":"tuple"}'],
-    ['a name that leads nowhere', { $ref: '#/components/schemas/Lost' }, 'nothing is called'],
+    ['an unknown keyword', { ...text, format: 'date' } as Schema, 'no type is known for "format"'],
+    ['an unknown type', { type: 'tuple' }, 'no type is known for {"type":"tuple"}'],
+    ['an unknown name', { $ref: '#/components/schemas/Lost' }, 'nothing is called'],
   ]
-  test.each(wrongs)('[X8] %s stops it', (_, schema, problem) =>
+  test.each(wrongs)('[X8] %s is an error', (_, schema, problem) =>
     expect(generated(schema)).rejects.toThrow(problem),
   )
 })

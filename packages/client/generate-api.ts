@@ -1,6 +1,6 @@
-// From the OpenAPI document of a server to the types of the backend kit, src/server-api.ts. A keyword of
-// JSON Schema that it does not know stops it, so that no type says less than the document. With the
-// server running (`npm start`):
+// Generates the types of the backend kit, src/server/api.ts, from the OpenAPI document of a server. An unknown
+// keyword of JSON Schema is an error, so that no type is weaker than the document. With the server running
+// (`npm start`):
 //
 //   npx bun packages/client/generate-api.ts [http://127.0.0.1:4400]
 interface Schema {
@@ -33,7 +33,7 @@ export interface ApiDocument {
   components: { schemas: Record<string, Schema> }
 }
 
-/** Whoever sends may say `undefined` for nothing; in an answer what is missing is missing. */
+/** Optional inputs accept `undefined`; in answers optional properties are absent. */
 type Direction = 'sent' | 'answered'
 
 const SHAPING = new Set([
@@ -47,7 +47,7 @@ const SHAPING = new Set([
   'additionalProperties',
   'propertyNames',
 ])
-/** What a type cannot say, or says in a comment. */
+/** Keywords without a type; some become comments. */
 const PASSED_OVER = new Set([
   'description',
   'examples',
@@ -72,21 +72,21 @@ const SCALARS: Record<string, string> = {
 const BASE_FIELDS_MIN = 4
 const NAMED = '#/components/schemas/'
 
-const HEADER = `// Generated from /openapi.json by generate-api.ts, which says how; do not edit. What a backend may ask of
-// a server, what it sends and what it gets, by method and path.
+const HEADER = `// Generated from /openapi.json by generate-api.ts; do not edit. Input and answer of every operation for server
+// keys, by method and path.
 `
 
-/** The text of src/server-api.ts, before the formatter. */
+/** The text of src/server/api.ts, before the formatter. */
 export function apiTypes({ paths, components }: ApiDocument): string {
   const used = new Set<string>(['Problem'])
   const nameOfShape = new Map(
     Object.entries(components.schemas)
-      // Any text would pass for a text that has a name.
+      // A plain string type must not match a named string schema.
       .filter(([, { properties, enum: values }]) => properties !== undefined || values !== undefined)
       .map(([name, schema]) => [shapeOf(schema), name]),
   )
 
-  /** By its name, or by the name of one that is the same. */
+  /** The name of this schema, or of an equal one. */
   function typeOf(schema: Schema, direction: Direction): string {
     const name = nameOfShape.get(shapeOf(schema))
     return name === undefined ? writtenOut(schema, direction) : referredTo(NAMED + name)
@@ -138,7 +138,7 @@ export function apiTypes({ paths, components }: ApiDocument): string {
     })
     const body = requestBody?.content?.['application/json']?.schema
     if (body !== undefined) parts.push(`body: ${typeOf(body, 'sent')}`)
-    // An empty object type would take anything.
+    // An empty object type would accept anything.
     return parts.length === 0 ? 'Record<never, never>' : `{ ${parts.join(';')} }`
   }
 
@@ -163,7 +163,7 @@ export function apiTypes({ paths, components }: ApiDocument): string {
   )
 
   const declared: string[] = []
-  // Naming one may use others: the set grows while it is walked.
+  // Naming a schema may name others: the set grows during the loop.
   for (const name of used) {
     const schema = components.schemas[name]!
     declared.push(`${comment(schema)}export ${declarationOf(name, schema)}`)
@@ -173,14 +173,14 @@ export function apiTypes({ paths, components }: ApiDocument): string {
 
 const isForBackends = ({ security }: Operation): boolean => security.some((scheme) => 'serverKey' in scheme)
 
-/** Null when there is nothing in it. */
+/** Null if it is empty. */
 function answerOf({ responses }: Operation): Schema | 'text' | null {
   const good = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
   if (good?.content === undefined) return null
   return good.content['application/json']?.schema ?? 'text'
 }
 
-/** One that has nothing that this one has not, and enough of it to be worth a word. */
+/** A schema with a subset of these properties, large enough to extend. */
 function baseOf(schema: Schema, all: Record<string, Schema>): { name: string; properties: object } | null {
   const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
     Object.entries(properties).map(([field, type]) => `${field} ${required.includes(field)} ${shapeOf(type)}`)
@@ -197,10 +197,10 @@ const isInterface = ({ type, properties }: Schema): boolean => type === 'object'
 
 const union = (types: string[]): string => types.join(' | ')
 
-/** A schema without what a type does not say of it. */
+/** A schema without the keywords that do not affect its type. */
 function shapeOf(schema: Schema): string {
   return JSON.stringify(schema, (key, value) =>
-    // A field may have any name; a description is a text.
+    // A property may be called "description"; the keyword is always a string.
     key === '' || !PASSED_OVER.has(key) || isField(value) ? value : undefined,
   )
 }
@@ -209,12 +209,12 @@ const isField = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function comment({ description, ...schema }: Schema): string {
-  // What ids and instants are would be said a dozen times.
+  // Would repeat the descriptions of ids and instants many times.
   if (description === undefined || 'pattern' in schema || description === 'Unix milliseconds') return ''
   return `\n/** ${description} */\n`
 }
 
-/** As the rest of the repository is written. */
+/** Formats like the rest of the repository. */
 export async function formatted(text: string): Promise<string> {
   const root = `${import.meta.dir}/../..`
   const biome = Bun.spawn({
@@ -234,5 +234,5 @@ if (import.meta.main) {
   const response = await fetch(`${address}/openapi.json`)
   if (!response.ok) throw new Error(`${response.url} answered ${response.status}`)
   const text = apiTypes((await response.json()) as ApiDocument)
-  await Bun.write(`${import.meta.dir}/src/server-api.ts`, await formatted(text))
+  await Bun.write(`${import.meta.dir}/src/server/api.ts`, await formatted(text))
 }

@@ -1,12 +1,12 @@
-// Bundles the page and the client for browsers and prints them as JSON. It runs as a program of its own:
-// the server starts it when somebody first asks for the page, and the compiler when it makes the
-// executable (see http/pages/bundle.ts in the server). Nothing is written, so no generated file can be stale.
+// Bundles the page and the client for browsers and prints them as JSON. It runs as a separate program: the
+// server starts it at the first request for the page, and the compiler when it makes the executable (see
+// http/pages/bundle.ts in the server). Nothing is written to disk, so no generated file can be stale.
 import { resolve } from 'node:path'
 
 const here = import.meta.dir
 const client = resolve(here, '../client/src')
 
-/** The one output of a bundle; dynamic imports come inside it. */
+/** The single output of a bundle; dynamic imports are included. */
 async function bundle(entry: string): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],

@@ -110,7 +110,7 @@ describeOnStage('the looks of <green-dot>', (stage) => {
     })
   }
 
-  test('[X3] somebody who arrives is shown by a movement, except to those who want none', async () => {
+  test('[X3] an arrival is animated, except with reduced motion', async () => {
     const { page, ada } = await openGallery()
     await page.evaluate(() => {
       Object.assign(window, { moved: [] })

@@ -40,7 +40,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
       )
     ).page
 
-  test('[X3, W1] one line in a page: two people see each other come, choose and go', async () => {
+  test('[X3, W1] one line in a page: two users see each other come, choose and go', async () => {
     const server = await stage.serve({ offline_delay_ms: 100 })
     const ada = await sees(server, 'ada')
     await says(ada, 'bob: offline')
@@ -55,7 +55,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
     await says(ada, 'bob: offline')
   })
 
-  test('[X3] 1,000 dots of somebody are one watch, and none when they are gone', async () => {
+  test('[X3] 1,000 dots of one user are one watch, and none when they are gone', async () => {
     const server = await stage.serve()
     await connect(server.url, 'bob')
     const { page, wire } = await open(server, connectionOf(server, 'ada', '<div id="crowd"></div>'))

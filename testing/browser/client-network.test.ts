@@ -41,7 +41,7 @@ describeOnStage('the client on a network', (stage) => {
     return { alice: alice.page, bob: bob.page, visit }
   }
 
-  test('[X3] two people in two browsers see what the other one does', async () => {
+  test('[X3] two users in two browsers see what the other one does', async () => {
     const { alice, bob, visit } = await two(BEATS)
     await visit(alice, 'alice', 'bob')
     await tells(alice, 'offline')
@@ -73,7 +73,7 @@ describeOnStage('the client on a network', (stage) => {
     expect(await told(alice)).toEqual(['online', 'online, stale', 'busy'])
   }, 30_000)
 
-  test('[X3] [D4] somebody who does nothing is away after their time, and back when they move', async () => {
+  test('[X3] [D4] a user who does nothing is away after their time, and back when they move', async () => {
     const { alice, bob, visit } = await two()
     await alice.clock.install()
     await visit(bob, 'bob', 'alice')

@@ -38,7 +38,7 @@ describeOnStage('React in a browser', (stage) => {
   const namesOf = (window: OpenWindow) =>
     window.wire.sent.flatMap((frame) => (frame.type === 'watch' ? frame.user_ids : []))
 
-  test('[X3, W1] two people see each other come, choose and go', async () => {
+  test('[X3, W1] two users see each other come, choose and go', async () => {
     const server = await stage.serve({ offline_delay_ms: 100 })
     const ada = await open(server, 'as=ada&see=bob')
     await shows(ada.page, '[data-one=bob]', 'offline')
@@ -93,7 +93,7 @@ describeOnStage('React in a browser', (stage) => {
     await watcher.change('ada', ({ status }) => status === 'offline')
   })
 
-  test('[X3] a connection of the app stays the app’s, and nobody is shown as here once it is closed', async () => {
+  test('[X3] a connection of the app stays open, and once it is closed no user is shown as here', async () => {
     const server = await stage.serve({ offline_delay_ms: 0 })
     await connect(server.url, 'bob')
     const carol = await connect(server.url, 'carol')
@@ -152,7 +152,7 @@ describeOnStage('React in a browser', (stage) => {
     expect(ada.wire.sent.some(({ type }) => type === 'unwatch')).toBe(false)
   })
 
-  test('[X3] a list of people is the same object until one of them changes', async () => {
+  test('[X3] a list of users is the same object until one of them changes', async () => {
     const server = await stage.serve()
     const bob = await connect(server.url, 'bob')
     const { page } = await open(server, 'as=ada&see=bob,carol')

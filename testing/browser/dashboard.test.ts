@@ -5,6 +5,7 @@ import { connect } from '../client.ts'
 import { call } from '../http/calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
 import { spawnServer } from '../server.ts'
+import { freePort } from '../services/ports.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
 import { isLive, isSkipped, press, reason, useWindows } from './page-windows.ts'
 
@@ -18,7 +19,7 @@ const line = (page: Page, words: RegExp) => page.locator('.feed li', { hasText: 
 describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
   const { serve, open, onEnd } = useWindows()
 
-  test('[X4] its numbers move with the people', async () => {
+  test('[X4] its numbers follow the users', async () => {
     const server = await serve()
     const page = await open(`${server.url}/#dashboard`)
     await tile(page, 'people', /People here0/)
@@ -38,7 +39,7 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
   })
 
   test.skipIf(redis.state === 'missing')(
-    `[X4, C4] several processes stand side by side, and are added up${noRedis}`,
+    `[X4, C1] several processes stand side by side, and are added up${noRedis}`,
     async () => {
       const store = await startRedis()
       onEnd(store.stop)
@@ -114,7 +115,7 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     await page.getByText('The whole truth: bob is busy').waitFor()
   })
 
-  test('[S7] looks somebody up and explains them as any viewer sees them', async () => {
+  test('[S7] looks a user up and explains them as any viewer sees them', async () => {
     const server = await serve()
     await connect(server.url, 'bob')
     await call(server.url, 'PUT', '/api/v1/users/bob/settings', { token: 'dev', body: { deny: ['alice'] } })
@@ -177,7 +178,8 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
   })
 
   test('[C7] when its server is gone the last numbers stay and say so, until it is back', async () => {
-    const first = await spawnServer()
+    const port = await freePort()
+    const first = await spawnServer({ port })
     onEnd(first.stop)
     const page = await open(`${first.url}/#dashboard`)
     await connect(first.url, 'bob')
@@ -187,7 +189,7 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     await page.getByText('The server does not answer', { exact: true }).waitFor()
     await page.getByText('Interrupted.').waitFor()
     await tile(page, 'people', /1 online/)
-    const second = await spawnServer({ port: Number(new URL(first.url).port) }, first.folder)
+    const second = await spawnServer({ port }, first.folder)
     onEnd(second.stop)
     await page.getByText('All is well').waitFor()
     await page.locator('.feed-panel[data-live]').waitFor()

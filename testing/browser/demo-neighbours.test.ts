@@ -1,8 +1,8 @@
 // The simulated neighbours: played over real connections by one window of a browser, for all of them.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { NEIGHBOURS } from '../../packages/dashboard/src/cast.ts'
-import { sceneOf } from '../../packages/dashboard/src/demo/day.ts'
+import { NEIGHBOURS } from '../../packages/dashboard/src/demo/sample-users.ts'
+import { sceneOf } from '../../packages/dashboard/src/demo/simulated-schedule.ts'
 import { connect } from '../client.ts'
 import { isLive, isSkipped, reason, sees, useWindows } from './page-windows.ts'
 
@@ -56,7 +56,7 @@ describe.skipIf(isSkipped)(`the neighbours in a browser${reason}`, () => {
     for (const name of NEIGHBOURS) await sees(alice, name, /^Offline$/)
   })
 
-  test('[D6, X4] another window takes over from one that is closed, and nobody sees a blip', async () => {
+  test('[D6, X4] another window takes over from one that is closed, without a visible change', async () => {
     const server = await serve({ offline_delay_ms: 2_500 })
     const first = await open(`${server.url}/#as=alice`)
     await isLive(first)

@@ -74,7 +74,7 @@ describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
     expect(await looks()).toEqual(['online', 'busy'])
   })
 
-  test('[X4] a newcomer is somebody who is not here yet, and stays that person on reload', async () => {
+  test('[X4] a new window takes a user who is not here yet, and keeps that user on reload', async () => {
     const server = await serve()
     await Promise.all(['alice', 'bob', 'carol'].map((name) => connect(server.url, name)))
     const page = await open(server.url)
@@ -101,7 +101,7 @@ describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
     await sees(bob, 'alice', /^Online$/)
   })
 
-  test('[D2] somebody who becomes somebody else is gone as the first', async () => {
+  test('[D2] a window that changes its user is offline as the first', async () => {
     const server = await serve({ offline_delay_ms: 60_000 })
     const [alice, window] = [await openAs(server, 'alice'), await openAs(server, 'bob')]
     await sees(alice, 'bob', /^Online$/)
@@ -159,7 +159,7 @@ describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
     await reflects(alice, 'other', /^Onlineon web$/)
   })
 
-  test('[S5] hiding from one person is seen by that person only, and outlasts a reload', async () => {
+  test('[S5] hiding from one viewer is seen by that viewer only, and outlasts a reload', async () => {
     const server = await serve()
     const alice = await openAs(server, 'alice')
     const [bob, carol] = [await openAs(server, 'bob'), await openAs(server, 'carol')]

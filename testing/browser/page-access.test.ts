@@ -41,49 +41,51 @@ async function tabTo(page: Page, isThere: (page: Page) => Promise<boolean>): Pro
 const isOn = (selector: string) => (page: Page) =>
   page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
 
-describe.skipIf(isSkipped)(`the page for everybody${reason}`, () => {
+describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
   const { serve, open, openAs } = useWindows()
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const [size, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-      test(`[X4] the demo has no violations, ${colorScheme}, on a ${size}`, async () => {
-        const server = await serve()
-        await connect(server.url, 'bob')
-        const carol = await connect(server.url, 'carol', { platform: 'mobile' })
-        carol.send({ type: 'set_availability', status: 'busy' })
-        carol.send({ type: 'set_custom_status', text: 'In a meeting', emoji: '📅' })
-        await connect(server.url, 'dave', { query: '&activity=idle' })
-        const page = await open(`${server.url}/#as=alice`, { colorScheme, viewport, reducedMotion: 'reduce' })
-        await isLive(page)
-        await sees(page, 'carol', /^In a meeting/, '.bubble')
-        expect(await violations(page)).toEqual([])
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
-        await page.locator('[data-user=carol] button').click()
-        await page.getByRole('dialog').waitFor()
-        expect(await violations(page)).toEqual([])
-        await page.keyboard.press('Escape')
-        await page.getByRole('radio', { name: 'Lid closed' }).check()
-        await sees(page, 'carol', /^Was busy$/)
-        expect(await violations(page)).toEqual([])
-      })
+  const LOOKS = [
+    { colorScheme: 'light', size: 'desktop', viewport: DESKTOP },
+    { colorScheme: 'dark', size: 'phone', viewport: PHONE },
+  ] as const
+  for (const { colorScheme, size, viewport } of LOOKS) {
+    test(`[X4] the demo has no violations, ${colorScheme}, on a ${size}`, async () => {
+      const server = await serve()
+      await connect(server.url, 'bob')
+      const carol = await connect(server.url, 'carol', { platform: 'mobile' })
+      carol.send({ type: 'set_availability', status: 'busy' })
+      carol.send({ type: 'set_custom_status', text: 'In a meeting', emoji: '📅' })
+      await connect(server.url, 'dave', { query: '&activity=idle' })
+      const page = await open(`${server.url}/#as=alice`, { colorScheme, viewport, reducedMotion: 'reduce' })
+      await isLive(page)
+      await sees(page, 'carol', /^In a meeting/, '.bubble')
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+      await page.locator('[data-user=carol] button').click()
+      await page.getByRole('dialog').waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('radio', { name: 'Lid closed' }).check()
+      await sees(page, 'carol', /^Was busy$/)
+      expect(await violations(page)).toEqual([])
+    })
 
-      test(`[X4] the dashboard has no violations, ${colorScheme}, on a ${size}`, async () => {
-        const server = await serve()
-        const page = await open(`${server.url}/#dashboard&user=bob&viewer=alice`, {
-          colorScheme,
-          viewport,
-          reducedMotion: 'reduce',
-        })
-        await page.locator('.chart canvas').first().waitFor()
-        await page.locator('.feed-panel[data-live]').waitFor()
-        await connect(server.url, 'bob')
-        await page.locator('.feed li').first().waitFor()
-        await page.locator('.because li').first().waitFor()
-        await page.getByText('As JSON').click()
-        expect(await violations(page)).toEqual([])
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+    test(`[X4] the dashboard has no violations, ${colorScheme}, on a ${size}`, async () => {
+      const server = await serve()
+      const page = await open(`${server.url}/#dashboard&user=bob&viewer=alice`, {
+        colorScheme,
+        viewport,
+        reducedMotion: 'reduce',
       })
-    }
+      await page.locator('.chart canvas').first().waitFor()
+      await page.locator('.feed-panel[data-live]').waitFor()
+      await connect(server.url, 'bob')
+      await page.locator('.feed li').first().waitFor()
+      await page.locator('.because li').first().waitFor()
+      await page.getByText('As JSON').click()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+    })
 
     test(`[X4, C6] neither have the doors, ${colorScheme}`, async () => {
       const server = await serve({ ...securedSettings })

@@ -1,10 +1,10 @@
-// The archive contract, second part: contact lists, and what is asked of them.
+// The archive contract, second part: contact lists.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { SOME_INSTANT as T } from '../records.ts'
 import { ODD_IDS } from './archive-rows.ts'
 
-/** Many statements, so that a list that is being replaced has time to be seen half done. */
+/** Long enough for many statements, so that a reader could see a replacement half done. */
 const LIST_SIZE = 4_000
 
 const numbered = (prefix: string) =>
@@ -12,7 +12,7 @@ const numbered = (prefix: string) =>
 
 export function checkArchiveContacts(archive: () => Archive): void {
   describe('contacts', () => {
-    test('[W2] a list is kept per owner, without repeats, in the order of the ids', async () => {
+    test('[W2] a list belongs to its owner, has no repeats and is ordered by id', async () => {
       await archive().addContacts('owner', ['b', 'zoë', 'B', 'a', 'b', "o'neil"], T)
       await archive().addContacts('owner', ['c', 'a'], T + 1)
       await archive().addContacts('other', ['x'], T)
@@ -21,7 +21,7 @@ export function checkArchiveContacts(archive: () => Archive): void {
       expect(await archive().contactsOf('nobody')).toEqual([])
     })
 
-    test('[W2] removing takes those who are there, from this owner only', async () => {
+    test('[W2] removing affects present contacts of this owner only', async () => {
       await archive().addContacts('owner', ['a', 'b', 'c'], T)
       await archive().addContacts('other', ['a', 'b'], T)
       await archive().removeContacts('owner', ['a', 'c', 'nobody', 'a'])
@@ -68,13 +68,13 @@ export function checkArchiveContacts(archive: () => Archive): void {
           await new Promise((resolve) => setImmediate(resolve))
         }
       }
-      // Several, so that some are in the middle of it when a replacement begins or ends.
+      // Several readers, so that some are reading when a replacement begins or ends.
       await Promise.all([replacing, keepReading(), keepReading(), keepReading()])
       seen.add((await read()).join())
       expect(seen.isSubsetOf(new Set([before.join(), after.join()]))).toBe(true)
     })
 
-    test('[W2] as many as asked for, the first by their ids', async () => {
+    test('[W2] a limit returns the first contacts by id', async () => {
       const ids = numbered('a')
       await archive().addContacts('owner', ids.toReversed(), T)
       for (const limit of [0, 1, 501, LIST_SIZE / 2, LIST_SIZE / 2 + 1, LIST_SIZE, LIST_SIZE + 1]) {
@@ -89,7 +89,7 @@ export function checkArchiveContacts(archive: () => Archive): void {
       const text = await archive().contactsJson('owner')
       expect(JSON.parse(text)).toEqual(await archive().contactsOf('owner'))
       expect(new Set(JSON.parse(text))).toEqual(new Set(ids))
-      // Exactly full pages end as well as any others.
+      // The last page may be exactly full.
       await archive().replaceContacts('owner', numbered('a'), T)
       expect(JSON.parse(await archive().contactsJson('owner'))).toEqual(numbered('a'))
     })
@@ -117,7 +117,7 @@ export function checkArchiveContacts(archive: () => Archive): void {
       )
     })
 
-    test('[W2] who has somebody in their list is found page after page', async () => {
+    test('[W2] the owners who list a user are found page by page', async () => {
       for (const owner of ['c', 'a', 'zoë', 'b']) await archive().addContacts(owner, ['x', 'y'], T)
       await archive().addContacts('x', ['a'], T)
       expect(await archive().ownersOf('x', '', 3)).toEqual(['a', 'b', 'c'])
@@ -128,7 +128,7 @@ export function checkArchiveContacts(archive: () => Archive): void {
       expect(await archive().ownersOf('nobody', '', 10)).toEqual([])
     })
 
-    test('[W2] edits of one list that meet wait for each other, in whatever order their ids come', async () => {
+    test('[W2] concurrent edits of one list wait for each other, in any order of ids', async () => {
       const [one, two] = [numbered('a'), numbered('b')]
       await archive().addContacts('owner', one, T)
       await Promise.all([
@@ -141,7 +141,7 @@ export function checkArchiveContacts(archive: () => Archive): void {
       expect(await archive().contactsOf('owner')).toEqual([...two, 'z'])
     })
 
-    test('[W2] two replacements at once leave one of the two lists, and other writes go on', async () => {
+    test('[W2] two concurrent replacements leave one of the two lists, and other writes proceed', async () => {
       const [one, two] = [numbered('a'), numbered('b')]
       await Promise.all([
         archive().replaceContacts('owner', one, T),

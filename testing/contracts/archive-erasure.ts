@@ -1,11 +1,11 @@
-// The archive contract, fifth part: a person is forgotten, entirely and alone.
+// The archive contract, fifth part: erasure removes all data of one user, and of no other.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { NO_PRIVACY_CHOSEN } from '../../packages/server/src/presence/core/privacy.ts'
 import { SOME_INSTANT as T } from '../records.ts'
 import { aLastSeen, someSettings } from './archive-rows.ts'
 
-/** More than are forgotten in one transaction. */
+/** More than one transaction erases. */
 const OWNERS = 600
 const CONTACTS = 2_000
 
@@ -19,7 +19,7 @@ const settingsOf = (userId: string) =>
 
 export function checkArchiveErasure(archive: () => Archive): void {
   describe('erasure', () => {
-    test('[X6] leaves nothing of the person, and everything of everybody else', async () => {
+    test('[X6] removes all data of the user, and nothing of other users', async () => {
       const people = ['ann', 'anna', 'annabel']
       await archive().writeLastSeen(people.map((id) => aLastSeen(id, { status: 'here' })))
       await archive().writeSettings(people.map(settingsOf))
@@ -42,20 +42,20 @@ export function checkArchiveErasure(archive: () => Archive): void {
       expect(await archive().namedBy('bob', '', 10)).toEqual(['ann', 'annabel'])
     })
 
-    test('[X6] may be repeated, is no hindrance to coming back, and need not know the person', async () => {
+    test('[X6] is idempotent, does not prevent a return, and accepts unknown users', async () => {
       await archive().erase('nobody')
       await archive().writeLastSeen([aLastSeen('anna', { version: 9 })])
       await archive().writeSettings([settingsOf('anna')])
       await archive().erase('anna')
       await archive().erase('anna')
-      // Older than what was erased, and still new.
+      // Older than the erased row, and still accepted.
       const back = aLastSeen('anna', { version: 1 })
       await archive().writeLastSeen([back])
       await archive().writeSettings([someSettings('anna')])
       expect(await archive().read(['anna'])).toEqual([{ lastSeen: back, settings: someSettings('anna') }])
     })
 
-    test('[X6] reaches everybody however many there are, also two at once who know each other', async () => {
+    test('[X6] works for long lists, also for two users at once who list each other', async () => {
       const owners = Array.from({ length: OWNERS }, (_, n) => `owner-${n}`)
       const contacts = Array.from({ length: CONTACTS }, (_, n) => `contact-${n}`)
       await Promise.all(owners.map((id) => archive().addContacts(id, ['anna', 'bob', 'carol'], T)))

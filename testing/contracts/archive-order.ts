@@ -1,11 +1,11 @@
-// The archive contract, third part: the same set of rows gives the same archive, in whatever order
-// and however often its rows arrive, and however they are cut into batches.
+// The archive contract, third part: the same set of rows gives the same archive, in any order, with any
+// repeats and in any batches.
 // A failure prints `{ seed, path }`. To replay it: `fc.assert(property, { seed: …, path: '…' })`.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Archive, LastSeenRow, SettingsRow } from '../../packages/server/src/archive/port.ts'
 
-// Few values, so that equal instants and equal versions meet often.
+// Few values, so that equal instants and equal versions are frequent.
 const USERS = ['a', 'b']
 const aUser = fc.constantFrom(...USERS)
 const anInstant = fc.integer({ min: 0, max: 2 })
@@ -20,7 +20,7 @@ const aLastSeenRow: fc.Arbitrary<LastSeenRow> = fc
     version: anInstant,
     updatedAt: anInstant,
   })
-  // A version is one appearance, so it shows one custom status.
+  // One version shows one custom status.
   .map((row) => ({
     ...row,
     shownCustomStatus: row.version % 2 ? { text: `${row.version}`, emoji: null, expiresAt: null } : null,

@@ -1,5 +1,5 @@
-// The archive contract, fourth part: what people decided about who sees them. It comes back whole,
-// however long the lists are, and whoever is named in it can be found.
+// The archive contract, fourth part: privacy settings. They are read back completely, however long the lists
+// are, and the users named in them can be found.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { LISTED_MAX, type PrivacySetting } from '../../packages/server/src/presence/core/privacy.ts'
@@ -7,9 +7,9 @@ import { SOME_INSTANT as T } from '../records.ts'
 import { aLastSeen, ODD_IDS, someSettings } from './archive-rows.ts'
 
 const ID_BYTES_MAX = 128
-/** People with full lists, more than are read at once. */
+/** Users with full lists, more than one read takes. */
 const FULL_LISTS = 12
-/** People with short lists, more than are looked through at once. */
+/** Users with short lists, more than one scan takes. */
 const SHORT_LISTS = 2_500
 
 const aPrivacy = (fields: Partial<PrivacySetting> = {}): PrivacySetting => ({
@@ -32,7 +32,7 @@ export function checkArchivePrivacy(archive: () => Archive): void {
   const privacyOf = async (userId: string) => (await archive().read([userId]))[0]!.settings?.privacy
 
   describe('privacy', () => {
-    test('[S5] comes back as it was written, beside the other settings or alone', async () => {
+    test('[S5] is read back as written, with other settings or alone', async () => {
       const rows = [
         someSettings('alone', { privacy: aPrivacy({ allow: ODD_IDS, deny: ODD_IDS.toReversed() }) }),
         someSettings('default', { privacy: aPrivacy({ statusVisibility: null, reciprocal: false }) }),
@@ -46,7 +46,7 @@ export function checkArchivePrivacy(archive: () => Archive): void {
       expect(read.map((user) => user.settings)).toEqual(rows)
     })
 
-    test('[S5] full lists of the longest ids come back whole, for many people at once', async () => {
+    test('[S5] full lists of the longest ids are read back completely, for many users at once', async () => {
       const rows = Array.from({ length: FULL_LISTS }, (_, n) =>
         someSettings(`full-${n}`, {
           awayAfter: { awayAfterMs: n, setAt: T },
@@ -65,7 +65,7 @@ export function checkArchivePrivacy(archive: () => Archive): void {
       ])
     })
 
-    test('[S5] the newest choice wins, and a part that says nothing leaves it', async () => {
+    test('[S5] the newest setting wins, and a row without privacy leaves it', async () => {
       const newest = aPrivacy({ deny: ['mallory'], setAt: T + 2 })
       await write('a', newest)
       await write('a', aPrivacy({ deny: ['trudy'], setAt: T + 1 }))
@@ -75,7 +75,7 @@ export function checkArchivePrivacy(archive: () => Archive): void {
       expect(await privacyOf('a')).toEqual(aPrivacy({ setAt: T + 3 }))
     })
 
-    test('[S5] of two choices of one instant the same one wins, whichever came first', async () => {
+    test('[S5] of two settings of one instant the same one wins in either order', async () => {
       const [one, other] = [aPrivacy({ allow: ['x'] }), aPrivacy({ allow: ['y'] })]
       await write('a', one)
       await write('a', other)
@@ -85,8 +85,8 @@ export function checkArchivePrivacy(archive: () => Archive): void {
     })
   })
 
-  describe('whoever is named in the privacy of others', () => {
-    test('[X6] is found in either list, page after page', async () => {
+  describe('a user named in the privacy lists of others', () => {
+    test('[X6] is found in either list, page by page', async () => {
       await write('c', aPrivacy({ allow: ['x', 'mallory'] }))
       await write('a', aPrivacy({ deny: ['mallory'] }))
       await write('b', aPrivacy({ allow: ['mallory'], deny: ['mallory'] }))
@@ -99,7 +99,7 @@ export function checkArchivePrivacy(archive: () => Archive): void {
       expect(await archive().namedBy('mallory', '', 10)).toEqual(['a', 'c'])
     })
 
-    test('[X6] is not mistaken for others whose ids look alike, nor for the words of the setting', async () => {
+    test('[X6] is not confused with similar ids or with words of the setting', async () => {
       await write('odd', aPrivacy({ allow: ODD_IDS }))
       await write('alike', aPrivacy({ deny: ['annabel', 'Anna', '"anna', 'x"anna"y', '\\anna'] }))
       for (const id of ODD_IDS) expect(await archive().namedBy(id, '', 10)).toEqual(['odd'])

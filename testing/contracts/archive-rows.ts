@@ -1,5 +1,5 @@
-// The archive contract, first part: what is written about a user comes back, and after a crash
-// everybody who was here has a last seen.
+// The archive contract, first part: rows of a user are read back as written, and after a crash every user
+// who was here has a last seen.
 import { describe, expect, test } from 'bun:test'
 import type { Archive, LastSeenRow, SettingsRow } from '../../packages/server/src/archive/port.ts'
 import { SOME_INSTANT as T } from '../records.ts'
@@ -7,7 +7,7 @@ import { SOME_INSTANT as T } from '../records.ts'
 /** More than any adapter puts in one statement. */
 const BATCH_SIZE = 3_000
 
-/** Valid ones, each with something that a careless adapter would stumble over. */
+/** Valid ids that a careless adapter would get wrong. */
 export const ODD_IDS = [
   'a',
   'A',
@@ -46,7 +46,7 @@ export function checkArchiveRows(archive: () => Archive): void {
   const settingsOf = async (userId: string) => (await archive().read([userId]))[0]!.settings
 
   describe('reading', () => {
-    test('[R2] answers in the order asked, with nulls for the unknown and repeats for repeats', async () => {
+    test('[R2] answers in the order of the ids, with null for unknown users and repeats for repeats', async () => {
       const a = aLastSeen('a')
       const b = someSettings('b', { awayAfter: { awayAfterMs: 60_000, setAt: T } })
       await archive().writeLastSeen([a])
@@ -61,7 +61,7 @@ export function checkArchiveRows(archive: () => Archive): void {
       expect(await archive().read([])).toEqual([])
     })
 
-    test('[S4] a last-seen row comes back as it was written', async () => {
+    test('[S4] a last-seen row is read back as written', async () => {
       const rows = [
         aLastSeen('never', { lastSeenAt: null, version: 0 }),
         aLastSeen('here', { status: 'here', version: Number.MAX_SAFE_INTEGER }),
@@ -75,7 +75,7 @@ export function checkArchiveRows(archive: () => Archive): void {
       expect(read.map((user) => user.lastSeen)).toEqual(rows)
     })
 
-    test('[S1] [S3] [D4] settings come back as they were written, each part by itself', async () => {
+    test('[S1] [S3] [D4] settings are read back as written, each part by itself', async () => {
       const rows = [
         someSettings('nothing'),
         someSettings('availability', { availability: { status: 'busy', expiresAt: T + 1, setAt: T } }),
@@ -89,14 +89,14 @@ export function checkArchiveRows(archive: () => Archive): void {
       expect(read.map((user) => user.settings)).toEqual(rows)
     })
 
-    test('[S4] any valid id is a key of its own', async () => {
+    test('[S4] every valid id is a distinct key', async () => {
       const rows = [...ODD_IDS, 'x'.repeat(128)].map((id, index) => aLastSeen(id, { version: index }))
       await archive().writeLastSeen(rows)
       const read = await archive().read(rows.map((row) => row.userId))
       expect(read.map((user) => user.lastSeen)).toEqual(rows)
     })
 
-    test('[S4] [R1] takes batches of any size', async () => {
+    test('[S4] [R1] accepts batches of any size', async () => {
       const lastSeen = Array.from({ length: BATCH_SIZE }, (_, i) => aLastSeen(`user-${i}`, { version: i }))
       const settings = lastSeen.map(({ userId, version }) =>
         someSettings(userId, { awayAfter: { awayAfterMs: version, setAt: T } }),
@@ -109,7 +109,7 @@ export function checkArchiveRows(archive: () => Archive): void {
       await archive().writeSettings([])
     })
 
-    test('[S3] a text that no database can hold does not spoil the batch it is in', async () => {
+    test('[S3] a text that no database can store does not make its batch fail', async () => {
       const odd = { text: 'a\0b\uD800', emoji: null, expiresAt: null }
       await archive().writeLastSeen([aLastSeen('odd', { shownCustomStatus: odd }), aLastSeen('even')])
       expect((await lastSeenOf('odd'))?.shownCustomStatus?.text).toBe('ab\uFFFD')
@@ -118,14 +118,14 @@ export function checkArchiveRows(archive: () => Archive): void {
   })
 
   describe('the newest wins', () => {
-    test('[S4] an older version changes nothing, also when it was written later', async () => {
+    test('[S4] an older version changes nothing, even when it is written later', async () => {
       const newest = aLastSeen('a', { version: 7, lastSeenAt: T + 7, updatedAt: T })
       await archive().writeLastSeen([newest])
       await archive().writeLastSeen([aLastSeen('a', { version: 6, updatedAt: T + 99 })])
       expect(await lastSeenOf('a')).toEqual(newest)
     })
 
-    test('[S4] of two rows with one version the later write stays', async () => {
+    test('[S4] of two rows with one version the later write wins', async () => {
       const later = aLastSeen('a', { lastSeenAt: T + 5, updatedAt: T + 5 })
       await archive().writeLastSeen([later])
       await archive().writeLastSeen([aLastSeen('a', { lastSeenAt: T + 9, updatedAt: T + 4 })])
@@ -150,7 +150,7 @@ export function checkArchiveRows(archive: () => Archive): void {
       expect(await settingsOf('a')).toEqual(someSettings('a', { availability: busy, customStatus: lunch }))
     })
 
-    test('[S1] a part that says nothing leaves what is known', async () => {
+    test('[S1] a part that is null leaves the stored one', async () => {
       const known = someSettings('a', {
         availability: { status: 'away', expiresAt: null, setAt: 0 },
         customStatus: { text: 'Lunch', emoji: null, expiresAt: null, setAt: 0 },
@@ -171,7 +171,7 @@ export function checkArchiveRows(archive: () => Archive): void {
       expect(await archive().aliveAt()).toBe(T + 2)
     })
 
-    test('[S4] whoever is marked as here is listed, page after page', async () => {
+    test('[S4] users marked as here are listed page by page', async () => {
       await archive().writeLastSeen([
         aLastSeen('c', { status: 'here' }),
         aLastSeen('a', { status: 'here', devices: [{ deviceId: 'd', platform: 'web', activity: 'idle' }] }),

@@ -1,6 +1,5 @@
-// What every Archive must do, run on every adapter. Written against the port alone. The examples
-// say what each call means; one property says what holds them together: the order in which rows
-// arrive, and how often, never matters.
+// The contract of Archive, run on every adapter and written against the port alone. Examples define each call;
+// one property connects them: the order and the number of writes never matter.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { checkArchiveContacts } from './archive-contacts.ts'
@@ -9,12 +8,12 @@ import { checkArchiveOrder } from './archive-order.ts'
 import { checkArchivePrivacy } from './archive-privacy.ts'
 import { checkArchiveRows } from './archive-rows.ts'
 
-/** Makes an archive on a database that holds nothing yet, not even a schema. The suite closes it. */
+/** Makes an archive on an empty database without a schema. The suite closes it. */
 export type MakeArchive = () => Promise<Archive>
 
 const PROPERTY_RUNS = 150
 
-/** `propertyRuns` is how many random histories to play; fewer where every call is a round trip. */
+/** `propertyRuns` is the number of random histories; fewer where every call is a round trip. */
 export function archiveContract(
   name: string,
   makeArchive: MakeArchive,
@@ -29,7 +28,7 @@ export function archiveContract(
     })
     afterEach(() => archive.close())
 
-    test('[S4] the schema is made once, and making it again changes nothing', async () => {
+    test('[S4] the schema is created once, and migrating again changes nothing', async () => {
       expect(applied.length).toBeGreaterThan(0)
       expect(applied).toEqual(applied.toSorted())
       await archive.markAlive(5)
@@ -37,7 +36,7 @@ export function archiveContract(
       expect(await archive.aliveAt()).toBe(5)
     })
 
-    test('[S4] what is pending is what will be applied; asking applies nothing', async () => {
+    test('[S4] pending migrations are those that will be applied; reading them applies nothing', async () => {
       const fresh = await makeArchive()
       expect(await fresh.pending()).toEqual(applied)
       expect(await fresh.pending()).toEqual(applied)

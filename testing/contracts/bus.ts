@@ -1,10 +1,10 @@
-// What every Bus must do, run on every adapter. Delivery is awaited, never assumed to have happened:
-// a test that something does not arrive publishes a later message that does, and looks then.
+// The contract of Bus, run on every adapter. Delivery is awaited: a test that something does not arrive
+// publishes a later message that does arrive, and checks then.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bus, BusMessage, ChangeMessage } from '../../packages/server/src/bus/port.ts'
 import { aFullRecord, SOME_INSTANT } from '../records.ts'
 
-/** Makes a bus of its own for each test. What subscribers throw goes to `onError`. The suite closes it. */
+/** Makes a bus for one test. Errors of subscribers go to `onError`. The suite closes it. */
 export type MakeBus = (onError: (error: unknown) => void) => Promise<Bus>
 
 const BATCH_SIZE = 10_000
@@ -47,7 +47,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
         { kind: 'settings', userId: 'a:{b}', awayAfter: { awayAfterMs: null, setAt: 7 } },
         { kind: 'settings', userId: 'a:{b}', awayAfter: null },
         { kind: 'erased', userId: 'a:{b}', version: 7, at: SOME_INSTANT },
-        { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, json: '{}' },
+        { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, isInvisible: false, json: '{}' },
       ]
       bus.publish('g1', sent)
       expect(await gateway.first(sent.length)).toEqual(sent)
@@ -65,7 +65,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
       expect(two.all()).toHaveLength(1)
     })
 
-    test('[W4] publishing to a gateway without a subscription is harmless', async () => {
+    test('[W4] publishing to a gateway without a subscriber is harmless', async () => {
       const gateway = await listen('g1')
       bus.publish('nobody', [change(1)])
       bus.publish('g1', [])
@@ -146,7 +146,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
       expect(versions(gone.all())).toEqual([1])
     })
 
-    test('[C7] a gateway that stopped can listen again, and an old stop does not end the new listening', async () => {
+    test('[C7] a gateway can subscribe again, and an old stop does not end the new subscription', async () => {
       const before = await listen('g1')
       before.stop()
       const after = await listen('g1')
@@ -156,7 +156,7 @@ export function busContract(name: string, makeBus: MakeBus): void {
       expect(before.all()).toEqual([])
     })
 
-    test('[C7] a closed bus delivers nothing and takes late publishes in silence', async () => {
+    test('[C7] a closed bus delivers nothing and ignores late publishes', async () => {
       const closing = await makeBus((error) => errors.put([error]))
       const received: BusMessage[] = []
       const stop = await closing.subscribe('g1', (messages) => received.push(...messages))
@@ -187,7 +187,7 @@ const versions = (messages: readonly BusMessage[]): number[] =>
 interface Inbox<Item> {
   put(items: readonly Item[]): void
   all(): Item[]
-  /** Resolves once that many have arrived. */
+  /** Resolves once that many messages have arrived. */
   first(count: number): Promise<Item[]>
 }
 

@@ -1,6 +1,6 @@
-// The Redis that the contracts and the tests of the Redis adapters run on: a single server or a
-// cluster of three masters with a replica each, started once for a group of tests. Every store and bus
-// gets a prefix of its own, so that nobody finds what another test left.
+// The Redis of the contracts and of the tests of the Redis adapters: a single server or a cluster of three
+// masters with a replica each, started once for a group of tests. Every store and bus has its own prefix, so
+// that tests do not see each other's data.
 import { afterAll, beforeAll } from 'bun:test'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import {
@@ -13,12 +13,12 @@ import { isCI } from '../services/found.ts'
 import { findRedis, type Redis, startRedis } from '../services/redis.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 
-export const START_MS_MAX = 60_000
+const START_MS_MAX = 60_000
 const READY_MS_MAX = 10_000
 
 const found = await findRedis()
 export const isSkipped = found.state === 'missing' && !isCI()
-/** For the title of what is skipped. */
+/** For the title of a skipped test. */
 export const reason = found.state === 'missing' ? ` (${found.why})` : ''
 
 const quiet = createLogger({ level: 'silent' })

@@ -1,5 +1,5 @@
-// The store contract, third part: what hangs on a gateway. Its lease, which it holds, loses once and
-// can never get back; its interest; and the users with a session on it.
+// The store contract, third part: the state of a gateway. Its lease, which it can lose once and never get
+// back; its interest; and the users with a session on it.
 import { describe, expect, test } from 'bun:test'
 import { aCommit, aRecord, aRecordOn, aSession, SOME_INSTANT as T } from '../records.ts'
 import { interestedIn, type StoreUnderTest } from './store-under-test.ts'
@@ -16,7 +16,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect(await store().liveLeases(T)).toEqual(['g2'])
     })
 
-    test('[D2] asking who is live takes nothing: a lease that ran out may still be renewed', async () => {
+    test('[D2] listing live leases takes none: an expired lease may still be renewed', async () => {
       await store().openLease('g1', T)
       expect(await store().liveLeases(T + 5)).toEqual([])
       expect(await store().renewLease('g1', T + 20)).toBe(true)
@@ -24,14 +24,14 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect(await store().lostGateways(T + 19)).toEqual([])
     })
 
-    test('[D2] renewing moves the instant', async () => {
+    test('[D2] renewing moves the expiry', async () => {
       await store().openLease('g1', T)
       expect(await store().renewLease('g1', T + 20)).toBe(true)
       expect(await store().lostGateways(T + 19)).toEqual([])
       expect(await store().lostGateways(T + 20)).toEqual([{ gatewayId: 'g1', lostAt: T + 20 }])
     })
 
-    test('[D2] what was never opened cannot be renewed, and trying opens nothing', async () => {
+    test('[D2] a lease that was never opened cannot be renewed, and trying opens none', async () => {
       expect(await store().renewLease('g1', T)).toBe(false)
       expect(await store().liveLeases(T - 1)).toEqual([])
       expect(await store().lostGateways(T + 1)).toEqual([])
@@ -55,7 +55,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       const g2 = { gatewayId: 'g2', lostAt: T + 5 }
       expect(await store().lostGateways(T + 1)).toEqual([g1])
       expect(byName(await store().lostGateways(T + 9))).toEqual([g1, g2])
-      // Once lost it stays so, even by a clock that is behind.
+      // A lost gateway stays lost, also for a clock that is behind.
       expect(byName(await store().lostGateways(T - 9))).toEqual([g1, g2])
       await store().dropGateway('g1')
       expect(await store().lostGateways(T + 9)).toEqual([g2])
@@ -73,12 +73,12 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect(await store().lostGateways(T)).toEqual([{ gatewayId: 'g1', lostAt: T + 3 }])
     })
 
-    test('[D2] a gateway whose lease the store forgot can still retire', async () => {
+    test('[D2] a gateway whose lease the store lost can still retire', async () => {
       await store().retireGateway('g1', T)
       expect(await store().lostGateways(T)).toEqual([{ gatewayId: 'g1', lostAt: T }])
     })
 
-    test('[D2] dropping one gateway leaves the lease of another alone', async () => {
+    test('[D2] dropping one gateway does not affect the lease of another', async () => {
       await store().openLease('g1', T)
       await store().openLease('g2', T)
       await store().dropGateway('g1')
@@ -88,7 +88,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect(await store().renewLease('g2', T)).toBe(true)
     })
 
-    test('[C7] of a renewal and a taking in flight together, exactly one wins', async () => {
+    test('[C7] of a concurrent renewal and take, exactly one wins', async () => {
       for (let round = 0; round < 10; round++) {
         const gatewayId = `g${round}`
         await store().openLease(gatewayId, T)
@@ -105,7 +105,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
   })
 
   describe('gateways', () => {
-    test('[W3] dropping a gateway ends its interest and nobody else’s', async () => {
+    test('[W3] dropping a gateway ends its interest and no other', async () => {
       await store().addInterest('g1', ['a', 'b'])
       await store().addInterest('g2', ['b'])
       await store().dropGateway('g1')
@@ -145,7 +145,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect(await store().usersOf('g1')).toEqual([])
     })
 
-    test('[D2] users of a gateway are those with a live session on it, each once', async () => {
+    test('[D2] the users of a gateway are the users with a live session on it, each once', async () => {
       const twoTabs = aRecord({ sessions: [aSession({ id: '1' }), aSession({ id: '2' })] })
       const closed = aRecord({ sessions: [aSession({ end: { state: 'closed', since: T } })] })
       const lost = aRecord({ sessions: [aSession({ end: { state: 'lost', since: T, provenAt: T } })] })
@@ -172,7 +172,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       }
     })
 
-    test('[D2] any valid name is a gateway of its own', async () => {
+    test('[D2] every valid name is a distinct gateway', async () => {
       const names = ['g', 'G', 'g:{s1}', '{leases}', '*', '__proto__', 'größe']
       for (const [index, name] of names.entries()) {
         await store().openLease(name, T + index)
@@ -187,7 +187,7 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect((await store().liveLeases(T - 1)).sort()).toEqual([...names].sort())
     })
 
-    test('[C2] a gateway that is interested in 10,000 users is dropped whole', async () => {
+    test('[C2] a gateway with interest in 10,000 users is dropped completely', async () => {
       const ids = Array.from({ length: 10_000 }, (_, index) => `user-${index}`)
       await store().addInterest('g1', ids)
       await store().addInterest('g2', ids.slice(0, 10))

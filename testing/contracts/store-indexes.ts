@@ -1,5 +1,4 @@
-// The store contract, second part: the indexes that commits keep. Who is interested, who is due and
-// who may be forgotten.
+// The store contract, second part: the indexes that commits maintain: interest, deadlines and retention.
 import { describe, expect, test } from 'bun:test'
 import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../records.ts'
 import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
@@ -13,7 +12,7 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect(results.map(interestedIn)).toEqual([['g1'], ['g1', 'g2'], []])
     })
 
-    test('[W3] interest comes before the user is known and outlives that they are forgotten', async () => {
+    test('[W3] interest may precede the user and survives that the user is forgotten', async () => {
       await store().addInterest('g1', ['a'])
       expect((await store().load(['a']))[0]).toBeNull()
       expect((await put('a', { retainUntil: T })).interested).toEqual(['g1'])
@@ -35,7 +34,7 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect((await put('a', { expectedRevision: first.revision })).interested).toEqual([])
     })
 
-    test('[W3] one gateway leaving does not touch the interest of the others', async () => {
+    test('[W3] removing the interest of one gateway does not affect the others', async () => {
       for (const gateway of ['g1', 'g2', 'g3']) await store().addInterest(gateway, ['a'])
       await store().removeInterest('g2', ['a'])
       const first = await put('a')
@@ -43,11 +42,11 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
       await store().removeInterest('g1', ['a'])
       const second = await put('a', { expectedRevision: first.revision })
       expect(second.interested).toEqual(['g3'])
-      // What an earlier commit said stays what it said.
+      // The result of an earlier commit does not change.
       expect([...first.interested].sort()).toEqual(['g1', 'g3'])
     })
 
-    test('[W1] whoever registers first and reads after misses no commit', async () => {
+    test('[W1] a gateway that adds interest first and reads after misses no commit', async () => {
       let revision = 0
       for (let round = 0; round < 20; round++) {
         const gateway = `g${round}`
@@ -68,7 +67,7 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
   })
 
   describe('deadlines', () => {
-    test('[D3] lists what is due at or before now, and again until a commit moves it', async () => {
+    test('[D3] lists deadlines at or before now, again and again until a commit moves them', async () => {
       await store().commit([
         aCommit('past', { dueAt: T - 1 }),
         aCommit('now', { dueAt: T }),
@@ -124,7 +123,7 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect((await store().load(['a']))[0]).not.toBeNull()
     })
 
-    test('[R2] forgetting honours its limit and gets there in the end', async () => {
+    test('[R2] forgetting respects its limit and finishes after several calls', async () => {
       await store().commit(
         Array.from({ length: 25 }, (_, index) => aCommit(`u${index}`, { retainUntil: T + index })),
       )
@@ -139,7 +138,7 @@ export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect(await store().countByStatus()).toEqual({ online: 0, away: 0, busy: 0, offline: 0 })
     })
 
-    test('[R2] somebody forgotten leaves no deadline, count or attachment behind', async () => {
+    test('[R2] a forgotten user leaves no deadline, count or gateway entry behind', async () => {
       await put('a', { record: aRecordOn('g1'), dueAt: T + 5, retainUntil: T })
       expect(await store().forget(T + 1, 10)).toBe(1)
       expect(await allDue(T + 5)).toEqual([])

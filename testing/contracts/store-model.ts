@@ -1,5 +1,5 @@
-// Random histories of a PresenceStore, compared call by call with a store so naive that it can be
-// seen to be right: plain lists, searched from end to end. Part of the store contract.
+// Random histories of a PresenceStore, compared call by call with a reference store of plain lists that are
+// searched from end to end. Part of the store contract.
 //
 // A failure prints `{ seed, path }`. To replay it: `fc.assert(property, { seed: …, path: '…' })`.
 import { expect } from 'bun:test'
@@ -26,7 +26,7 @@ interface Row {
 interface Model {
   rows: Row[]
   interest: { gatewayId: string; userId: string }[]
-  /** Every gateway that has or lost a lease; whoever was dropped is not in it. */
+  /** Every gateway that has or lost a lease and was not dropped. */
   gateways: Map<string, Lease>
   /** The largest revision a user ever had, forgotten or not. */
   revisionMax: Map<string, number>
@@ -114,7 +114,7 @@ async function apply(store: PresenceStore, model: Model, one: Call): Promise<voi
       model.interest = without(model.interest, one.gateway, one.users)
       return
     case 'openLease':
-      // Names are never used twice; only somebody unknown may begin.
+      // Names are never used twice; only an unknown gateway may open a lease.
       if (model.gateways.has(one.gateway)) return
       await store.openLease(one.gateway, one.until)
       model.gateways.set(one.gateway, { state: 'held', until: one.until })

@@ -1,4 +1,4 @@
-// The store contract, first part: what is committed comes back, and of two writers only one wins.
+// The store contract, first part: records are loaded as committed, and of two writers only one wins.
 import { describe, expect, test } from 'bun:test'
 import { aCommit, aFullRecord, aRecord, aRecordOn, SOME_INSTANT as T } from '../records.ts'
 import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
@@ -7,7 +7,7 @@ const BATCH_SIZE = 10_000
 
 export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): void {
   describe('records', () => {
-    test('[C2] loads in the order asked, with null for the unknown and repeats for repeats', async () => {
+    test('[C2] loads in the order of the ids, with null for unknown users and repeats for repeats', async () => {
       const a = await put('a', { record: aRecord({ version: 1 }) })
       const b = await put('b', { record: aRecord({ version: 2 }) })
 
@@ -17,13 +17,13 @@ export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect(await store().load([])).toEqual([])
     })
 
-    test('[C2] a record comes back exactly as it was committed', async () => {
+    test('[C2] a record is loaded exactly as committed', async () => {
       await put('a', { record: aFullRecord() })
       const [loaded] = await store().load(['a'])
       expect(loaded?.record).toEqual(aFullRecord())
     })
 
-    test('[C2] any valid id is a key of its own', async () => {
+    test('[C2] every valid id is a distinct key', async () => {
       const ids = [
         '{s1}:u:a',
         '{}',
@@ -46,7 +46,7 @@ export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect(await dueIds(T)).toEqual([...ids].sort())
     })
 
-    test('[C2] has a clock that only goes forward, or says that it has none', async () => {
+    test('[C2] has a monotonic clock, or null', async () => {
       const first = await store().time()
       const second = await store().time()
       if (first === null) return expect(second).toBeNull()
@@ -78,7 +78,7 @@ export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect((await store().load(['a']))[0]?.revision).toBe(second.revision)
     })
 
-    test('[C2] a batch answers in its order, and one conflict holds nobody else up', async () => {
+    test('[C2] a batch answers in its order, and one conflict does not affect the others', async () => {
       await put('b')
       const results = await store().commit(['a', 'b', 'c'].map((id) => aCommit(id)))
       expect(results.map((result) => result.outcome)).toEqual(['committed', 'conflict', 'committed'])
@@ -103,7 +103,7 @@ export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): vo
       expect(await store().countByStatus()).toEqual({ online: 1, away: 0, busy: 0, offline: 0 })
     })
 
-    test('[C2] of many writers in flight with one revision, exactly one wins each round', async () => {
+    test('[C2] of many concurrent writers with one revision, exactly one wins each round', async () => {
       let revision = 0
       for (let round = 0; round < 5; round++) {
         const writers = Array.from({ length: 20 }, (_, writer) =>
@@ -131,7 +131,7 @@ export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): vo
     })
   })
 
-  test('[C2] counts people by what is shown, through every change', async () => {
+  test('[C2] counts users by shown status, through every change', async () => {
     const show = (status: 'online' | 'away' | 'busy' | 'offline') => aRecord({ shown: { status } })
     await store().commit([aCommit('a', { record: show('online') }), aCommit('b', { record: show('online') })])
     const c = await put('c', { record: show('away') })

@@ -1,18 +1,18 @@
-// The store that the contract is looking at, and the few calls that most of its tests make.
+// The store under test, and the calls that most tests of the contract make.
 import { afterEach, beforeEach } from 'bun:test'
 import type { Commit, CommitResult, Due, PresenceStore } from '../../packages/server/src/store/port.ts'
 import { aCommit } from '../records.ts'
 
-/** Makes a store that holds nothing yet. Whoever asked for it closes it. */
+/** Makes an empty store. The caller closes it. */
 export type MakeStore = () => Promise<PresenceStore>
 
 type Committed = Extract<CommitResult, { outcome: 'committed' }>
 
 export interface StoreUnderTest {
-  /** A new and empty one for each test. */
+  /** A new and empty store for each test. */
   store(): PresenceStore
   put(userId: string, fields?: Partial<Commit>): Promise<Committed>
-  /** Of all shards; sorted within each shard and not between them. */
+  /** From all shards; sorted within each shard, not between shards. */
   allDue(now: number): Promise<Due[]>
   dueIds(now: number): Promise<string[]>
 }

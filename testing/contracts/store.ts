@@ -1,19 +1,19 @@
-// What every PresenceStore must do, run on every adapter. Written against the port alone: answers
-// are awaited, there may be many shards, and nothing is assumed about order between them.
-// The examples are in four parts; random histories against a naive store find the rest.
+// The contract of PresenceStore, run on every adapter and written against the port alone: there may be many
+// shards, and their order is undefined. The examples are in four parts; random histories are compared with a
+// reference store.
 import { describe, test } from 'bun:test'
 import { checkGateways } from './store-gateways.ts'
 import { checkIndexes } from './store-indexes.ts'
 import { checkRandomHistories } from './store-model.ts'
-import { checkNotices } from './store-notices.ts'
 import { checkRecords } from './store-records.ts'
+import { checkSummaries } from './store-summaries.ts'
 import { type MakeStore, useStore } from './store-under-test.ts'
 
 export type { MakeStore } from './store-under-test.ts'
 
 const MODEL_RUNS = 100
 
-/** `modelRuns` is how many random histories to play; fewer where every call is a round trip. */
+/** `modelRuns` is the number of random histories; fewer where every call is a round trip. */
 export function storeContract(
   name: string,
   makeStore: MakeStore,
@@ -24,8 +24,8 @@ export function storeContract(
     checkRecords(underTest)
     checkIndexes(underTest)
     checkGateways(underTest)
-    checkNotices(underTest)
-    test('[C2] any history of calls answers like a naive store', () =>
+    checkSummaries(underTest)
+    test('[C2] any history of calls matches a reference store', () =>
       checkRandomHistories(makeStore, options.modelRuns ?? MODEL_RUNS))
   })
 }

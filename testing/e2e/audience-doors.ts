@@ -1,15 +1,15 @@
-// Every way to look at somebody by asking, each as one adapter: through whose eyes it looks, how it is
-// asked, and how its answer is shaped from what those eyes see. What they see is not decided here.
+// Every way to read a target, each as one adapter: as whom it reads, how it asks, and how its answer is shaped
+// from what that reader may see. What that is is not decided here.
 import type { Presence, QueriedPresence } from '@greendot/protocol'
 import { SERVER_KEY } from './audience.ts'
 import { call } from './scene.ts'
 
 export interface Door {
   name: string
-  /** The viewer's, those of somebody without a name, or the app's, from which nothing is hidden. */
+  /** As the viewer, as an anonymous reader, or as the app, from which nothing is hidden. */
   eyes: 'viewer' | 'anyone' | 'app'
   look(url: string, viewerId: string, targetId: string): Promise<unknown>
-  /** The whole answer about somebody who is seen like this. */
+  /** The whole answer about a target who is seen like this. */
   shape(seen: Presence): unknown
 }
 
@@ -24,7 +24,7 @@ async function query(url: string, token: string, path: string, targetId: string)
   return (await call(url, token, 'POST', path, { user_ids: [targetId] })).body
 }
 
-/** People who are here are live; whoever is not, or is hidden, comes from the database. */
+/** Connected users are live; offline and hidden ones come from the database. */
 function withSource(seen: Presence): QueriedPresence {
   return { ...seen, source: seen.status === null || seen.status === 'offline' ? 'db' : 'live' }
 }
@@ -123,7 +123,7 @@ export async function throughEveryDoor(
   return Object.fromEntries(await Promise.all(answers))
 }
 
-/** What every door must answer, when each pair of eyes sees this. */
+/** What every door must answer, when each kind of reader sees this. */
 export function behindEveryDoor(seenBy: Record<Door['eyes'], Presence>): Record<string, unknown> {
   return Object.fromEntries(DOORS.map(({ name, eyes, shape }) => [name, shape(seenBy[eyes])]))
 }

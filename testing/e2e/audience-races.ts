@@ -1,5 +1,5 @@
 // Bob hides and says something in the same moment, again and again, with the hiding first on the wire;
-// then he says something else and shows himself. Whoever may see him only in between is told exactly
+// then he says something else and shows himself. A viewer who may see him only in between is told exactly
 // that: nothing known, and then the open word.
 import { expect } from 'bun:test'
 import type { Presence } from '@greendot/protocol'

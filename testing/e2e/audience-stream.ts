@@ -1,7 +1,8 @@
 // The other way to watch: server-sent events, heard like a WebSocket. Knows just enough of the format to
 // hear what comes, so that one test can hold both ways against the same expectation.
 import type { ServerFrame } from '@greendot/protocol'
-import { createHearing, type Ear, WAIT_MS } from '../hearing.ts'
+import { createHearing, type Ear } from '../hearing.ts'
+import { WAIT_MS } from '../services/within.ts'
 
 export type { Ear }
 
@@ -26,7 +27,12 @@ export async function openStreamEar(
   const reader = response.body.getReader()
   void listen(reader, hear)
   await until('the snapshot', WAIT_MS, () => heard[0])
-  return { heard, sightings, sees, close: () => reader.cancel() }
+  return {
+    heard,
+    sightings,
+    sees: (userId, accept, options) => sees(userId, accept, { withinMs: WAIT_MS, ...options }),
+    close: () => reader.cancel(),
+  }
 }
 
 async function listen(

@@ -5,7 +5,7 @@ import { expect } from 'bun:test'
 import { type Chosen, choose, editContacts, SERVER_KEY } from './audience.ts'
 import { call } from './scene.ts'
 
-/** What is so before anybody looks: alice sees bob. */
+/** What holds at first: alice sees bob. */
 export interface Before {
   bob?: Chosen
   alice?: Chosen

@@ -1,28 +1,28 @@
-// What tests of privacy do and look at: people choose who sees them, the app's backend edits contact
-// lists, somebody watches by both ways at once. Every edit here is answered before it returns, and
-// `settle` returns when whatever was announced before it has reached everybody who watches.
+// What tests of privacy do and look at: users choose their audience, the app's backend edits contact lists, a
+// viewer watches by WebSocket and by stream. Every edit here is answered before it returns, and `settle`
+// returns when what was announced before it has reached every watcher.
 import { expect } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence, Settings } from '@greendot/protocol'
 import { type Ear, openStreamEar } from './audience-stream.ts'
 import { call, type Person, type Scene, watch } from './scene.ts'
 
-/** As much of somebody as one may see. `status` is everything but the last seen. */
+/** How much of a target a viewer may see. `status` is everything but the last seen. */
 export type ViewLevel = 'everything' | 'approximate' | 'status' | 'nothing'
 
-/** What somebody chooses about themselves; null returns to the server's default. */
+/** What a user chooses; null returns to the server's default. */
 export type Chosen = { [Key in keyof Settings]?: Settings[Key] | null }
 
 export const SERVER_KEY = 'dev'
 const MARKER = 'marker'
 
-/** Somebody hidden, and somebody nobody has ever heard of. */
+/** A hidden user, and an unknown one. */
 export function hidden(userId: string, hiddenAs: 'offline' | null = 'offline'): Presence {
   return { user_id: userId, status: hiddenAs, last_seen: null, custom_status: null, devices: [], version: 0 }
 }
 
-/** The truth about somebody who was here within the last three days, as far as it is seen. */
-export function seenAs(truth: Presence, sight: ViewLevel, hiddenAs: 'offline' | null = 'offline'): Presence {
-  switch (sight) {
+/** The truth about a user who was here within the last three days, as far as it is seen. */
+export function seenAs(truth: Presence, level: ViewLevel, hiddenAs: 'offline' | null = 'offline'): Presence {
+  switch (level) {
     case 'everything':
       return truth
     case 'approximate':
@@ -52,7 +52,7 @@ export async function choose(url: string, userId: string, chosen: Chosen): Promi
   return body
 }
 
-/** Returns the truth about somebody who now says this. */
+/** Sets a custom status and returns the truth about its user. */
 export async function say(url: string, userId: string, text: string): Promise<Presence> {
   const { status, body } = await call<OwnPresence>(url, `dev:${userId}`, 'PUT', '/api/v1/presence/status', {
     text,
@@ -101,7 +101,7 @@ export async function openAudience(
   userIds: readonly string[],
 ): Promise<Audience> {
   const watched = [...userIds, MARKER]
-  // Also where people are hidden unless they choose otherwise.
+  // Also where users are hidden unless they choose otherwise.
   await choose(url, MARKER, { status_visibility: 'everyone' })
   // The stream first: it has to find out by itself what its viewer shows in return.
   const stream = await openStreamEar(url, viewerId, watched)
@@ -125,7 +125,7 @@ export const says = (text: string | null) => (presence: Presence) =>
 
 export const isHidden = ({ version }: Presence) => version === 0
 
-/** What each ear was told of somebody since a point in time. */
+/** What each watcher was told of a target since its position. */
 export function toldSince(ears: readonly Ear[], since: readonly number[], userId: string): Presence[][] {
   return ears.map((ear, index) => ear.sightings(userId, since[index]).map(({ presence }) => presence))
 }

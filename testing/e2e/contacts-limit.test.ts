@@ -1,10 +1,9 @@
 // A contact list longer than a connection may watch: the client is told so and keeps what it had, nothing
-// else changes, and once the list fits it is followed again. However long it is, nobody else waits.
+// else changes, and once the list fits it is followed again.
 import { describe, expect, test } from 'bun:test'
 import { isHidden, say, says } from './audience.ts'
 import { add, aliceFollows, follow, heardSince, ids, remove, replace } from './audience-following.ts'
 import { ask, useScene, watch } from './scene.ts'
-import { longestStandstillMs, STILL_MS_MAX } from './standstill.ts'
 
 const scene = useScene()
 const LIMIT = 4
@@ -26,16 +25,6 @@ describe('the limit', () => {
     expect(heardSince(alice, since).changes).toEqual([])
   })
 
-  test('[W1][W2] people watched by name count, once', async () => {
-    const { url } = await scene.server({ watch_limit: LIMIT })
-    await replace(url, 'a', 'b', 'c')
-    const alice = await scene.person(url, 'alice')
-    await watch(alice, ['a', 'named'])
-    await follow(alice)
-    alice.send({ type: 'watch', user_ids: ['one-more'], ref: 1 })
-    expect(await alice.next('error')).toMatchObject({ code: 'watch_limit', ref: 1 })
-  })
-
   /** Alice follows two, and then the list becomes too long. */
   async function overTheLimit(url: string, edit: () => Promise<void>) {
     const { alice } = await aliceFollows(scene, url, 'bob', 'zoe')
@@ -49,30 +38,12 @@ describe('the limit', () => {
 
   test('[W1][W2] a list that grows past it is an error, and nothing changes', async () => {
     const { url } = await scene.server({ watch_limit: LIMIT })
-    // Whoever comes last by name is as much a contact as before.
+    // The last by name is as much a contact as before.
     const { alice, since } = await overTheLimit(url, () => add(url, 'c', 'd', 'e', 'f'))
     await say(url, 'c', 'not watched')
     for (const userId of ['bob', 'zoe']) await say(url, userId, 'still heard')
     for (const userId of ['bob', 'zoe']) await alice.sees(userId, says('still heard'), { since })
     expect(heardSince(alice, since)).toEqual({ states: [], changes: ['bob', 'zoe'] })
-  })
-
-  test('[W1][W2] a list that is replaced by one past it is an error, and nothing changes', async () => {
-    const { url } = await scene.server({ watch_limit: LIMIT })
-    const { alice, since } = await overTheLimit(url, () => replace(url, 'a', 'b', 'c', 'd', 'e'))
-    await say(url, 'bob', 'still heard')
-    await alice.sees('bob', says('still heard'), { since })
-    expect(heardSince(alice, since)).toEqual({ states: [], changes: ['bob'] })
-  })
-
-  test('[W1][W2] asking again while it is too long is an error, and it is still followed', async () => {
-    const { url } = await scene.server({ watch_limit: LIMIT })
-    const { alice } = await overTheLimit(url, () => add(url, 'c', 'd', 'e', 'f'))
-    const since = alice.heard.length
-    alice.send({ type: 'watch_contacts', ref: 'again' })
-    expect(await alice.next('error')).toMatchObject({ code: 'watch_limit', ref: 'again' })
-    await remove(url, 'c', 'd')
-    await alice.sees('f', isHidden, { since })
   })
 
   test('[W1][W2] once an edit makes it fit, it is followed again', async () => {
@@ -86,32 +57,5 @@ describe('the limit', () => {
     for (const userId of ['e', 'f', 'zoe']) await alice.sees(userId, says('hello'), { since })
     expect(alice.sightings('bob', since)).toHaveLength(1)
     expect(alice.heard.slice(since).filter(({ frame }) => frame.type === 'error')).toEqual([])
-  })
-})
-
-describe('a list of 100,000', () => {
-  const MANY = 100_000
-  const PER_CALL = 50_000
-  const ANSWER_MAX_MS = 500
-
-  test('[W1][W2] is refused quickly, and holds up nobody', async () => {
-    const { url } = await scene.server()
-    const userIds = Array.from({ length: MANY }, (_, n) => `contact-${n}`)
-    for (let from = 0; from < MANY; from += PER_CALL) {
-      await add(url, ...userIds.slice(from, from + PER_CALL))
-    }
-    const alice = await scene.person(url, 'alice')
-    let tookMs = 0
-    // The server shares the loop with this test.
-    const stillMs = await longestStandstillMs(async () => {
-      const askedAt = performance.now()
-      alice.send({ type: 'watch_contacts', ref: 1 })
-      await alice.next('error')
-      tookMs = performance.now() - askedAt
-    })
-    console.log(`refused after ${tookMs.toFixed(1)} ms, the loop stood still for ${stillMs.toFixed(1)} ms`)
-    expect(stillMs).toBeLessThanOrEqual(STILL_MS_MAX)
-    expect(tookMs).toBeLessThan(ANSWER_MAX_MS)
-    expect(ids(await watch(alice, ['contact-7']))).toEqual(['contact-7'])
   })
 })

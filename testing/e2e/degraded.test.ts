@@ -5,13 +5,13 @@ import type { Problem } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { useScene } from './scene.ts'
 
 describeWithService('without the hot store', await findRedis(), startRedis, (redis) => {
   const scene = useScene()
 
-  test('[R6, S7, X6] explain says so, in a sentence and a header, and there is no export', async () => {
+  test('[R3, S7, X6] explain says so, in a sentence and a header, and there is no export', async () => {
     const { url } = await scene.server({ redis_url: redis().url, log_level: 'silent' })
     const ask = <Body>(path: string) => call<Body>(url, 'GET', path, { token: 'dev' })
     const explain = () => ask<{ because: string[] }>('/api/v1/explain?user_id=bob&viewer_id=alice')
@@ -26,7 +26,7 @@ describeWithService('without the hot store', await findRedis(), startRedis, (red
     await redis().kill('SIGKILL')
     const isNoticed = async () =>
       (await ask('/api/v1/presence/bob')).headers.get('greendot-degraded') === 'true'
-    await until(10_000, 'the server to notice', isNoticed)
+    await until(WAIT_MS, 'the server to notice', isNoticed)
     const guessed = await explain()
     expect(guessed.status).toBe(200)
     expect(guessed.headers.get('greendot-degraded')).toBe('true')
@@ -37,7 +37,7 @@ describeWithService('without the hot store', await findRedis(), startRedis, (red
     expect(refused.headers.get('retry-after')).toBe('1')
 
     await redis().restart({ keepData: false })
-    await until(10_000, 'the export to be whole again', async () => (await exported()).status === 200)
+    await until(WAIT_MS, 'the export to be whole again', async () => (await exported()).status === 200)
     expect((await explain()).headers.has('greendot-degraded')).toBe(false)
   }, 30_000)
 })

@@ -1,9 +1,15 @@
-// Somebody with everything a person can have, and what is left of them: on every route, in every row of
-// the database. Whoever was erased must look like somebody who never came, to the byte.
+// A user with everything a user can have, and what is left of them: on every route, in every row of the
+// database. An erased user must look like an unknown one, to the byte.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { createLogger } from '../../packages/server/src/platform/logger.ts'
+import { connectRedis } from '../../packages/server/src/redis/client.ts'
+import { parseRedisUrl } from '../../packages/server/src/redis/url.ts'
+import { createRedisStore } from '../../packages/server/src/store/redis.ts'
 import { call } from '../http/calls.ts'
 import type { TestServer } from '../server.ts'
+import { WAIT_MS } from '../services/within.ts'
 import { type Person, type Scene, watch } from './scene.ts'
 import { openStream, type TestStream } from './stream-client.ts'
 
@@ -16,7 +22,7 @@ export const putAs = (url: string, userId: string, what: string, body: object) =
 export const erase = (url: string, userId: string) =>
   call(url, 'DELETE', `/api/v1/users/${encodeURIComponent(userId)}`, { token: 'dev' })
 
-/** Whoever comes in the very millisecond of an erasure is told to come again. */
+/** A client that connects in the very millisecond of an erasure is told to come again. */
 export async function nextMillisecond(): Promise<void> {
   const present = Date.now()
   while (Date.now() === present) await new Promise((resolve) => setImmediate(resolve))
@@ -135,4 +141,15 @@ export async function watcherOf(
   const watcher = await scene.person(url, viewerId)
   await watch(watcher, userIds)
   return watcher
+}
+
+/** What sweepers do every two seconds, as if so much time had passed. */
+export async function forgetWhatIsPast(redisUrl: string, ms: number): Promise<void> {
+  const url = parseRedisUrl(redisUrl)
+  if (url.kind === 'invalid') throw new Error(url.message)
+  const client = connectRedis(url, { logger: createLogger({ level: 'silent' }), clock: systemClock })
+  await client.ready(WAIT_MS)
+  const store = createRedisStore({ client, clock: systemClock })
+  await store.forget(Date.now() + ms, 1_000)
+  await client.close()
 }

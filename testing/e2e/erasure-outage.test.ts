@@ -2,18 +2,12 @@
 // the erasure is finished, by itself or by asking again. It is never undone.
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { systemClock } from '../../packages/server/src/platform/clock.ts'
-import { createLogger } from '../../packages/server/src/platform/logger.ts'
-import { connectRedis } from '../../packages/server/src/redis/client.ts'
-import { parseRedisUrl } from '../../packages/server/src/redis/url.ts'
-import { createRedisStore } from '../../packages/server/src/store/redis.ts'
-import { until } from '../services/within.ts'
-import { appearance, erase, liveFully, watcherOf } from './erased-person.ts'
+import { until, WAIT_MS } from '../services/within.ts'
+import { appearance, erase, forgetWhatIsPast, liveFully, watcherOf } from './erased-person.ts'
 import { describeWithOutages, holdTable } from './outages.ts'
 import { call, isStatus } from './scene.ts'
 
 const DAN = 'dan-q7x'
-const FINISH_MS_MAX = 10_000
 /** Longer than the mark of a finished erasure stays. */
 const LATER_MS = 70_000
 
@@ -34,18 +28,7 @@ async function rowsOfDan(databaseUrl: string): Promise<number> {
   }
 }
 
-/** What sweepers do every two seconds, as if so much time had passed. */
-async function forgetWhatIsPast(redisUrl: string, ms: number): Promise<void> {
-  const url = parseRedisUrl(redisUrl)
-  if (url.kind === 'invalid') throw new Error(url.message)
-  const client = connectRedis(url, { logger: createLogger({ level: 'silent' }), clock: systemClock })
-  await client.ready(5_000)
-  const store = createRedisStore({ client, clock: systemClock })
-  await store.forget(Date.now() + ms, 1_000)
-  await client.close()
-}
-
-/** What the app, which sees the truth, reads of somebody. */
+/** What the app, which sees the truth, reads of a user. */
 async function seen(url: string, userId: string): Promise<object> {
   const { body } = await call<object>(url, 'dev', 'GET', `/api/v1/presence/${userId}`)
   return { ...body, user_id: '' }
@@ -86,11 +69,7 @@ describeWithOutages('erasing a person while PostgreSQL goes away', (scene, servi
     expect((await erased).status).toBe(503)
     expect(await socket.closed).toMatchObject({ code: 4401 })
     await services().postgres.restart()
-    await until(
-      FINISH_MS_MAX,
-      'the end of the erasure',
-      async () => (await rowsOfDan(shared.database_url)) === 0,
-    )
+    await until(WAIT_MS, 'the end of the erasure', async () => (await rowsOfDan(shared.database_url)) === 0)
     expect(await appearance(url, DAN)).toEqual(await appearance(url, 'never-q7x'))
   })
 

@@ -1,5 +1,5 @@
-// Whoever comes back after an erasure, or never stopped coming, is somebody new: nothing of before is
-// seen again, by anybody, and versions still only grow.
+// A user who comes back after an erasure, or never stopped connecting, is new: nothing of before is seen by
+// any viewer, and versions still only grow.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ const read = async (url: string, userId: string, token = 'dev') =>
   (await call<QueriedPresence>(url, 'GET', `/api/v1/presence/${userId}`, { token })).body
 
 describe('coming back', () => {
-  test('[X6] works, as somebody new, with versions above all that were seen', async () => {
+  test('[X6] a user who comes back is new, with versions above all that were seen', async () => {
     const { url } = await scene.server({ offline_delay_ms: 0 })
     const { socket } = await liveFully(scene, url, ANNA)
     await putAs(url, ANNA, 'settings', { status_visibility: 'everyone', last_seen_visibility: 'everyone' })
@@ -44,7 +44,7 @@ describe('coming back', () => {
     expect((await read(url, ANNA)).last_seen).toBeGreaterThanOrEqual(erasedAt - 1)
   })
 
-  test('[X6, W9] versions go on above all that were seen, however busy the person was', async () => {
+  test('[X6, W9] versions go on above all that were seen, however many changes there were', async () => {
     const { url } = await scene.server({ frames_per_second: 1_000 })
     const busy = await scene.person(url, ANNA)
     // More changes than milliseconds.
@@ -58,8 +58,8 @@ describe('coming back', () => {
     expect(back.welcome.self.version).toBeGreaterThan(version)
   })
 
-  test('[X6, S6] who was on their list before is a stranger to whoever comes back', async () => {
-    // A list that nobody edited since the server started.
+  test('[X6, S6] a former contact is a stranger to the user who comes back', async () => {
+    // A list that was not edited since the server started.
     const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
     scene.onEnd(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, 'greendot.db')
@@ -81,7 +81,7 @@ describe('coming back', () => {
 })
 
 describe('at the very moment', () => {
-  test('[X6] somebody who connects again and again is erased all the same', async () => {
+  test('[X6] a user who connects again and again is erased all the same', async () => {
     const server = await scene.server({ offline_delay_ms: 0, frames_per_second: 100_000 })
     const { url } = server
     await putAs(url, ANNA, 'contacts', { user_ids: ['bob'] })
@@ -113,7 +113,7 @@ describe('at the very moment', () => {
     expect((await read(url, ANNA)).custom_status).toBeNull()
   })
 
-  test('[X6] whoever connects in that instant is either sent away or here, and never neither', async () => {
+  test('[X6] a user who connects in that instant is either closed or online, never neither', async () => {
     const { url } = await scene.server()
     const names = Array.from({ length: 40 }, (_, n) => `person-${n}`)
     const clients: TestClient[] = []
@@ -141,7 +141,7 @@ describe('at the very moment', () => {
     expect(ghosts.flat()).toEqual([])
   })
 
-  test('[X6, D8] the same holds for whoever beats over HTTP in that instant', async () => {
+  test('[X6, D8] the same holds for a heartbeat over HTTP in that instant', async () => {
     const { url } = await scene.server()
     const names = Array.from({ length: 40 }, (_, n) => `person-${n}`)
     const beat = { device_id: 'phone', platform: 'mobile', activity: 'active' }
@@ -160,7 +160,7 @@ describe('at the very moment', () => {
     const bob = await watcherOf(scene, url, 'bob', [ANNA, 'marker'])
     await scene.person(url, ANNA)
     await bob.sees(ANNA, isOnline)
-    // The database is busy with somebody else for a moment.
+    // The database is locked by another writer for a moment.
     using database = new Database(join(server.folder, 'greendot.db'))
     database.run('BEGIN IMMEDIATE')
     // One row is on its way to it, and that of the person waits behind it.

@@ -1,5 +1,5 @@
-// A person's data: all of it in the export, none of it anywhere after the erasure. Whoever was erased is
-// somebody who never came, for every route, every watcher and the database.
+// A user's data: all of it in the export, none of it anywhere after the erasure. An erased user is an unknown
+// user for every route, every watcher and the database.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
 import type { Kept } from '../../packages/server/src/presence/people/person-kept.ts'
@@ -48,6 +48,7 @@ const versionsOf = (sightings: readonly { presence: Presence }[]) =>
 
 describe('the export', () => {
   test('[X6] holds all there is: presence, choices, contacts both ways', async () => {
+    const startedAt = Date.now()
     const { url } = await scene.server()
     const { settings, text } = await liveFully(scene, url, ANNA)
     const { presence, exported_at, kept, ...rest } = await exportOf(url, ANNA)
@@ -57,7 +58,7 @@ describe('the export', () => {
       contacts: ['bob', 'carol', 'dave'],
       contact_of: ['bob', 'carol', 'dave'],
     })
-    expect(Math.abs(exported_at - Date.now())).toBeLessThan(5_000)
+    expect(exported_at).toBeWithin(startedAt, Date.now() + 1)
     // What is in it is looked at in export.test.ts.
     expect(kept).toMatchObject({ custom_status: { text }, privacy: { allow: ['eve'], deny: ['mallory'] } })
     expect(presence).toMatchObject({
@@ -73,24 +74,10 @@ describe('the export', () => {
       [`phone-of-${ANNA}`, 'mobile'],
     ])
   })
-
-  test('[X6] tells the person the truth about themselves while they are invisible', async () => {
-    const { url } = await scene.server()
-    await scene.person(url, ANNA)
-    await putAs(url, ANNA, 'availability', { status: 'invisible' })
-    await putAs(url, ANNA, 'status', { text: 'unseen' })
-    const { presence } = await exportOf(url, ANNA)
-    expect(presence).toMatchObject({
-      status: 'online',
-      availability: 'invisible',
-      custom_status: { text: 'unseen' },
-    })
-    expect(presence.sessions).toHaveLength(1)
-  })
 })
 
 describe('the erasure', () => {
-  test('[X6] closes every connection of the person and nobody else’s', async () => {
+  test('[X6] closes every connection of the user and no other', async () => {
     const { url } = await scene.server()
     const bob = await watcherOf(scene, url, 'bob', ['carol'])
     const { socket, stream } = await liveFully(scene, url, ANNA)
@@ -102,7 +89,7 @@ describe('the erasure', () => {
     await ask(bob, { type: 'heartbeat', activity: 'active' })
   })
 
-  test('[X6] also of somebody whom nobody watches', async () => {
+  test('[X6] also of a user without watchers', async () => {
     const { url } = await scene.server()
     const socket = await scene.person(url, ANNA)
     const body = { device_id: 'phone', platform: 'mobile', activity: 'active' }
@@ -113,7 +100,7 @@ describe('the erasure', () => {
     expect(await connections(url)).toBe(0)
   })
 
-  test('[X6] every route answers as for somebody who never came, to the byte', async () => {
+  test('[X6] every route answers as for an unknown user, to the byte', async () => {
     const { url } = await scene.server()
     await liveFully(scene, url, ANNA)
     const before = await appearance(url, ANNA)
@@ -158,7 +145,7 @@ describe('the erasure', () => {
       expect(await exportOf(url, friend)).toMatchObject({ contacts: ['zoe'], contact_of: [] })
   })
 
-  test('[X6] watchers see version 0 once, by socket and stream, followers too; who saw nothing hears nothing', async () => {
+  test('[X6] watchers and followers get version 0 once, by socket and stream; a viewer who saw nothing gets nothing', async () => {
     const { url } = await scene.server()
     await putAs(url, 'dave', 'contacts', { user_ids: [ANNA, 'marker'] })
     await putAs(url, ANNA, 'settings', { deny: ['mallory'] })
@@ -191,7 +178,7 @@ describe('the erasure', () => {
     })
   })
 
-  test('[X6] whoever follows them as a contact follows them no more, should they come back', async () => {
+  test('[X6] a user who followed them as a contact does not follow them when they come back', async () => {
     const { url } = await scene.server()
     await putAs(url, 'dave', 'contacts', { user_ids: [ANNA, 'zoe'] })
     const dave = await scene.person(url, 'dave')
@@ -211,7 +198,7 @@ describe('the erasure', () => {
     expect(new Set(versionsOf(dave.sightings(ANNA, beforeErasure)))).toEqual(new Set([0]))
   })
 
-  test('[X6] twice is as good as once, and so is somebody nobody has heard of', async () => {
+  test('[X6] erasing twice, and erasing an unknown user, succeed and change nothing', async () => {
     const server = await scene.server()
     const { socket } = await liveFully(scene, server.url, ANNA)
     const statuses = [

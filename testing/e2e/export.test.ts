@@ -1,9 +1,9 @@
-// What an export holds besides what people see of themselves (X6): when each thing was chosen, whether it was
+// What an export holds besides the own view (X6): when each thing was chosen, whether it was
 // chosen at all, sessions that are over but still count, and what others are shown meanwhile.
 import { expect, test } from 'bun:test'
 import type { Kept } from '../../packages/server/src/presence/people/person-kept.ts'
 import { call } from '../http/calls.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { putAs } from './erased-person.ts'
 import { useScene } from './scene.ts'
 
@@ -19,7 +19,7 @@ interface Export {
 const exportOf = async (url: string, userId = ANNA) =>
   (await call<Export>(url, 'GET', `/api/v1/users/${userId}/export`, { token: 'dev' })).body
 
-test('[X6] of somebody who never came there is nothing, in every part', async () => {
+test('[X6] of an unknown user every part is empty', async () => {
   const { url } = await scene.server()
   const { kept } = await exportOf(url, 'nobody-q7x')
   expect(kept).toEqual({
@@ -79,7 +79,7 @@ test('[X6] a session within its delay is there, and then its name for a while', 
   const anna = await scene.person(url, ANNA, { deviceId: 'laptop', platform: 'desktop' })
   const { session_id } = anna.welcome
   anna.close()
-  await until(5_000, 'the end of the session', async () => {
+  await until(WAIT_MS, 'the end of the session', async () => {
     const { presence, kept } = await exportOf(url)
     return presence.sessions.length === 0 && kept.sessions[0]?.state === 'closed'
   })
@@ -103,7 +103,7 @@ test('[X6] a session within its delay is there, and then its name for a while', 
   expect(after.ended_sessions).toEqual([{ session_id, ended_at: expect.any(Number) }])
 })
 
-test('[X6] what others are shown of somebody invisible stands beside what is true', async () => {
+test('[X6] the export of an invisible user has what watchers see beside what is true', async () => {
   const { url } = await scene.server()
   await scene.person(url, ANNA)
   await putAs(url, ANNA, 'status', { text: 'for all' })

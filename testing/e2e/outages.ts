@@ -1,12 +1,10 @@
 // A Redis and a PostgreSQL that tests may stop and start, and a way to stop time in the middle of a
-// write: whoever edits a table waits while a test holds it, and the test sees that they wait.
+// write: writers of a table wait while a test holds it, and the test sees that they wait.
 import { SQL } from 'bun'
 import { describeWithService } from '../services/describe.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { foundBoth, type Services, startBoth } from './both-services.ts'
 import { type Scene, useScene } from './scene.ts'
-
-const WAIT_MS_MAX = 5_000
 
 /** A `describe` whose tests have both services; `settings` are those of a server that finds them empty. */
 export function describeWithOutages(
@@ -30,12 +28,12 @@ export function describeWithOutages(
 export type OutageSettings = Record<string, string | number> & { database_url: string }
 
 export interface HeldTable {
-  /** Resolves when somebody waits to write. */
+  /** Resolves when a writer waits. */
   isWaitedFor(): Promise<void>
   release(): Promise<void>
 }
 
-/** Until it is released nobody writes the table; reading goes on. */
+/** Until it is released the table cannot be written; reading goes on. */
 export async function holdTable(databaseUrl: string, table: string): Promise<HeldTable> {
   const sql = new SQL(databaseUrl, { max: 2 })
   const holder = await sql.reserve()
@@ -43,7 +41,7 @@ export async function holdTable(databaseUrl: string, table: string): Promise<Hel
   await holder.unsafe(`LOCK TABLE ${table} IN EXCLUSIVE MODE`)
   return {
     isWaitedFor: () =>
-      until(WAIT_MS_MAX, `somebody to wait for ${table}`, async () => {
+      until(WAIT_MS, `somebody to wait for ${table}`, async () => {
         const waiting: unknown[] = await sql.unsafe('SELECT 1 FROM pg_locks WHERE NOT granted')
         return waiting.length > 0
       }),

@@ -1,6 +1,6 @@
-// Who may see somebody changes while people watch, and it takes effect at once. Whoever loses the right
-// is told once, that nothing is known, and hears no more; whoever gains it is told the present truth;
-// nobody else hears anything. The same by WebSocket, by stream and by asking.
+// The audience of a target changes while viewers watch. A viewer who loses the right is told once that nothing
+// is known and gets no more; one who gains it gets the present truth; no other viewer gets anything. The same
+// by WebSocket, by stream and by reading.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { allSee } from '../hearing.ts'
@@ -14,12 +14,12 @@ import {
   leave,
   openAudience,
   positions,
-  type ViewLevel,
   say,
   seenAs,
   settle,
   toldSince,
   truthOf,
+  type ViewLevel,
 } from './audience.ts'
 import type { Ear } from './audience-stream.ts'
 import { type Before, prepareWay, WAYS } from './audience-ways.ts'
@@ -78,7 +78,7 @@ async function keepChanging(url: string, carol: Audience): Promise<void> {
   await carol.socket.sees('bob', isAway, { since })
 }
 
-describe('the right to see somebody', () => {
+describe('the right to see a target', () => {
   for (const way of WAYS) {
     test(`[S5][S6] is lost and gained: ${way.name}`, async () => {
       const { url, alice, carol } = await enter(way)
@@ -134,7 +134,7 @@ describe('the right to see somebody', () => {
     expect(toldSince(ears, since, 'bob')).toEqual([[], [], [], []])
   })
 
-  test('[S5][S6] hidden and back before anybody was told leaves what everybody knows', async () => {
+  test('[S5][S6] hidden and back before a flush leaves watchers with what they know', async () => {
     const { url } = await scene.server({ flush_ms: 200 })
     await scene.person(url, 'bob')
     const { ears } = await openAudience(scene, url, 'alice', ['bob'])
@@ -145,7 +145,7 @@ describe('the right to see somebody', () => {
     for (const ear of ears) expect(ear.sightings('bob').at(-1)!.presence).toEqual(before)
   })
 
-  test('[S5][S6] where hidden people are null, losing the right is a change to null', async () => {
+  test('[S5][S6] where hidden users are null, losing the right is a change to null', async () => {
     const { url } = await scene.server({ flush_ms: 5, hidden_as: 'null' })
     const truth = await say(url, 'bob', 'here')
     const { ears } = await openAudience(scene, url, 'alice', ['bob'])
@@ -155,7 +155,7 @@ describe('the right to see somebody', () => {
     expect(await told(url, ears, shows)).toEqual(twice([truth]))
   })
 
-  test('[S5] somebody who left while hidden is gone for whoever may see them again', async () => {
+  test('[S5] a target who left while hidden is offline for viewers who may see them again', async () => {
     const { url, alice } = await enter({})
     await told(url, alice.ears, () => choose(url, 'bob', { status_visibility: 'nobody' }))
     const leftAt = Date.now()
@@ -192,7 +192,7 @@ describe('last seen', () => {
   ]
 
   for (const isHere of [true, false]) {
-    test(`[S5] of somebody ${isHere ? 'here' : 'gone'}: every change arrives, under the same version`, async () => {
+    test(`[S5] of a target who is ${isHere ? 'here' : 'gone'}: every change arrives, under the same version`, async () => {
       const { url, alice, carol } = await enter({})
       if (!isHere) await leave(url, 'bob', DEVICE)
       await settle(url, [...alice.ears, ...carol.ears])
@@ -206,7 +206,7 @@ describe('last seen', () => {
     })
   }
 
-  test('[S5] is not in what is pushed to those who may not see it', async () => {
+  test('[S5] is not in pushes to viewers who may not see it', async () => {
     const { url, bob, alice } = await enter({ bob: { last_seen_visibility: 'nobody', allow: ['carol'] } })
     const pushed = await told(url, alice.ears, () => ask(bob, { type: 'set_availability', status: 'busy' }))
     expect(pushed).toEqual(twice([seenAs(await truthOf(url, 'bob'), 'status')]))

@@ -53,7 +53,7 @@ describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
             viewer: seen(truth),
             anyone: seenAs(truth, mode.anyone, hiddenAsOf(mode)),
           })
-        /** What somebody who sees nothing gets is nothing at all. */
+        /** A viewer who sees nothing gets no push at all. */
         const pushed = (truth: Presence) => (mode.sees === 'nothing' ? [] : [seen(truth)])
 
         const bob = await scene.person(url, 'bob', { deviceId: DEVICE, platform: 'mobile' })
@@ -111,7 +111,7 @@ describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
 
 describe('the two ends', () => {
   for (const hiddenAs of ['offline', null] as const) {
-    test(`[S6] somebody nobody has heard of is like somebody hidden as ${hiddenAs}`, async () => {
+    test(`[S6] an unknown user looks like a user hidden as ${hiddenAs}`, async () => {
       const { url } = await scene.server({ hidden_as: String(hiddenAs) })
       const { ears } = await openAudience(scene, url, 'alice', ['ghost'])
       const ghost = hidden('ghost', hiddenAs)
@@ -122,7 +122,7 @@ describe('the two ends', () => {
     })
   }
 
-  test('[S5] people see themselves whole, whatever they hide from others', async () => {
+  test('[S5] users see all of themselves, whatever they hide from others', async () => {
     const { url } = await scene.server({ flush_ms: 5, default_visibility: 'nobody' })
     await choose(url, 'bob', {
       status_visibility: 'nobody',
@@ -144,7 +144,7 @@ describe('the two ends', () => {
     expect(toldSince(ears, since, 'bob')).toEqual([[changed], [changed]])
   })
 
-  test('[S5] viewer_id is for the backend: a user cannot look with the eyes of another', async () => {
+  test('[S5] viewer_id is for the backend: a user cannot read as another viewer', async () => {
     const { url } = await scene.server()
     await choose(url, 'bob', { status_visibility: 'nobody', allow: ['carol'] })
     const paths = ['/api/v1/presence/bob?', '/api/v1/presence?user_ids=bob&', '/presence/batch?user_ids=bob&']

@@ -1,4 +1,4 @@
-// Privacy and status that change at the same moment, again and again: whatever the timing, nobody is
+// Privacy and status that change at the same moment, again and again: whatever the timing, no viewer is
 // told something they may not see. Both changes are on the wire in one turn, the hiding one first.
 import { expect, test } from 'bun:test'
 import { allSee } from '../hearing.ts'
@@ -27,7 +27,7 @@ test('[S5][S6] what is said in the moment of hiding is never seen, nor what was 
   await hideAndWhisper(scene, url, ears, 45)
 })
 
-test('[S5][S6] nor by somebody who begins to watch in that moment', async () => {
+test('[S5][S6] nor by a viewer who begins to watch in that moment', async () => {
   const { url } = await scene.server({ flush_ms: 1, frames_per_second: 10_000 })
   await scene.person(url, 'bob')
   const bob = await linesOfBob(scene, url)
@@ -44,7 +44,7 @@ test('[S5][S6] nor by somebody who begins to watch in that moment', async () => 
     expect(await Promise.all([hides, whispers])).toEqual([200, 200])
     await snapshot
     const stream = await opening
-    // Whoever began before it took effect is told now; the others saw nothing from the start.
+    // A watch that began before it took effect is told now; the others got nothing from the start.
     await alice.sees('bob', isHidden, { since })
     await stream.sees('bob', isHidden)
     await ask(alice, { type: 'unwatch', user_ids: ['bob'] })
@@ -55,7 +55,7 @@ test('[S5][S6] nor by somebody who begins to watch in that moment', async () => 
   }
 })
 
-test('[S5][S6] a viewer who hides is not told what a reciprocal person says from then on', async () => {
+test('[S5][S6] a viewer who hides gets nothing of a reciprocal target from then on', async () => {
   const { url } = await scene.server({ flush_ms: 1 })
   await choose(url, 'bob', { reciprocal: true })
   await scene.person(url, 'bob')

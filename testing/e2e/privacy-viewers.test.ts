@@ -1,4 +1,4 @@
-// Privacy from the side of whoever looks: what they show themselves decides what they see of people who
+// Privacy from the side of the viewer: what they show themselves decides what they see of users who
 // ask for it in return, and a client that comes back is told what it may see by now, whatever it knew.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
@@ -22,7 +22,7 @@ import { useScene, watch } from './scene.ts'
 const scene = useScene()
 
 describe('reciprocity', () => {
-  test('[S5] whoever hides loses all those who show themselves only in return, and nobody else', async () => {
+  test('[S5] a viewer who hides loses all reciprocal targets and no other', async () => {
     const { url } = await scene.server({ flush_ms: 5 })
     const mutual = Array.from({ length: 20 }, (_, n) => `mutual-${n}`)
     for (const userId of mutual) await choose(url, userId, { reciprocal: true })
@@ -63,7 +63,7 @@ describe('reciprocity', () => {
   }
 
   for (const [how, enterAlice] of Object.entries({ onlyStreams, onlyConnects })) {
-    test(`[S5] holds for somebody who ${how === 'onlyStreams' ? 'only streams' : 'has a WebSocket only'}`, async () => {
+    test(`[S5] holds for a viewer who ${how === 'onlyStreams' ? 'only streams' : 'has a WebSocket only'}`, async () => {
       const { url } = await scene.server({ flush_ms: 5 })
       await choose(url, 'bob', { reciprocal: true })
       const truth = await say(url, 'bob', 'in return')
@@ -100,7 +100,7 @@ describe('a client that comes back', () => {
     await expectOnReturn(0, [await truthOf(url, 'bob')])
   })
 
-  test('[S5][W9] is told that somebody is hidden by now, though they chose nothing themselves', async () => {
+  test('[S5][W9] is told that a target is hidden by now by the default of the server', async () => {
     const { url } = await scene.server({ default_visibility: 'contacts' })
     await editContacts(url, 'PUT', 'bob', ['alice'])
     const truth = await say(url, 'bob', 'hello')

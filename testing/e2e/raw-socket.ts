@@ -3,6 +3,7 @@
 import { connect as connectTcp } from 'node:net'
 import type { ServerFrame } from '@greendot/protocol'
 import { webSocketUrl } from '../client.ts'
+import { WAIT_MS } from '../services/within.ts'
 
 export interface RawSocket {
   frames: ServerFrame[]
@@ -17,7 +18,6 @@ export interface RawSocket {
   destroy(): void
 }
 
-const WAIT_MS = 5_000
 /** Any 16 bytes. */
 const HANDSHAKE_KEY = Buffer.from('greendot-raw-key').toString('base64')
 

@@ -1,5 +1,5 @@
-// What an end-to-end test puts on the stage: servers, people with their devices, processes that hold
-// a socket. Whatever it was, it is cleared away after the test, the people before the servers.
+// What an end-to-end test works with: servers, users with their devices, processes that hold a socket.
+// Everything is cleared away after the test, clients before servers.
 import { afterEach } from 'bun:test'
 import { resolve } from 'node:path'
 import { type Activity, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE, type QueriedPresence } from '@greendot/protocol'
@@ -126,7 +126,7 @@ export async function call<Body = unknown>(
   return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }
 
-/** What a stranger reads of somebody over HTTP. */
+/** What a stranger reads of a user over HTTP. */
 export async function read(url: string, userId: string): Promise<QueriedPresence> {
   return (await call<QueriedPresence>(url, 'dev:stranger', 'GET', `/api/v1/presence/${userId}`)).body
 }

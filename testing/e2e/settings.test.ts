@@ -1,4 +1,4 @@
-// Settings over HTTP: what nobody chose has a default, PUT merges, bad values change nothing, and
+// Settings over HTTP: what was not chosen has a default, PUT merges, bad values change nothing, and
 // choices made at the same moment do not undo each other. By the user or by the backend, it is the
 // same settings.
 import { describe, expect, test } from 'bun:test'
@@ -104,7 +104,7 @@ describe('changing', () => {
     expect(await choose(url, 'bob', back)).toEqual(DEFAULTS)
   })
 
-  test('[S5] by the backend and by the user is the same, and of nobody else', async () => {
+  test('[S5] by the backend and by the user is the same, and changes no other user', async () => {
     const { url } = await scene.server()
     const byBackend = { status_visibility: 'contacts', deny: ['mallory'] } as const
     const answer = await call<Settings>(url, SERVER_KEY, 'PUT', NAMED, byBackend)

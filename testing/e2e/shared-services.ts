@@ -2,6 +2,7 @@
 // and every pair of servers finds them empty: a flushed store, a schema of its own.
 import type { SettingsInput } from '../server.ts'
 import { describeWithService } from '../services/describe.ts'
+import type { Redis } from '../services/redis.ts'
 import { foundBoth, startBoth } from './both-services.ts'
 import { type Scene, useScene } from './scene.ts'
 
@@ -9,6 +10,7 @@ export interface Pair {
   here: string
   there: string
   databaseUrl: string
+  redis: Redis
 }
 
 /** A `describe` whose tests may start pairs of servers. */
@@ -27,7 +29,7 @@ export function describeWithPairs(
       // One after the other: the first makes the tables.
       const first = await scene.server(shared)
       const second = await scene.server(shared)
-      return { here: first.url, there: second.url, databaseUrl }
+      return { here: first.url, there: second.url, databaseUrl, redis }
     }
 
     body(scene, pair)

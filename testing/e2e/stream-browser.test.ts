@@ -6,10 +6,10 @@ import { type Browser, chromium } from 'playwright-core'
 import { call } from '../http/calls.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
+import { freePort } from '../services/ports.ts'
+import { WAIT_MS } from '../services/within.ts'
 import { isAway, isOnline, useScene } from './scene.ts'
 import { streamPath } from './stream-client.ts'
-
-const WAIT_MS = 8_000
 
 const found = await findChromium()
 const isSkipped = found.state === 'missing' && !isCI()
@@ -79,7 +79,8 @@ describe.skipIf(isSkipped)(`a stream in a browser${reason}`, () => {
 
   test('[W9] receives, and goes on where it was after the server was restarted', async () => {
     const host = await scene.server()
-    const first = await scene.process({ drain_ms: 50 })
+    const port = await freePort()
+    const first = await scene.process({ port, drain_ms: 50 })
     for (const userId of ['bob', 'carol']) await setText(first.url, userId, 'one')
     const path = `${streamPath(['bob', 'carol', 'dave'])}&token=dev:alice`
     const page = await listen(host.url, first.url + path)
@@ -89,7 +90,7 @@ describe.skipIf(isSkipped)(`a stream in a browser${reason}`, () => {
 
     first.signal('SIGTERM')
     await first.exited
-    const second = await scene.process({ port: Number(new URL(first.url).port) }, first.folder)
+    const second = await scene.process({ port }, first.folder)
     await setText(second.url, 'carol', 'two')
     await page.until(() => page.messages.length === 2)
     expect(page.opened).toHaveLength(2)

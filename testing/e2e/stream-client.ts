@@ -2,6 +2,7 @@
 // to vanish. What it reads must be HTTP and an event stream to the letter.
 import { connect as connectTcp } from 'node:net'
 import type { Presence, ServerFrame } from '@greendot/protocol'
+import { WAIT_MS } from '../services/within.ts'
 import { createEventParser, presencesIn } from './stream-format.ts'
 
 export interface Told {
@@ -43,8 +44,6 @@ export interface StreamOptions {
   /** Resolve before anything came back. */
   isHasty?: boolean
 }
-
-const WAIT_MS = 5_000
 
 export function streamPath(userIds: readonly string[]): string {
   return `/api/v1/stream?user_ids=${userIds.map(encodeURIComponent).join(',')}`

@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ID_BYTES_MAX, IDS_PER_QUERY_MAX, type Problem } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
-import { until } from '../services/within.ts'
 import { useScene } from './scene.ts'
 import { openStream, streamPath } from './stream-client.ts'
 
@@ -41,7 +40,7 @@ describe('long lists', () => {
       const { url } = await start()
       const ids = uuids(WATCH_LIMIT)
       const last = ids.at(-1)!
-      // The versions of people who have been here, which are as long as versions get.
+      // The versions of users who were changed, which are as long as versions get.
       await Promise.all(ids.map((id) => say(url, id, 'here')))
       const first = await openStream(url, 'alice', ids)
       await say(url, last, 'changed')
@@ -111,21 +110,10 @@ describe('opening again and again', () => {
     // Each for themselves, and reading by other ways is counted by itself.
     for (const viewer of ['carol', 'dave']) (await openStream(url, viewer, ['bob'])).close()
     expect((await call(url, 'GET', '/api/v1/presence/bob', { token: 'dev:alice' })).status).toBe(200)
-    // As long as the refusal says, by the server's own clock.
-    await Bun.sleep(1_000)
+    // As long as the refusal says, and a little for the granularity of clocks.
+    await Bun.sleep(1_100)
     const later = await openStream(url, 'alice', ['bob'])
     scene.onEnd(later.close)
     expect(later.status).toBe(200)
-  })
-
-  test('[R5] whoever has all their streams open may lose them all and come back, twice', async () => {
-    const { url } = await scene.server({ sessions_per_user: STREAMS })
-    for (let round = 0; round < 2; round++) {
-      const all = await Promise.all(Array.from({ length: STREAMS }, () => openStream(url, 'alice', ['bob'])))
-      for (const one of all) one.close()
-      const gone = async () =>
-        (await call<{ streams: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body.streams === 0
-      await until(5_000, 'all streams to be gone', gone)
-    }
   })
 })

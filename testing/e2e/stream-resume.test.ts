@@ -5,13 +5,12 @@ import type { ServerFrame } from '@greendot/protocol'
 import { call } from '../http/calls.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isOnline, useScene } from './scene.ts'
 import { openStream, type StreamOptions } from './stream-client.ts'
 
 const scene = useScene()
-const ID_WITHIN_MS = 6_500
-/** As long as somebody takes who gives up waiting. */
+/** How long the clients wait before they give up. */
 const AWAY_MS = 300
 
 async function stream(url: string, userIds: string[], options?: StreamOptions) {
@@ -26,7 +25,7 @@ const setText = (url: string, userId: string, text: string) =>
 const isText = (text: string) => (presence: { custom_status: { text: string | null } | null }) =>
   presence.custom_status?.text === text
 
-/** The people in a frame with what they say. */
+/** The users in a frame with their custom status. */
 function said(frame: ServerFrame): Record<string, string | null> {
   const presences =
     frame.type === 'presence_state' ? frame.states : frame.type === 'presence_change' ? frame.changes : []
@@ -34,7 +33,7 @@ function said(frame: ServerFrame): Record<string, string | null> {
 }
 
 describe('on the same server', () => {
-  test('[W9] from the snapshot: only who changed since, and nothing twice', async () => {
+  test('[W9] from the snapshot: only targets that changed since, and nothing twice', async () => {
     const { url } = await scene.server()
     const userIds = ['bob', 'carol', 'nobody', 'dave']
     for (const userId of ['bob', 'carol', 'dave']) await setText(url, userId, 'one')
@@ -56,46 +55,17 @@ describe('on the same server', () => {
     const { url } = await scene.server()
     const userIds = ['bob', 'carol']
     const first = await stream(url, userIds)
-    const changedAt = Date.now()
     await setText(url, 'bob', 'one')
     await first.sees('bob', isText('one'))
-    await first.until('an id alone', () => first.idsAlone[0], ID_WITHIN_MS)
-    expect(first.idsAlone[0]!.at - changedAt).toBeLessThan(ID_WITHIN_MS)
+    await first.until('an id alone', () => first.idsAlone[0])
     expect(first.idsAlone[0]!.id).not.toBe(first.told[0]!.id)
     first.close()
     await setText(url, 'carol', 'two')
     const second = await stream(url, userIds, { lastEventId: first.lastEventId() })
     expect(second.told.map(({ frame }) => said(frame))).toEqual([{ carol: 'two' }])
-  }, 15_000)
-
-  test('[W9] an id of other people, or nonsense, brings the whole snapshot', async () => {
-    const { url } = await scene.server()
-    for (const userId of ['bob', 'carol']) await setText(url, userId, 'one')
-    const first = await stream(url, ['bob', 'carol', 'dave'])
-    const wrong = [first.lastEventId(), '0.0.0', 'nonsense', '%00', '9'.repeat(15_000), '-1.-1', 'a.b;c']
-    for (const lastEventId of wrong) {
-      const whole = await stream(url, ['carol', 'bob'], { lastEventId })
-      expect(whole.told.map(({ frame }) => said(frame))).toEqual([{ carol: 'one', bob: 'one' }])
-      whole.close()
-    }
   })
 
-  test('[W9, S5] people with privacy of their own are told again, as they may be seen now', async () => {
-    const { url } = await scene.server()
-    for (const userId of ['bob', 'carol']) await setText(url, userId, 'one')
-    const { body } = await put(url, '/api/v1/users/bob/settings', { last_seen_visibility: 'nobody' })
-    expect(body).toMatchObject({ last_seen_visibility: 'nobody' })
-    const first = await stream(url, ['bob', 'carol'])
-    first.close()
-    const again = await stream(url, ['bob', 'carol'], { lastEventId: first.lastEventId() })
-    expect(again.told.map(({ frame }) => said(frame))).toEqual([{ bob: 'one' }])
-    again.close()
-    await put(url, '/api/v1/users/bob/settings', { status_visibility: 'nobody' })
-    const hidden = await stream(url, ['bob', 'carol'], { lastEventId: again.lastEventId() })
-    expect(hidden.sightings('bob')).toMatchObject([{ version: 0, status: 'offline', custom_status: null }])
-  })
-
-  test('[S6] whoever is denied while their stream opens hears nothing from then on', async () => {
+  test('[S6] a viewer who is denied while their stream opens gets nothing from then on', async () => {
     const { url } = await scene.server({ flush_ms: 5, sessions_per_user: 1_000 })
     const names = Array.from({ length: 100 }, (_, n) => `bob-${n}`)
     await Promise.all(names.map((name) => setText(url, name, 'for all')))
@@ -144,14 +114,14 @@ describeWithService('on another server', await findRedis(), startRedis, (redis) 
     await after.sees('bob', isText('here'))
   })
 
-  test('[W4] when the last one ends, nobody is told of these people any more', async () => {
+  test('[W4] when the last stream ends, no interest in its targets is left', async () => {
     const [first] = await deployment()
     const interest = async () =>
       (await redis().cli('--scan')).split('\n').filter((key) => /^\{s\d+\}:[iw]:/.test(key))
     const streams = await Promise.all([stream(first.url, ['bob', 'carol']), stream(first.url, ['bob'])])
     expect((await interest()).length).toBeGreaterThan(0)
     for (const one of streams) one.close()
-    await until(3_000, 'the end of all interest', async () => (await interest()).length === 0)
+    await until(WAIT_MS, 'the end of all interest', async () => (await interest()).length === 0)
   })
 
   test('[C7] a client that leaves before it was answered leaves nothing behind', async () => {
@@ -170,6 +140,6 @@ describeWithService('on another server', await findRedis(), startRedis, (redis) 
     for (const one of leaving) one.close()
     await Promise.all(leaving.map(({ ended }) => ended))
     await redis().kill('SIGCONT')
-    await until(5_000, 'nothing to be left', async () => (await gauges()).every((gauge) => gauge === 0))
+    await until(WAIT_MS, 'nothing to be left', async () => (await gauges()).every((gauge) => gauge === 0))
   })
 })

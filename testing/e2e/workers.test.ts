@@ -1,11 +1,11 @@
 // Several processes on one port over a real Redis: they share their state, one that dies is replaced,
-// and a restart of all of them is seen by nobody.
+// and a restart of all of them changes nothing visible.
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { spawnServer } from '../server.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { until } from '../services/within.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isOnline, useScene, watch } from './scene.ts'
 
 const CLI = resolve(import.meta.dir, '../../packages/server/src/cli.ts')
@@ -47,11 +47,11 @@ describeWithService('workers', await findRedis(), startRedis, (redis) => {
     const [victim, survivor] = childrenOf(server.pid) as [number, number]
     process.kill(victim, 'SIGKILL')
     const replaced = () => childrenOf(server.pid).filter((pid) => pid !== victim && pid !== survivor)
-    await until(5_000, 'the replacement of a worker', async () => replaced().length > 0)
+    await until(WAIT_MS, 'the replacement of a worker', async () => replaced().length > 0)
     expect(replaced()).toHaveLength(1)
   })
 
-  test('[C2] a doctor finds Redis and who runs on it', async () => {
+  test('[C2] doctor finds Redis and the processes that use it', async () => {
     const server = await startWorkers()
     const flags = ['--dev', '--port=0', `--redis-url=${redis().url}`]
     const database = `--database-url=sqlite://${join(server.folder, 'greendot.db')}`

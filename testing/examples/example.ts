@@ -3,11 +3,10 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { within } from '../services/within.ts'
+import { WAIT_MS, within } from '../services/within.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const HOST_IN_EXAMPLES = '127.0.0.1:4400'
-const LINE_MS_MAX = 8_000
 
 export const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -58,14 +57,14 @@ export async function startExample(
   })
   const lines = linesOf(child.stdout)
   return {
-    says: (expected) => within(LINE_MS_MAX, `${name} to say ${expected}`, nextLine(lines, expected)),
+    says: (expected) => within(WAIT_MS, `${name} to say ${expected}`, nextLine(lines, expected)),
     type(line) {
       child.stdin.write(`${line}\n`)
       child.stdin.flush()
     },
     interrupt() {
       child.kill('SIGINT')
-      return within(LINE_MS_MAX, `the end of ${name}`, child.exited)
+      return within(WAIT_MS, `the end of ${name}`, child.exited)
     },
     async stop() {
       child.kill('SIGKILL')

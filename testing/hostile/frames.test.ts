@@ -10,9 +10,9 @@ const watch = (rest: string) => `{"type":"watch",${rest}}`
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const ids = (count: number) => Array.from({ length: count }, (_, index) => index.toString(36))
 
+/** How frames go wrong; input/schemas.test.ts has every bad value of every field. */
 const bad: [string, string | Uint8Array, ErrorCode][] = [
   ['nothing', '', 'bad_frame'],
-  ['words', 'hello', 'bad_frame'],
   ['half an object', '{"type":"leave"', 'bad_frame'],
   ['an object and more', '{"type":"leave"} {"type":"leave"}', 'bad_frame'],
   ['an object with a comment', '{"type":"leave"/* now */}', 'bad_frame'],
@@ -20,15 +20,10 @@ const bad: [string, string | Uint8Array, ErrorCode][] = [
   ['a byte order mark', '\ufeff{"type":"leave"}', 'bad_frame'],
   ['null characters', '\0\0\0\0', 'bad_frame'],
   ['null', 'null', 'bad_frame'],
-  ['true', 'true', 'bad_frame'],
-  ['a number', '4400', 'bad_frame'],
-  ['not a number', 'NaN', 'bad_frame'],
   ['a string', '"leave"', 'bad_frame'],
   ['a list', '[]', 'bad_frame'],
-  ['a list of frames', '[{"type":"leave"}]', 'bad_frame'],
   ['no type', '{}', 'bad_frame'],
   ['a number for a type', '{"type":1}', 'bad_frame'],
-  ['null for a type', '{"type":null}', 'bad_frame'],
   ['a list for a type', '{"type":["leave"]}', 'bad_frame'],
   ['an inherited type', '{"__proto__":{"type":"leave"}}', 'bad_frame'],
   ['lists 30,000 deep', deep(30_000), 'bad_frame'],
@@ -37,59 +32,31 @@ const bad: [string, string | Uint8Array, ErrorCode][] = [
   ['binary noise', Uint8Array.from({ length: 300 }, (_, index) => index), 'bad_frame'],
   ['an unknown type', '{"type":"shutdown"}', 'unknown_type'],
   ['a type in capitals', '{"type":"LEAVE"}', 'unknown_type'],
-  ['a type with a blank', '{"type":"leave "}', 'unknown_type'],
   ['an empty type', '{"type":""}', 'unknown_type'],
   ['a type of the server', '{"type":"presence_change","changes":[]}', 'unknown_type'],
   ['the type __proto__', '{"type":"__proto__"}', 'unknown_type'],
-  ['the type constructor', '{"type":"constructor"}', 'unknown_type'],
   ['the type of half a character', '{"type":"\\ud800"}', 'unknown_type'],
   ['a type of 60,000 letters', `{"type":"${'x'.repeat(60_000)}"}`, 'unknown_type'],
-  ['a heartbeat without activity', '{"type":"heartbeat"}', 'bad_request'],
   ['a heartbeat asleep', '{"type":"heartbeat","activity":"asleep"}', 'bad_request'],
-  ['watching nobody in particular', '{"type":"watch"}', 'bad_request'],
+  ['watching without ids', '{"type":"watch"}', 'bad_request'],
   ['watching a string', watch('"user_ids":"bob"'), 'bad_request'],
-  ['watching null', watch('"user_ids":null'), 'bad_request'],
-  ['watching an object', watch('"user_ids":{"0":"bob","length":1}'), 'bad_request'],
   ['watching a number', watch('"user_ids":[1]'), 'invalid_id'],
   ['watching nested lists', watch(`"user_ids":[${deep(20_000)}]`), 'invalid_id'],
   ['watching half a character', watch('"user_ids":["bob","\\ud83d"]'), 'invalid_id'],
-  ['watching an empty id', watch('"user_ids":["bob",""]'), 'invalid_id'],
-  ['watching a null character', watch('"user_ids":["bob\\u0000"]'), 'invalid_id'],
-  ['watching 129 bytes', watch(`"user_ids":["${'x'.repeat(129)}"]`), 'invalid_id'],
-  ['watching 501 people', watch(`"user_ids":${JSON.stringify(ids(501))}`), 'watch_limit'],
-  ['watching 10,000 people', watch(`"user_ids":${JSON.stringify(ids(10_000))}`), 'watch_limit'],
+  ['watching 501 users', watch(`"user_ids":${JSON.stringify(ids(501))}`), 'watch_limit'],
   ['knowing null', watch('"user_ids":["bob"],"known":null'), 'bad_request'],
-  ['knowing a list', watch('"user_ids":["bob"],"known":[1]'), 'bad_request'],
-  ['knowing texts', watch('"user_ids":["bob"],"known":{"bob":"1"}'), 'bad_request'],
   ['knowing the infinite', watch('"user_ids":["bob"],"known":{"bob":1e999}'), 'bad_request'],
   ['knowing too deep', watch(`"user_ids":["bob"],"known":{"bob":${deep(20_000)}}`), 'bad_request'],
-  ['unwatching a string', '{"type":"unwatch","user_ids":"bob"}', 'bad_request'],
-  ['unwatching numbers', '{"type":"unwatch","user_ids":[7]}', 'invalid_id'],
-  ['availability of nothing', '{"type":"set_availability"}', 'invalid_status'],
   ['availability offline', '{"type":"set_availability","status":"offline"}', 'invalid_status'],
   ['the alias with nonsense', '{"type":"set_status","status":{"toString":"busy"}}', 'invalid_status'],
   ['away until the past', '{"type":"set_availability","status":"away","expires_at":5}', 'invalid_expiry'],
-  ['away until whenever', '{"type":"set_availability","status":"away","expires_at":"x"}', 'invalid_expiry'],
-  ['away until infinity', '{"type":"set_availability","status":"away","expires_at":1e999}', 'invalid_expiry'],
   ['a status of 141 letters', `{"type":"set_custom_status","text":"${'x'.repeat(141)}"}`, 'text_too_long'],
-  [
-    'a status of 60,000 emoji',
-    `{"type":"set_custom_status","text":"${'🙂'.repeat(15_000)}"}`,
-    'text_too_long',
-  ],
   [
     'an emoji of 33 bytes',
     `{"type":"set_custom_status","text":"a","emoji":"${'x'.repeat(33)}"}`,
     'text_too_long',
   ],
   ['half a character as status', '{"type":"set_custom_status","text":"\\udfff"}', 'bad_request'],
-  ['a null character as status', '{"type":"set_custom_status","text":"a\\u0000"}', 'bad_request'],
-  ['an object as status', '{"type":"set_custom_status","text":{"length":1}}', 'bad_request'],
-  [
-    'a status until the past',
-    '{"type":"set_custom_status","text":"a","expires_at":"1999-01-01"}',
-    'invalid_expiry',
-  ],
 ]
 
 describe('a bad frame is answered, changes nothing and does not end the connection', () => {
@@ -159,7 +126,7 @@ describe('references', () => {
 })
 
 describe('names that every object has', () => {
-  test('[W9] as ids and as keys of what is known they are people like any other', async () => {
+  test('[W9] as ids and as keys of known versions they are ordinary users', async () => {
     await scene.unharmed(async () => {
       const client = await scene.attacker()
       const names = ['__proto__', 'constructor', 'toString', 'bob']

@@ -120,32 +120,6 @@ describe('sessions of one user', () => {
 })
 
 describe('watching', () => {
-  test('[W1] up to the limit is fine, and over it nothing changes', async () => {
-    await scene.unharmed(async () => {
-      const before = await scene.stats()
-      const client = await scene.attacker()
-      client.send({ type: 'watch', user_ids: ids(WATCH_LIMIT - 1) })
-      expect((await client.next('presence_state')).states).toHaveLength(WATCH_LIMIT - 1)
-      // One is new in the first, two in the second; those watched already do not count again.
-      client.send({ type: 'watch', user_ids: [...ids(WATCH_LIMIT - 1), 'x1', 'x2'] })
-      expect((await client.next('error')).code).toBe('watch_limit')
-      expect((await scene.stats()).watches).toBe(before.watches + WATCH_LIMIT - 1)
-      client.send({ type: 'watch', user_ids: [...ids(WATCH_LIMIT - 1), 'x1', 'x1'] })
-      expect((await client.next('presence_state')).states).toHaveLength(WATCH_LIMIT)
-      client.send({ type: 'watch', user_ids: ['x2'] })
-      expect((await client.next('error')).code).toBe('watch_limit')
-      client.send({ type: 'unwatch', user_ids: ['x1', 'not-watched'] })
-      client.send({ type: 'watch', user_ids: ['x2'] })
-      await client.next('presence_state')
-      client.close()
-      await client.closed
-      expect(await scene.stats()).toMatchObject({
-        watches: before.watches,
-        watched_users: before.watched_users,
-      })
-    })
-  })
-
   test('[W1] 10,000 at once, and 10,000 times the same', async () => {
     await scene.unharmed(async () => {
       const before = await scene.stats()
@@ -172,7 +146,7 @@ describe('watching', () => {
 describe('a reader that asks and does not read', () => {
   const patient = useHostileScene({ frames_per_second: 100_000 })
 
-  test('[W6] is cut off once too much is waiting for it, and slows nobody', async () => {
+  test('[W6] is cut off once too much waits for it, and slows no other client', async () => {
     await patient.unharmed(async () => {
       const before = await patient.stats()
       const raw = await patient.rawAttacker()

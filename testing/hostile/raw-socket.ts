@@ -1,6 +1,7 @@
 // Bytes on the wire, below every client library: for requests no library would send and WebSocket
 // frames no library would build. Nothing here follows the rules on behalf of a test.
 import { createConnection, type Socket } from 'node:net'
+import { WAIT_MS } from '../services/within.ts'
 
 export interface RawSocket {
   socket: Socket
@@ -13,8 +14,6 @@ export interface RawSocket {
   write(bytes: string | Uint8Array): void
   end(): void
 }
-
-const WAIT_MS = 5_000
 
 export async function openRaw(url: string): Promise<RawSocket> {
   const { hostname, port } = new URL(url)

@@ -267,7 +267,7 @@ describe('what is hardly a request', () => {
     })
   })
 
-  test('500 silent sockets and 500 half requests keep nobody else from being served', async () => {
+  test('500 silent sockets and 500 half requests do not keep other clients from being served', async () => {
     await scene.unharmed(async () => {
       const sockets = await Promise.all(Array.from({ length: 1_000 }, () => openRaw(scene.url)))
       for (const [index, raw] of sockets.entries()) if (index % 2 === 0) raw.write('GET /healthz HT')

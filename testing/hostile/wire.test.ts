@@ -2,6 +2,7 @@
 // server closes with the code of the standard and nobody else notices.
 import { describe, expect, test } from 'bun:test'
 import { FRAME_BYTES_MAX } from '@greendot/protocol'
+import { until, WAIT_MS } from '../services/within.ts'
 import {
   closeCodeOf,
   OPCODE,
@@ -136,11 +137,8 @@ describe('what breaks the rules of WebSocket ends that connection only', () => {
         raw.end()
         await raw.closed
       }
-      for (let look = 0; look < 200; look++) {
-        if ((await scene.stats()).connections === before.connections) return
-        await Bun.sleep(5)
-      }
-      throw new Error('the server still counts connections that are gone')
+      const isBack = async () => (await scene.stats()).connections === before.connections
+      await until(WAIT_MS, 'the end of connections that are gone', isBack)
     })
   })
 })

@@ -120,7 +120,7 @@ describe('availability', () => {
     expect(back.body).toMatchObject({ availability: 'auto', availability_expires_at: null })
   })
 
-  test('[S1] it is what others see of somebody who is here', async () => {
+  test('[S1] it is what others see of a connected user', async () => {
     const person = await connect(server.url, userId, { platform: 'web' })
     for (const status of ['busy', 'away', 'busy', 'online'] as const) {
       const { body } = await put(AVAILABILITY, { status })
@@ -146,34 +146,15 @@ describe('availability', () => {
 
 describe('refusals change nothing', () => {
   const past = () => Date.now() - 1_000
+  // One for each code and route; input/schemas.test.ts has every bad value.
   const refused: [string, string, () => unknown, ErrorCode][] = [
     ['141 letters', STATUS, () => ({ text: 'x'.repeat(141) }), 'text_too_long'],
-    ['141 emoji', STATUS, () => ({ text: '🙂'.repeat(141) }), 'text_too_long'],
-    ['an emoji of 33 bytes', STATUS, () => ({ text: 'fine', emoji: `${'🙂'.repeat(8)}!` }), 'text_too_long'],
     ['a number for a text', STATUS, () => ({ text: 5, emoji: '🙂' }), 'bad_request'],
-    ['half a character', STATUS, () => ({ text: '\ud83d' }), 'bad_request'],
-    ['a null character', STATUS, () => ({ text: 'a\0b' }), 'bad_request'],
     ['an expiry in the past', STATUS, () => ({ text: 'new', expires_at: past() }), 'invalid_expiry'],
-    [
-      'an ISO expiry in the past',
-      STATUS,
-      () => ({ text: 'new', expires_at: '2001-01-01' }),
-      'invalid_expiry',
-    ],
-    ['an expiry in words', STATUS, () => ({ text: 'new', expires_at: 'tomorrow' }), 'invalid_expiry'],
-    ['an expiry in seconds and a half', STATUS, () => ({ text: 'new', expires_at: 1.5 }), 'invalid_expiry'],
-    ['an expiry beyond all dates', STATUS, () => ({ text: 'new', expires_at: 1e300 }), 'invalid_expiry'],
     ['a past expiry on clearing', STATUS, () => ({ expires_at: past() }), 'invalid_expiry'],
     ['a list', STATUS, () => [], 'bad_request'],
-    ['null', STATUS, () => null, 'bad_request'],
-    ['a text alone', STATUS, () => 'new', 'bad_request'],
-    ['no status', AVAILABILITY, () => ({}), 'invalid_status'],
     ['status offline', AVAILABILITY, () => ({ status: 'offline' }), 'invalid_status'],
-    ['status in capitals', AVAILABILITY, () => ({ status: 'Busy' }), 'invalid_status'],
-    ['status of a list', AVAILABILITY, () => ({ status: ['busy'] }), 'invalid_status'],
-    ['status __proto__', AVAILABILITY, () => ({ status: '__proto__' }), 'invalid_status'],
     ['busy until before', AVAILABILITY, () => ({ status: 'busy', expires_at: past() }), 'invalid_expiry'],
-    ['busy until never', AVAILABILITY, () => ({ status: 'busy', expires_at: {} }), 'invalid_expiry'],
     ['a number', AVAILABILITY, () => 7, 'bad_request'],
   ]
   test.each(refused)('[S1, S3] %s', async (_, path, body, code) => {

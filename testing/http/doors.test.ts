@@ -146,7 +146,7 @@ describe('paths and methods', () => {
     }
   })
 
-  test('the path of the WebSocket says so to whoever comes without one', async () => {
+  test('the path of the WebSocket says so to a plain request', async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
       expectProblem(await call(dev.url, method, '/api/v1/ws', { token: 'dev:alice' }), 'bad_request')
     }

@@ -55,7 +55,7 @@ afterAll(() => server.stop())
 const read = <Body>(path: string) => call<Body>(server.url, 'GET', path, { token: SERVER_KEY })
 
 describe('ids', () => {
-  test.each(IDS)('%p is a person like any other', async (id) => {
+  test.each(IDS)('%p is an id of an ordinary user', async (id) => {
     const path = `/api/v1/presence/${encodeURIComponent(id)}`
     expect((await read(path)).body).toStrictEqual(unknown(id))
 
@@ -94,7 +94,7 @@ describe('ids', () => {
     watcher.close()
   })
 
-  test('ids that look alike are different people', async () => {
+  test('ids that look alike are different users', async () => {
     const composed = await connect(server.url, '', { token: userToken('caf\u00e9') })
     const { body } = await read<QueriedPresence[]>(
       `/api/v1/presence?user_ids=${encodeURIComponent('caf\u00e9,cafe\u0301,CAF\u00c9,caf\u00e9x')}`,
@@ -114,11 +114,11 @@ describe('ids', () => {
     'x'.repeat(129),
     '%F0%9F%99%82'.repeat(33),
   ]
-  test.each(NOT_IN_PATHS)('/api/v1/presence/%s names nobody', async (segment) => {
+  test.each(NOT_IN_PATHS)('/api/v1/presence/%s is no id', async (segment) => {
     expectProblem(await read(`/api/v1/presence/${segment}`), 'invalid_id')
   })
 
-  test('people who are called like a route are read by query', async () => {
+  test('users whose id is the name of a route are read by query', async () => {
     const { body } = await read<QueriedPresence[]>('/api/v1/presence?user_ids=query,status,availability')
     expect(body).toEqual([unknown('query'), unknown('status'), unknown('availability')] as never)
   })

@@ -1,13 +1,13 @@
-// Calls operations as their document says, and holds every answer to it: a documented status, the
-// documented media type, a body that fits its schema and has no field that is not documented.
+// Calls operations as documented and checks every answer: a documented status, the documented media type, and
+// a body that matches its schema without undocumented fields.
 import { expectProblem } from './calls.ts'
-import { createSchemaChecker, type SchemaChecker } from './json-schema.ts'
 import type { Document, Operation } from './openapi-document.ts'
+import { createSchemaChecker, type SchemaChecker } from './openapi-schemas.ts'
 
 export interface Request {
-  /** By name; encoded on the way, and lists get their commas. */
+  /** By name; encoded, and lists joined by commas. */
   params?: Record<string, unknown>
-  /** What is in the query and not declared as a parameter. */
+  /** Undeclared query parameters. */
   query?: Record<string, unknown>
   token?: string | null
   /** Sent as JSON. */
@@ -28,7 +28,7 @@ export interface Answer {
 
 export interface Driver {
   checker: SchemaChecker
-  /** Sends it and throws unless the answer is as documented. */
+  /** Sends the request and throws unless the answer is as documented. */
   drive(operation: Operation, request: Request): Promise<Answer>
 }
 
@@ -43,7 +43,7 @@ export function createDriver(url: string, document: Document): Driver {
     if (documented.content === undefined) return text === '' ? [] : ['a body is not documented']
     const content = documented.content[type]
     if (content === undefined) return [`${status} as "${type}" is not documented`]
-    // Without a body, or without an end.
+    // HEAD has no body, and a stream has no end.
     if (method === 'HEAD' || type === EVENT_STREAM) return []
     return checker.problemsOfAnswer(content.schema, isJson(type) ? body : text)
   }

@@ -1,7 +1,7 @@
-// Values from JSON Schemas: ones that fit, made from the examples where there are any, and ones that are
-// wrong in every way we can think of, in every place they have. All from one seed.
+// Values from JSON Schemas: valid ones, from the examples where there are any, and wrong ones, with every place
+// replaced by every odd value. All from one seed.
 import type { Noise } from '../hostile/noise.ts'
-import type { JsonSchema, SchemaChecker } from './json-schema.ts'
+import type { JsonSchema, SchemaChecker } from './openapi-schemas.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -46,7 +46,7 @@ function textOf({ minLength = 1, maxLength = 12, pattern }: JsonSchema, noise: N
   const length = between(min, Math.min(min + 12, Number(maxLength)), noise)
   const text = Array.from({ length }, () => noise.pick([...LETTERS])).join('')
   if (pattern === undefined || new RegExp(String(pattern), 'u').test(text)) return text
-  // The only other texts with a form of their own are instants.
+  // The only other texts with a pattern are instants.
   return `20${noise.number(90) + 10}-01-0${1 + noise.number(9)}`
 }
 
@@ -106,10 +106,10 @@ const ODD_VALUES = [
 ]
 export const oddTexts: readonly string[] = ODD_TEXTS
 
-/** As many ids; a call takes 1,000 and not one more. */
+/** A list of ids; a call takes at most 1,000. */
 export const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `u${index}`)
 
-/** The value with each of its places taken away or replaced by each odd value, and itself replaced. */
+/** The value with each place removed or replaced by each odd value, and itself replaced. */
 export function* wrongs(value: unknown, noise: Noise): Generator<unknown> {
   yield* ODD_VALUES
   yield* ODD_TEXTS

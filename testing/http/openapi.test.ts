@@ -1,13 +1,13 @@
-// The OpenAPI document against the server it describes. Every operation is found in the document and
-// driven by it, with input that fits and with input that does not: a route that is added later is
-// driven too. A failure names its seed; run with FUZZ_SEED=<seed> to get it again.
+// The OpenAPI document against the server it describes. Every operation of the document is called with valid
+// and with invalid input, so a route that is added later is tested too. A failure names its seed; run with
+// FUZZ_SEED=<seed> to replay it.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
 import { createNoise, fuzzSeed } from '../hostile/noise.ts'
 import { startServer } from '../server.ts'
-import type { JsonSchema } from './json-schema.ts'
-import { documentShape, type Operation, operationsOf, type Parameter } from './openapi-document.ts'
+import { type Operation, operationsOf, type Parameter, parseDocument } from './openapi-document.ts'
 import { createDriver, type Request } from './openapi-driver.ts'
+import type { JsonSchema } from './openapi-schemas.ts'
 import { fitting, many, oddTexts, wrongs } from './openapi-values.ts'
 import { registeredRoutes } from './registered-routes.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, unsigned, userToken } from './tokens.ts'
@@ -15,13 +15,13 @@ import { SERVER_KEY, secondsFromNow, securedSettings, sign, unsigned, userToken 
 const FITTING_CALLS = 20
 const AT_ONCE = 20
 
-// Started here, not before the tests: which tests there are is in the document. With few sessions a
-// user, so that this limit is met too.
+// Started here, because the document defines the tests. Few sessions per user, so that this limit is reached
+// too.
 const server = await startServer({ ...securedSettings, sessions_per_user: 4 })
 afterAll(() => server.stop())
 const fetched = await fetch(`${server.url}/openapi.json`)
 const text = await fetched.text()
-const document = documentShape.parse(JSON.parse(text))
+const document = await parseDocument(text)
 const operations = operationsOf(document)
 const { checker, drive } = createDriver(server.url, document)
 const seed = fuzzSeed()
@@ -29,12 +29,12 @@ const seed = fuzzSeed()
 const named = (list: Operation[]) => list.map((operation) => [operation.name, operation] as const)
 const withBody = operations.filter(({ body }) => body !== null)
 
-/** A token of whoever may call; of a user where both may. */
+/** A token of a permitted caller; of a user where both are permitted. */
 function tokenFor({ who }: Operation, userId: string): string | null {
   return who === 'anyone' ? null : who === 'server' ? SERVER_KEY : userToken(userId)
 }
 
-/** A call that fits, of nobody in particular, with what must be sent and nothing else. */
+/** A valid call with required input only. */
 function usual(operation: Operation, userId: string, noise = createNoise(seed)): Request {
   const required = operation.parameters.filter((parameter) => parameter.required)
   const params = required.map(({ name, schema }) => [name, fitting(schema, checker, noise)])
@@ -45,7 +45,7 @@ function usual(operation: Operation, userId: string, noise = createNoise(seed)):
   }
 }
 
-/** Every body has an example, which is also what people copy. */
+/** Every body has an example. */
 function exampleOf(schema: JsonSchema): unknown {
   const [example] = (checker.resolve(schema).examples as unknown[] | undefined) ?? []
   if (example === undefined) throw new Error(`no example in ${JSON.stringify(schema)}`)
@@ -76,7 +76,7 @@ describe('the document', () => {
     expect(await (await fetch(`${server.url}/openapi.json`)).text()).toBe(text)
   })
 
-  test('[X8] has every route of the server, for whom it is for, and nothing else', async () => {
+  test('[X8] has every route of the server with its callers, and no other', async () => {
     const described = operations.map(({ method, path, who }) => `${method} ${path} for ${who}`)
     const registered = (await registeredRoutes()).map(
       ({ method, path, who }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')} for ${who}`,
@@ -84,7 +84,24 @@ describe('the document', () => {
     expect(described.sort()).toEqual(registered.sort())
   })
 
-  test('[X8] names its parts once, and nothing is named that is not used', () => {
+  test('[X8] describes every operation and answer in the same way', () => {
+    expect(document.info).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      summary: expect.any(String),
+      description: expect.any(String),
+      license: { name: 'MIT', identifier: 'MIT' },
+    })
+    for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+      expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]+$/)
+      expect(operation.summary).toMatch(/^.+[^.]$/)
+      expect(operation.tags).toHaveLength(1)
+    }
+    for (const name of Object.keys(document.components.schemas)) expect(name).toMatch(/^[A-Z][A-Za-z]+$/)
+    for (const { description } of operations.flatMap(({ responses }) => [...responses.values()]))
+      expect(description).not.toBe('')
+  })
+
+  test('[X8] has unique names, and no unused components', () => {
     const ids = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId),
     )
@@ -119,7 +136,7 @@ describe('the document', () => {
     }
   })
 
-  test('[X8] has only examples and defaults that its own schemas take', () => {
+  test('[X8] has only examples and defaults that are valid for their schemas', () => {
     let checked = 0
     for (const schema of schemasIn(JSON.parse(text))) {
       const { examples = [], default: usually, ...rest } = schema
@@ -132,7 +149,7 @@ describe('the document', () => {
   })
 })
 
-/** Whatever has examples or a default is a schema. */
+/** An object with examples or a default is a schema. */
 function* schemasIn(value: unknown): Generator<JsonSchema> {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray((value as JsonSchema).examples) || 'default' in value) yield value as JsonSchema
@@ -140,16 +157,16 @@ function* schemasIn(value: unknown): Generator<JsonSchema> {
 }
 
 describe(`every operation, with FUZZ_SEED=${seed}`, () => {
-  test.each(named(operations))('[X8] %s answers what it says to what it asks for', async (_, operation) => {
+  test.each(named(operations))('[X8] %s answers a valid request as documented', async (_, operation) => {
     const answer = await drive(operation, usual(operation, 'usual'))
-    // Of somebody who is not there, even the best request finds nothing.
+    // A valid request for something that does not exist gets 404.
     if (answer.status !== 404) expect(answer.status).toBeLessThan(300)
     if (operation.method !== 'GET') return
     const head = await drive(operation, { ...usual(operation, 'usual'), method: 'HEAD' })
     expect([head.status, head.text]).toEqual([answer.status, ''])
   })
 
-  test.each(named(operations))('[X8] %s with anything that fits its schemas', async (_, operation) => {
+  test.each(named(operations))('[X8] %s with random valid input', async (_, operation) => {
     const noise = createNoise(seed)
     const requests = Array.from({ length: FITTING_CALLS }, (): Request => {
       const params = operation.parameters
@@ -163,14 +180,14 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
     await driveAll(operation, requests)
   })
 
-  test.each(named(withBody))('[X8] %s with bodies that are wrong in every place', async (_, operation) => {
+  test.each(named(withBody))('[X8] %s refuses bodies that are wrong in any place', async (_, operation) => {
     const schema = operation.body!
     const request = usual(operation, 'mallory')
     const bodies = [...wrongs(exampleOf(schema), createNoise(seed))]
     expect(bodies.length).toBeGreaterThan(80)
     const requests = bodies.map((body) => ({ ...request, body }))
     await driveAll(operation, requests, ({ body }, status) => {
-      // What the document does not allow is refused; what it allows may be refused for other reasons.
+      // Input that the document does not allow is refused; allowed input may be refused for other reasons.
       if (checker.problems(schema, JSON.parse(JSON.stringify(body))).length > 0) {
         expect({ body, status }).toMatchObject({ status: 400 })
       }
@@ -178,7 +195,7 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
   })
 
   test.each(named(withBody))(
-    '[X8] %s with bodies that are no JSON, too large or too deep',
+    '[X8] %s refuses bodies that are not JSON, too large or too deep',
     async (_, operation) => {
       const request = { ...usual(operation, 'mallory'), body: undefined }
       const good = JSON.stringify(exampleOf(operation.body!))
@@ -191,7 +208,7 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
         ['<a/>', 400],
         [new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 400],
         [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 400],
-        // A field nobody knows is ignored, however deep it goes.
+        // An unknown field is ignored, however deep it is.
         [`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, isNothingRequired ? 200 : 400],
         [good.padEnd(BODY_BYTES_MAX + 1), 413],
       ]
@@ -209,7 +226,7 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
   )
 
   const withParameters = operations.filter(({ parameters }) => parameters.length > 0)
-  test.each(named(withParameters))('[X8] %s with parameters that are wrong', async (_, operation) => {
+  test.each(named(withParameters))('[X8] %s refuses wrong parameters', async (_, operation) => {
     const request = {
       ...usual(operation, 'mallory'),
       ...(operation.who === 'user' ? {} : { token: SERVER_KEY }),
@@ -227,7 +244,7 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
     })
     await driveAll(operation, requests, (sent, status) => {
       const { isWrong, params } = sent as (typeof requests)[number]
-      // A URL that is too long does not get past the parser.
+      // The parser refuses a URL that is too long.
       if (isWrong)
         expect({ params, isRefused: [400, 431].includes(status) }).toMatchObject({ isRefused: true })
     })
@@ -245,11 +262,11 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
     ),
     'a token that ended': sign({ sub: 'alice', exp: secondsFromNow(-3600) }),
     'a token without an end': sign({ sub: 'alice' }),
-    'a token of nobody': sign({ exp: secondsFromNow(3600) }),
+    'a token without a user': sign({ exp: secondsFromNow(3600) }),
     'a token longer than tokens are': 'x'.repeat(9_000),
   }
   const closed = operations.filter(({ who }) => who !== 'anyone')
-  test.each(named(closed))('[C6] [X8] %s is closed to those it is not for', async (_, operation) => {
+  test.each(named(closed))('[C6] [X8] %s refuses callers it is not for', async (_, operation) => {
     const request = usual(operation, 'usual')
     for (const token of [null, ...Object.values(forged)]) {
       const answer = await drive(operation, { ...request, token })
@@ -263,26 +280,23 @@ describe(`every operation, with FUZZ_SEED=${seed}`, () => {
     expect((await drive(operation, { ...request, token: others })).status).toBe(403)
   })
 
-  test.each(named(operations))(
-    '[X8] %s shares its path with the documented methods only',
-    async (_, operation) => {
-      const { params = {}, token } = usual(operation, 'usual')
-      const path = operation.path.replace(/\{(\w+)\}/g, (__, name: string) =>
-        encodeURIComponent(String(params[name])),
-      )
-      for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH']) {
-        if (operation.allowed.includes(method)) continue
-        const headers = { authorization: `Bearer ${token}` }
-        const answer = await fetch(server.url + path, { method, headers })
-        expect([method, answer.status]).toEqual([method, 405])
-        expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(operation.allowed.toSorted())
-        expect(await answer.json()).toMatchObject({ code: 'method_not_allowed' })
-      }
-    },
-  )
+  test.each(named(operations))('[X8] %s has no undocumented methods on its path', async (_, operation) => {
+    const { params = {}, token } = usual(operation, 'usual')
+    const path = operation.path.replace(/\{(\w+)\}/g, (__, name: string) =>
+      encodeURIComponent(String(params[name])),
+    )
+    for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH']) {
+      if (operation.allowed.includes(method)) continue
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await fetch(server.url + path, { method, headers })
+      expect([method, answer.status]).toEqual([method, 405])
+      expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(operation.allowed.toSorted())
+      expect(await answer.json()).toMatchObject({ code: 'method_not_allowed' })
+    }
+  })
 })
 
-/** How a parameter arrives: lists are cut at their commas, wherever those come from. */
+/** How a parameter arrives: lists are split at every comma. */
 function sentAs(value: unknown): unknown {
   return Array.isArray(value) ? value.join(',').split(',') : value
 }

@@ -82,7 +82,7 @@ describe('operations', () => {
     await client.closed
   })
 
-  test('[C6] outside dev mode /metrics is for server keys, because counts give people away', async () => {
+  test('[C6] outside dev mode /metrics is for server keys, because counts reveal users', async () => {
     const secured = await startServer(securedSettings)
     const ask = (token?: string) => call(secured.url, 'GET', '/metrics', token === undefined ? {} : { token })
     expectProblem(await ask(), 'unauthorized')
@@ -91,14 +91,14 @@ describe('operations', () => {
     await secured.stop()
   })
 
-  test('[X8] metrics_open gives /metrics, and nothing else, to whoever reaches the port', async () => {
+  test('[X8] metrics_open gives /metrics, and nothing else, to any client', async () => {
     const open = await startServer({ ...securedSettings, metrics_open: true })
     expect((await call(open.url, 'GET', '/metrics')).text).toStartWith('# HELP greendot_')
     expectProblem(await call(open.url, 'GET', '/api/v1/stats'), 'unauthorized')
     await open.stop()
   })
 
-  test('/api/v1/stats counts people, connections and watches, for server keys only', async () => {
+  test('/api/v1/stats counts users, connections and watches, for server keys only', async () => {
     const before = (await get<Stats>('/api/v1/stats', 'dev')).body
     const one = await connect(server.url, 'stats-1')
     const two = await connect(server.url, 'stats-2')

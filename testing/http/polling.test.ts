@@ -66,7 +66,7 @@ describe('polling', () => {
     expect((await ask('dev:dora', ['GET', '/healthz'])).status).toBe(200)
   })
 
-  test('[R5] a bad token is told so, and costs nobody anything', async () => {
+  test('[R5] a bad token is refused and takes no token of a bucket', async () => {
     for (let tries = 0; tries < BURST * 2; tries++)
       expectProblem(await ask('dev:', ['GET', '/api/v1/presence/a']), 'unauthorized')
     await exhaust('dev:fred')
@@ -78,7 +78,7 @@ describe('polling', () => {
   })
 })
 
-describe('through whose eyes', () => {
+describe('viewer_id', () => {
   const PATHS = ['/api/v1/presence?user_ids=a&', '/api/v1/presence/a?', '/presence/batch?user_ids=a&']
 
   test('[S6] a user who says viewer_id is refused, even with their own id', async () => {

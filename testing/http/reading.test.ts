@@ -70,13 +70,13 @@ describe('reading presence', () => {
     expect(asViewer.body).toStrictEqual([bobNow])
   })
 
-  test('[R1] somebody asked for twice is answered twice', async () => {
+  test('[R1] an id asked for twice is answered twice', async () => {
     const { body } = await query<QueriedPresence[]>({ user_ids: ['bob', 'x', 'bob'] })
     expect(body.map(({ user_id }) => user_id)).toEqual(['bob', 'x', 'bob'])
     expect(body[2]).toEqual(body[0]!)
   })
 
-  test('[R2] somebody who left is answered from the archive, with when they were last here', async () => {
+  test('[R2] a user who left is answered from the archive, with last seen', async () => {
     const watcher = await connect(server.url, 'watcher')
     watcher.send({ type: 'watch', user_ids: ['dora'] })
     await watcher.next('presence_state')
@@ -122,7 +122,7 @@ describe('refusals', () => {
   })
 
   const badQueries = ['', '?user_ids=', '?user_id=bob', '?USER_IDS=bob']
-  test.each(badQueries)('[R1] asking for nobody (%p) is a bad request', async (search) => {
+  test.each(badQueries)('[R1] a query without ids (%p) is a bad request', async (search) => {
     expectProblem(await get(`/api/v1/presence${search}`), 'bad_request')
     expectProblem(await get(`/presence/batch${search}`), 'bad_request')
   })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '@greendot/protocol'
 import { connect, openClient } from '../client.ts'
 import { startServer, type TestServer } from '../server.ts'
+import { freePort } from '../services/ports.ts'
 import { call, expectProblem } from './calls.ts'
 import { SECRET, SERVER_KEY, secondsFromNow, securedSettings, sign, unsigned, userToken } from './tokens.ts'
 
@@ -17,37 +18,14 @@ afterAll(() => server.stop())
 const read = (token: string) => call(server.url, 'GET', '/api/v1/presence/alice', { token })
 const hour = () => secondsFromNow(3600)
 
+/** One for each way to be refused; http/auth.test.ts has all of them. */
 const refused: [string, () => string, ErrorCode][] = [
   ['garbage', () => 'garbage', 'unauthorized'],
-  ['three parts of nothing', () => '..', 'unauthorized'],
   ['one that expired', () => sign({ sub: 'alice', exp: secondsFromNow(-10) }), 'token_expired'],
-  ['one that expired long ago', () => sign({ sub: 'alice', exp: 1 }), 'token_expired'],
   ['one of another key', () => sign({ sub: 'alice', exp: hour() }, { secret: `${SECRET}!` }), 'unauthorized'],
-  ['an expired one of another key', () => sign({ sub: 'alice', exp: 1 }, { secret: 'x' }), 'unauthorized'],
   ['alg none', () => unsigned({ sub: 'alice', exp: hour() }), 'unauthorized'],
-  ['alg NONE', () => unsigned({ sub: 'alice', exp: hour() }, 'NONE'), 'unauthorized'],
-  [
-    'alg none with a signature',
-    () => sign({ sub: 'alice', exp: hour() }, { header: { alg: 'none' } }),
-    'unauthorized',
-  ],
-  [
-    'another algorithm with the right key',
-    () => sign({ sub: 'alice', exp: hour() }, { header: { alg: 'HS512' }, hash: 'sha512' }),
-    'unauthorized',
-  ],
-  ['no expiry', () => sign({ sub: 'alice' }), 'unauthorized'],
-  ['an expiry in words', () => sign({ sub: 'alice', exp: 'tomorrow' }), 'unauthorized'],
-  ['no subject', () => sign({ exp: hour() }), 'unauthorized'],
-  ['an empty subject', () => sign({ sub: '', exp: hour() }), 'unauthorized'],
-  ['a subject with a blank', () => sign({ sub: 'a b', exp: hour() }), 'unauthorized'],
-  ['a subject with a comma', () => sign({ sub: 'a,b', exp: hour() }), 'unauthorized'],
-  ['a subject of 129 bytes', () => sign({ sub: 'x'.repeat(129), exp: hour() }), 'unauthorized'],
-  ['a subject that is a number', () => sign({ sub: 7, exp: hour() }), 'unauthorized'],
-  ['claims that are a list', () => sign(['alice']), 'unauthorized'],
-  ['one not valid yet', () => sign({ sub: 'alice', exp: hour(), nbf: secondsFromNow(600) }), 'unauthorized'],
+  ['a subject that is no id', () => sign({ sub: 'a b', exp: hour() }), 'unauthorized'],
   ['the token of dev mode', () => 'dev:alice', 'unauthorized'],
-  ['the server key of dev mode', () => 'dev', 'unauthorized'],
 ]
 
 describe('signed tokens', () => {
@@ -103,8 +81,8 @@ describe('signed tokens', () => {
     expect((await client.next('error')).code).toBe('token_expired')
     const { code, at } = await client.closed
     expect(code).toBe(BAD_TOKEN)
-    // Tokens are looked at four times a second, never before their time.
-    expect(at).toBeWithin(expiresAt * 1000, expiresAt * 1000 + 1_500)
+    // Never before its time.
+    expect(at).toBeGreaterThanOrEqual(expiresAt * 1000)
     other.send({ type: 'heartbeat', activity: 'active', ref: 1 })
     await other.next('ok')
     other.close()
@@ -123,10 +101,8 @@ describe('signed tokens', () => {
 
 describe('a key set that cannot be reached', () => {
   test('[C7] is no fault of the token: 503, and a close that invites to come again', async () => {
-    // Nothing listens on the port of a server that has stopped.
-    const gone = Bun.serve({ port: 0, fetch: () => new Response() })
-    const jwksUrl = `http://127.0.0.1:${gone.port}/keys`
-    await gone.stop(true)
+    // Nothing listens there.
+    const jwksUrl = `http://127.0.0.1:${await freePort()}/keys`
     const keyed = await startServer({ dev: false, jwks_url: jwksUrl })
     const token = sign({ sub: 'alice', exp: hour() }, { header: { alg: 'RS256', kid: 'k' } })
     expectProblem(await call(keyed.url, 'GET', '/api/v1/presence/alice', { token }), 'unavailable')

@@ -19,7 +19,7 @@ const detailOf = async (path: string) => (await read<Problem>(path)).body.detail
 const NOT_UTF8 = ['%FF', 'a%C3', '%C3%28', '%ED%A0%80', '%C0%AF', '%F0%9F%99']
 
 describe('bytes that are no UTF-8', () => {
-  test.each(NOT_UTF8)('%s is nobody in a path', async (id) => {
+  test.each(NOT_UTF8)('%s is no id in a path', async (id) => {
     const paths = [
       `/api/v1/presence/${id}`,
       `/api/v1/public/presence/${id}`,
@@ -31,7 +31,7 @@ describe('bytes that are no UTF-8', () => {
     expectProblem(await call(server.url, 'DELETE', `/api/v1/users/${id}`, { token: 'dev' }), 'invalid_id')
   })
 
-  test.each(NOT_UTF8)('%s is nobody in a query', async (id) => {
+  test.each(NOT_UTF8)('%s is no id in a query', async (id) => {
     const paths = [
       `/api/v1/presence?user_ids=bob,${id}`,
       `/api/v1/presence?user_ids=bob&user_ids=${id}`,
@@ -60,7 +60,7 @@ describe('bytes that are no UTF-8', () => {
     ] as never)
   })
 
-  test('the character that stands for such bytes is a person like any other, next to a parameter that is none', async () => {
+  test('the replacement character is an id, next to a parameter that is none', async () => {
     const { body } = await read<QueriedPresence[]>('/api/v1/presence?user_ids=%EF%BF%BD,b&other=%FF')
     expect(body).toEqual([unknown('\ufffd'), unknown('b')] as never)
     expect((await read('/api/v1/presence/%EF%BF%BD?other=%FF')).body).toEqual(unknown('\ufffd'))

@@ -1,10 +1,10 @@
-// How moves become a history: a beginning in which people take their places, chapters of random steps,
-// and the few rules that keep a step from meaning two things at once. Each rule that is here because
-// of a leak says so; when the leak is mended, the rule can go.
+// How moves become a history: a beginning in which users connect and watch, chapters of random steps, and the few
+// rules that keep a step from meaning two things at once: what is promised must not depend on which of two
+// moves is quicker.
 import fc from 'fast-check'
 import type { SettingsInput } from '../server.ts'
 import type { Move, Said, Step } from './moves.ts'
-import { call, company, decides, erasesHidden, type Moves, opens } from './people.ts'
+import { call, company, decides, erasesHidden, type Moves, opens } from './user-moves.ts'
 
 const { constant, constantFrom, oneof, record, array } = fc
 
@@ -29,7 +29,7 @@ const isListing = (move: Move) => move.does === 'call' && move.path.endsWith('/c
 /**
  * What changes all that the viewer sees, or what they see of themselves, or for how long nothing is seen. What
  * the backend chooses for `hidden`: it is done in order with what they choose themselves. And edits of contact
- * lists, which are written in several turns, one after the other with all that is written.
+ * lists, which are written in several turns.
  */
 function isDecisive(move: Move): boolean {
   if (isErasure(move) || isListing(move) || isChosenForHidden(move) || move.does === 'go invisible')
@@ -39,16 +39,47 @@ function isDecisive(move: Move): boolean {
   return move.does === 'open' || move.does === 'hang up' || (move.does === 'call' && move.method === 'PUT')
 }
 
-/** Each of those in a turn of its own, so that there is no doubt what came first. */
+/** The viewer uses a connection, which answers one thing after the other and takes up a place in an audience. */
+const isOnConnection = (move: Move) => move.who === 'viewer' && move.does !== 'call'
+
+/**
+ * Whether a move can share its turn with others without the result depending on which of them is quicker: what the
+ * viewer does and what others do are apart, the viewer uses one connection at a time, and a decisive move is
+ * alone. What `hidden` does is in any turn.
+ */
+function fitsInto(turn: readonly Move[], move: Move): boolean {
+  if (turn.length === 0) return true
+  if (isDecisive(move) || turn.some(isDecisive)) return false
+  if (move.who === 'hidden') return true
+  if (isOnConnection(move) && turn.some(isOnConnection)) return false
+  return turn.every(({ who }) => who === 'hidden' || (who === 'viewer') === (move.who === 'viewer'))
+}
+
+/** Moves of one step in as few turns as their order allows. */
 function apart(steps: readonly Step[]): Step[] {
   return steps.flatMap(({ moves, passMs }) => {
     const turns: Move[][] = [[]]
     for (const move of moves) {
-      if (isDecisive(move)) turns.push([move], [])
-      else turns.at(-1)!.push(move)
+      if (fitsInto(turns.at(-1)!, move)) turns.at(-1)!.push(move)
+      else turns.push([move])
     }
-    const apart = turns.filter((turn) => turn.length > 0).map((turn): Step => ({ moves: turn, passMs: 0 }))
-    return [...apart, { moves: [], passMs }]
+    const last = turns.length - 1
+    return turns.map((turn, at): Step => ({ moves: turn, passMs: at === last ? passMs : 0 }))
+  })
+}
+
+/** Not longer than that, so that what went before is still under way. */
+const RUNS_ON_MS_MAX = 55
+
+/**
+ * A step goes over into the next without a pause when only `hidden` does something in it: while contacts are looked
+ * up, a snapshot is made or a change waits for its flush, the secret goes on.
+ */
+export function runningOn(steps: readonly Step[]): Step[] {
+  return steps.map((step, at): Step => {
+    const next = steps[at + 1]?.moves ?? []
+    const isSecretNext = next.length > 0 && next.every((move) => move.who === 'hidden' && !isDecisive(move))
+    return isSecretNext && step.passMs <= RUNS_ON_MS_MAX ? { ...step, runsOn: true } : step
   })
 }
 
@@ -124,7 +155,7 @@ export const withErasure: Moves = oneof(
   { weight: 1, arbitrary: constant(erasesHidden) },
 )
 
-/** Whoever is erased does not return. */
+/** A user who is erased does not return. */
 export function withoutTheErased(steps: readonly Step[]): Step[] {
   let isGone = false
   return steps.map(({ moves, passMs }) => {
@@ -137,11 +168,11 @@ export interface Guarding {
   choices: readonly Said[]
   /** Chosen in the very turn in which they first do something. */
   isInSameTurn: boolean
-  /** What the viewer chose, once more: with somebody who is erased goes every list that names them. */
+  /** What the viewer chose, once more: an erasure takes the erased user out of every list. */
   viewerAgain: Move
 }
 
-/** Nobody hides who has not chosen to: before `hidden` first does anything the backend chooses for them. */
+/** Before `hidden` first does anything the backend chooses for them, because without a choice they are visible. */
 export function guarded(steps: readonly Step[], { choices, isInSameTurn, viewerAgain }: Guarding): Step[] {
   let isGuarded = false
   let next = 0

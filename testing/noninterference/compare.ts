@@ -1,13 +1,19 @@
-// Plays a history twice, once as it is and once without its secret, and says where what the viewer got
-// differs: which bytes, over which line, at which instant. Null when there is no difference at all.
+// Plays a history in two worlds at the same time, once as it is and once without its secret, and says where
+// what the viewer got differs. They are compared whenever both worlds are quiet, and have the same time
+// throughout.
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import type { SettingsInput } from '../server.ts'
+import { createNormaliser, firstDifference } from './difference.ts'
+import { createLockstep, type Lockstep } from './lockstep.ts'
 import { HIDDEN_DEVICES, type History, type Move } from './moves.ts'
-import { createStage, type Entry, type Line } from './stage.ts'
-import { createWorld } from './world.ts'
+import { createStage, type Line, type Stage } from './stage.ts'
+import { SOUND, type Weakening } from './weakening.ts'
+import { createWorld, type World } from './world.ts'
 
-/** Long enough for every flush, and for the ids of a stream. */
+/** Long enough for the ids of a stream. */
 const AFTERMATH_MS = 6_000
+/** Enough for two worlds to become quiet after a choice, however slow the archive. */
+const QUIET_MS = 250
 
 const BASE: SettingsInput = {
   dev: true,
@@ -20,13 +26,16 @@ const BASE: SettingsInput = {
   offline_delay_ms: 2_000,
 }
 
-export interface Account {
-  /** Every line the viewer had. */
-  lines: readonly Line[]
-  /** After it what is seen of `hidden` is theirs to see. */
-  comparableUntil: number
-  /** Who was ever told more than nothing about `hidden`. */
-  witnesses: { friend: boolean; viewer: boolean }
+export interface Witnesses {
+  friend: boolean
+  viewer: boolean
+}
+
+export interface Comparison {
+  /** By what the viewer can tell the two worlds apart; null when they cannot. */
+  difference: string | null
+  /** Who was ever told more than nothing of `hidden` in the history as it is. */
+  witnesses: Witnesses
 }
 
 export function configOf(settings: SettingsInput) {
@@ -38,75 +47,131 @@ export function configOf(settings: SettingsInput) {
   return loaded.config
 }
 
-export async function play(history: History, isWithSecret: boolean): Promise<Account> {
-  const { settings, steps, secretFrom, beginsMs = 0, archiveMs = 0 } = history
-  const world = await createWorld({ config: configOf(settings), beginsMs, archiveMs })
+/** A world, its users, and which part of their moves they make. */
+interface Performance {
+  world: World
+  stage: Stage
+  perform(move: Move, position: number): Promise<void>
+}
+
+interface Player {
+  performances: readonly Performance[]
+  /** False when the rest of the history is not to be played. Called whenever all worlds are quiet. */
+  onQuiet(): boolean
+}
+
+async function createPerformance(
+  { settings, secretFrom, archiveMs = 0 }: History,
+  isWithSecret: boolean,
+  weakening: Weakening,
+): Promise<Performance> {
+  const world = await createWorld({ config: configOf(settings), archiveMs, weakening })
   const stage = createStage(world)
-
-  function perform(move: Move, position: number): Promise<void> {
-    const isSecret = position >= secretFrom && move.who === 'hidden'
-    if (!isSecret || isWithSecret) return stage.perform(move)
-    // In the other world they left in the very moment they became invisible.
-    const isLeaving = move.does === 'go invisible' && position === secretFrom
-    return isLeaving ? stage.leaveWith('hidden', HIDDEN_DEVICES) : Promise.resolve()
-  }
-
-  for (const [position, { moves, passMs }] of steps.entries()) {
-    const onStage = moves.filter(({ does }) => does !== 'restart')
-    const done = Promise.all(onStage.map((move) => perform(move, position)))
-    // With a slow database a move takes time, but the next one comes when it comes.
-    if (archiveMs === 0) await world.until(done)
-    if (onStage.length < moves.length) await world.restart()
-    await world.clock.advance(passMs)
-  }
-  await world.clock.advance(AFTERMATH_MS)
-  const lines = stage.linesOf('viewer').map(({ name, entries }) => ({ name, entries: [...entries] }))
-  await world.stop()
-  if (world.complaints.length > 0) throw new Error(`the server complained: ${world.complaints.join('')}`)
-  const invisibleUntil = stage.invisibleUntil()
   return {
-    lines,
-    comparableUntil: invisibleUntil === 0 ? Number.POSITIVE_INFINITY : invisibleUntil,
+    world,
+    stage,
+    perform(move, position) {
+      const isSecret = position >= secretFrom && move.who === 'hidden'
+      if (!isSecret || isWithSecret) return stage.perform(move)
+      // In the other world they left in the very moment they became invisible.
+      const isLeaving = move.does === 'go invisible' && position === secretFrom
+      return isLeaving ? stage.leaveWith('hidden', HIDDEN_DEVICES) : Promise.resolve()
+    },
+  }
+}
+
+async function playIn({ steps, settings }: History, { performances, onQuiet }: Player): Promise<void> {
+  const driven = performances.map(({ world, stage }) => ({
+    clock: world.clock,
+    isBusy: world.isBusy,
+    activity: () => world.activity() + stage.entries(),
+  }))
+  const lockstep = createLockstep(driven, configOf(settings).flushMs)
+  const { stage } = performances[0]!
+  try {
+    for (const [position, { moves, passMs, runsOn }] of steps.entries()) {
+      const onStage = moves.filter(({ does }) => does !== 'restart')
+      await lockstep.until(
+        ...performances.flatMap(({ perform }) => onStage.map((move) => perform(move, position))),
+      )
+      if (onStage.length < moves.length)
+        await lockstep.until(...performances.map(({ world }) => world.restart()))
+      // What is seen of a user who is visible again is theirs to see: nothing is compared from then on.
+      const leftMs = stage.invisibleUntil() - lockstep.now()
+      if (leftMs <= passMs + QUIET_MS) return await playOut(lockstep, leftMs, onQuiet)
+      await lockstep.advance(passMs)
+      if (runsOn === true) continue
+      await lockstep.quiet()
+      if (!onQuiet()) return
+    }
+    await playOut(lockstep, stage.invisibleUntil() - lockstep.now(), onQuiet)
+  } finally {
+    await lockstep.until(...performances.map(({ world }) => world.stop()))
+  }
+}
+
+async function playOut(lockstep: Lockstep, leftMs: number, onQuiet: () => boolean): Promise<void> {
+  const comparableUntil = lockstep.now() + leftMs
+  await lockstep.advance(Math.max(0, Math.min(AFTERMATH_MS, leftMs - QUIET_MS)))
+  await lockstep.quiet()
+  if (lockstep.now() < comparableUntil) onQuiet()
+}
+
+/** The lines of the viewer since this was last called. */
+function createIntervals(stage: Stage): () => Line[] {
+  const taken: number[] = []
+  const normalise = createNormaliser()
+  return () =>
+    normalise(
+      stage.linesOf('viewer').map(({ name, entries }, position) => {
+        const from = taken[position] ?? 0
+        taken[position] = entries.length
+        return { name, entries: entries.slice(from) }
+      }),
+    )
+}
+
+export async function compare(history: History, weakening = SOUND): Promise<Comparison> {
+  const { flushMs } = configOf(history.settings)
+  const real = await createPerformance(history, true, weakening)
+  const imagined = await createPerformance(history, false, weakening)
+  const [inReal, inImagined] = [createIntervals(real.stage), createIntervals(imagined.stage)]
+  let difference: string | null = null
+  await playIn(history, {
+    performances: [real, imagined],
+    onQuiet() {
+      difference = firstDifference(inReal(), inImagined(), { flushMs, hiddenId: 'hidden' })
+      return difference === null
+    },
+  })
+  // A weakened server may complain; that is not what catches it.
+  if (weakening === SOUND) throwComplaints([real.world, imagined.world])
+  const { stage } = real
+  return {
+    difference,
     witnesses: { friend: stage.hasSeen('friend', 'hidden'), viewer: stage.hasSeen('viewer', 'hidden') },
   }
 }
 
-export interface Comparison {
-  /** What the viewer can tell the two by; null when they cannot. */
-  difference: string | null
-  /** Who saw `hidden` in the history as it is. */
-  witnesses: Account['witnesses']
+/** Plays a history as it is, and returns every line of the viewer. */
+export async function play(history: History): Promise<readonly Line[]> {
+  const performance = await createPerformance(history, true, SOUND)
+  let lines: readonly Line[] = []
+  await playIn(history, {
+    performances: [performance],
+    onQuiet() {
+      // Copied, because stopping the world ends every line.
+      lines = performance.stage
+        .linesOf('viewer')
+        .map(({ name, entries }) => ({ name, entries: [...entries] }))
+      return true
+    },
+  })
+  throwComplaints([performance.world])
+  return lines
 }
 
-export async function compare(history: History): Promise<Comparison> {
-  const real = await play(history, true)
-  const imagined = await play(history, false)
-  const texts = [real, imagined].map(({ lines }) => textsOf(lines, real.comparableUntil))
-  return { difference: firstDifference(texts[0]!, texts[1]!), witnesses: real.witnesses }
-}
-
-function firstDifference(real: readonly string[], imagined: readonly string[]): string | null {
-  if (real.length !== imagined.length)
-    return `the viewer can tell: ${real.length} lines, not ${imagined.length}`
-  const at = real.findIndex((text, position) => text !== imagined[position])
-  if (at === -1) return null
-  return `the viewer can tell.\n--- as it is\n${real[at]}\n--- without the secret\n${imagined[at]}`
-}
-
-const SESSION_ID = /"session_id":"([^"]+)"/g
-/** How long to wait before connecting elsewhere is left to chance. */
-const WAIT = /"reconnect_after_ms":\d+/
-
-function textsOf(lines: readonly Line[], comparableUntil: number): string[] {
-  const sessions = new Map<string, string>()
-  // The names of sessions are made up anew by every server; only which is which can be compared.
-  const renamed = (_: string, id: string): string => {
-    if (!sessions.has(id)) sessions.set(id, `session ${sessions.size}`)
-    return `"session_id":"${sessions.get(id)}"`
-  }
-  const comparable = ({ at, text }: Entry): string =>
-    `${at} ${text.replaceAll(SESSION_ID, renamed).replace(WAIT, '"reconnect_after_ms":…')}`
-  return lines.map(({ name, entries }) =>
-    [name, ...entries.filter(({ at }) => at < comparableUntil).map(comparable)].join('\n'),
-  )
+function throwComplaints(worlds: readonly World[]): void {
+  const complaints = worlds.flatMap((world) => world.complaints)
+  if (complaints.length > 0) throw new Error(`the server complained: ${complaints.join('')}`)
 }

@@ -1,5 +1,5 @@
 // Random histories in which the viewer may not see `hidden`, or not any more, while the secret lasts:
-// that is what makes a difference a leak. What each person may see follows from how a history is put
+// that is what makes a difference a leak. What each user may see follows from how a history is put
 // together, never from the evaluator that is to be tried.
 import fc from 'fast-check'
 import type { SettingsInput } from '../server.ts'
@@ -12,6 +12,7 @@ import {
   manners,
   OPEN,
   passMs,
+  runningOn,
   withErasure,
   withoutTheErased,
 } from './chapters.ts'
@@ -32,7 +33,7 @@ import {
   viewerChooses,
   viewerHides,
   viewing,
-} from './people.ts'
+} from './user-moves.ts'
 
 const { constant, constantFrom, oneof, record, array, boolean, subarray } = fc
 
@@ -60,7 +61,7 @@ export const hiddenByChoice: fc.Arbitrary<History> = boolean().chain((isViewerHi
     const viewerAgain = decides('viewer', own)
     const steps = guarded(rest, { choices, isInSameTurn, viewerAgain })
     return beginning([viewerAgain, lists(null, 'viewer', 'PUT', listed)]).map(
-      (begin): History => ({ settings, steps: [...begin, ...steps], secretFrom: 0 }),
+      (begin): History => ({ settings, steps: runningOn([...begin, ...steps]), secretFrom: 0 }),
     )
   })
 })
@@ -87,7 +88,7 @@ export const hiddenByDefault: fc.Arbitrary<History> = record({
   beginning([lists(null, 'viewer', 'PUT', listed)]).map(
     (begin): History => ({
       settings: { ...settings, default_visibility },
-      steps: [...begin, ...rest],
+      steps: runningOn([...begin, ...rest]),
       secretFrom: 0,
     }),
   ),
@@ -136,7 +137,7 @@ export const invisible: fc.Arbitrary<History> = constant(null).chain(() => {
         const vanished: Step = { moves: [vanishing], passMs: vanishedMs }
         const rest = withoutTheErased(after)
         const steps = [...begin, ...before, meanwhile, vanished, ...rest]
-        return { settings, steps, secretFrom: begin.length + before.length + 1 }
+        return { settings, steps: runningOn(steps), secretFrom: begin.length + before.length + 1 }
       },
     ),
   )
@@ -188,7 +189,7 @@ const LOSSES: readonly Loss[] = [
     viewerSettings: viewerChooses,
     listed: listedByViewer,
   },
-  // They show themselves to those who do, and the viewer hides.
+  // They are reciprocal, and the viewer hides.
   {
     before: [decides('hidden', RECIPROCAL), decides('viewer', OPEN)],
     hiding: viewerHides.map((body) => decides('viewer', body)),
@@ -247,21 +248,19 @@ export const lostFromSight: fc.Arbitrary<History> = constantFrom(...LOSSES).chai
     beginning(loss.before, [opens('hidden', 'h1')]).map(
       (begin): History => ({
         settings: { ...settings, ...loss.settings },
-        steps: [...begin, ...before, alone(hiding), ...withoutTheErased(after)],
+        steps: runningOn([...begin, ...before, alone(hiding), ...withoutTheErased(after)]),
         secretFrom: begin.length + before.length + 1,
       }),
     ),
   ),
 )
 
-/** Longer than everything that a move asks the database for. */
-const SETTLED_MS = 50
+/** How long a slow archive takes to answer. */
+const ARCHIVE_MS = [5]
 
-/**
- * The same with a database that takes its time. What begins in one turn is under way together; the next turn
- * comes when all of it is done, so that nobody does anything secret before they are hidden.
- */
-export function slowly(history: History): History {
-  const steps = history.steps.flatMap((step): Step[] => [step, { moves: [], passMs: SETTLED_MS }])
-  return { ...history, steps, secretFrom: 2 * history.secretFrom, archiveMs: 5 }
-}
+/** The same with an archive that takes its time. */
+export const slowly = (histories: fc.Arbitrary<History>): fc.Arbitrary<History> =>
+  record({ history: histories, archiveMs: constantFrom(...ARCHIVE_MS) }).map(({ history, archiveMs }) => ({
+    ...history,
+    archiveMs,
+  }))

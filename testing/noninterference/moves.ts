@@ -5,12 +5,12 @@ import type { SettingsInput } from '../server.ts'
 
 /**
  * `hidden` hides, `viewer` may not see them, `friend` may, `other` is open to all and watched by the
- * viewer as well, `mutual` shows themselves to those who show themselves.
+ * viewer as well, `mutual` is reciprocal.
  */
-export const PEOPLE = ['hidden', 'viewer', 'friend', 'other', 'mutual'] as const
-export type Name = (typeof PEOPLE)[number]
+export const USERS = ['hidden', 'viewer', 'friend', 'other', 'mutual'] as const
+export type Name = (typeof USERS)[number]
 
-/** Versions a client claims to know: none, those it was shown, or one it makes up for everybody. */
+/** Versions a client claims to know: none, those it was shown, or one it makes up for every user. */
 export type Known = 'none' | 'shown' | number
 
 /** Frames and bodies say `expires_in_ms` where the wire has `expires_at`: histories know no instants. */
@@ -37,7 +37,7 @@ export type Move =
   | { does: 'end stream'; who: Name }
   | {
       does: 'call'
-      /** Whose doing it is: a backend that acts for somebody does what they would. Null for its own. */
+      /** The user whose doing it is: a backend that acts for a user does what they would. Null for its own. */
       who: Name | null
       as: 'self' | 'backend' | 'anyone'
       method: 'GET' | 'PUT' | 'POST' | 'DELETE'
@@ -50,6 +50,8 @@ export type Move =
 export interface Step {
   moves: readonly Move[]
   passMs: number
+  /** The next step comes while things are still under way; without it, when everything has been told. */
+  runsOn?: true
 }
 
 export interface History {
@@ -57,9 +59,7 @@ export interface History {
   steps: readonly Step[]
   /** From this step on everything `hidden` does is the secret. */
   secretFrom: number
-  /** How long after a turn of the outbox it begins: on it unless said otherwise, which is the hardest. */
-  beginsMs?: number
-  /** How long the database takes to answer; not at all unless said otherwise. */
+  /** How long the archive takes to answer; not at all unless said otherwise. */
   archiveMs?: number
 }
 

@@ -1,4 +1,4 @@
-// The people of a history in one world: their sockets, their streams, their requests, and a record of
+// The users of a history in one world: their sockets, their streams, their requests, and a record of
 // every byte each of them got and at which instant.
 import {
   type Activity,
@@ -8,7 +8,7 @@ import {
   type ServerFrame,
 } from '@greendot/protocol'
 import type { Opening, Socket } from '../../packages/server/src/gateway/sessions/session-table.ts'
-import { HIDDEN_DEVICES, type Known, type Move, type Name, PEOPLE, type Said } from './moves.ts'
+import { HIDDEN_DEVICES, type Known, type Move, type Name, type Said, USERS } from './moves.ts'
 import type { Call } from './switchboard.ts'
 import type { World } from './world.ts'
 
@@ -19,7 +19,7 @@ export interface Entry {
   text: string
 }
 
-/** One connection, stream or request of somebody, and what came over it. */
+/** One connection, stream or request of a user, and what came over it. */
 export interface Line {
   name: string
   entries: Entry[]
@@ -31,10 +31,12 @@ export interface Stage {
   /** What becomes of `go invisible` in the world where they left. */
   leaveWith(who: Name, devices: readonly string[]): Promise<void>
   linesOf(who: Name): readonly Line[]
-  /** Whether the person was ever told more than nothing about somebody. */
+  /** Whether the user was ever told more than nothing about another. */
   hasSeen(who: Name, userId: string): boolean
-  /** Until then `hidden` stays invisible, if they went. */
+  /** Until then `hidden` stays invisible; without end for a user who never went invisible. */
   invisibleUntil(): number
+  /** How many entries all lines have. */
+  entries(): number
 }
 
 interface Connection {
@@ -45,7 +47,7 @@ interface Connection {
   activity: Activity
 }
 
-interface Person {
+interface User {
   lines: Line[]
   connections: Map<string, Connection>
   streams: Set<ReadableStreamDefaultReader<unknown>>
@@ -56,7 +58,7 @@ interface Person {
   etags: Map<string, string>
 }
 
-const newPerson = (): Person => ({
+const newUser = (): User => ({
   lines: [],
   connections: new Map(),
   streams: new Set(),
@@ -68,13 +70,14 @@ const newPerson = (): Person => ({
 
 export function createStage(world: World): Stage {
   const { clock } = world
-  const people = new Map<Name, Person>(PEOPLE.map((name) => [name, newPerson()]))
+  const users = new Map<Name, User>(USERS.map((name) => [name, newUser()]))
   let invisibleUntil = 0
+  let entries = 0
 
-  const personOf = (who: Name) => people.get(who)!
+  const userOf = (who: Name) => users.get(who)!
 
   function newLine(who: Name, name: string): Line {
-    const { lines } = personOf(who)
+    const { lines } = userOf(who)
     const line = { name: `${name} #${lines.length}`, entries: [] }
     lines.push(line)
     return line
@@ -82,19 +85,20 @@ export function createStage(world: World): Stage {
 
   function record(line: Line, text: string): void {
     line.entries.push({ at: clock.now(), text })
+    entries++
   }
 
-  function take(person: Person, frame: ServerFrame): void {
+  function take(user: User, frame: ServerFrame): void {
     const told: readonly Presence[] =
       frame.type === 'presence_state' ? frame.states : frame.type === 'presence_change' ? frame.changes : []
     for (const { user_id: userId, version } of told) {
-      person.shown.set(userId, version)
-      if (version > 0) person.seen.add(userId)
+      user.shown.set(userId, version)
+      if (version > 0) user.seen.add(userId)
     }
   }
 
   const connectionOf = (who: Name, device: string): Connection | null => {
-    const connection = personOf(who).connections.get(device)
+    const connection = userOf(who).connections.get(device)
     return connection?.isOpen === true ? connection : null
   }
 
@@ -107,7 +111,7 @@ export function createStage(world: World): Stage {
 
   function open({ who, device, platform, activity, isBeating }: Extract<Move, { does: 'open' }>): void {
     hangUp(who, device)
-    const person = personOf(who)
+    const user = userOf(who)
     const line = newLine(who, `socket of ${device}`)
     const opening: Opening = { userId: who, deviceId: device, platform, activity, tokenExpiresAt: null }
     const connection: Connection = {
@@ -115,7 +119,7 @@ export function createStage(world: World): Stage {
         data: opening,
         send(frame: string) {
           record(line, frame)
-          take(person, JSON.parse(frame))
+          take(user, JSON.parse(frame))
           return connection.isStalled ? -1 : frame.length
         },
         close(code: number, reason: string) {
@@ -128,7 +132,7 @@ export function createStage(world: World): Stage {
       isBeating,
       activity: activity ?? 'active',
     }
-    person.connections.set(device, connection)
+    user.connections.set(device, connection)
     world.gateway().sockets.open(connection.socket)
   }
 
@@ -142,15 +146,15 @@ export function createStage(world: World): Stage {
   const withInstants = ({ expires_in_ms: expiresInMs, ...said }: Said): Said =>
     typeof expiresInMs === 'number' ? { ...said, expires_at: clock.now() + expiresInMs } : said
 
-  function knownTo(person: Person, known: Known, userIds: readonly string[]): Said {
+  function knownTo(user: User, known: Known, userIds: readonly string[]): Said {
     if (known === 'none') return {}
-    const versionOf = (userId: string) => (known === 'shown' ? person.shown.get(userId) : known)
+    const versionOf = (userId: string) => (known === 'shown' ? user.shown.get(userId) : known)
     const pairs = userIds.map((userId) => [userId, versionOf(userId)])
     return { known: Object.fromEntries(pairs.filter(([, version]) => version !== undefined)) }
   }
 
   clock.every(BEAT_EVERY_MS, () => {
-    for (const { connections } of people.values()) {
+    for (const { connections } of users.values()) {
       for (const { socket, isOpen, isBeating, activity } of connections.values()) {
         if (!isOpen || !isBeating) continue
         world.gateway().sockets.message(socket, activity === 'active' ? HEARTBEAT_ACTIVE : HEARTBEAT_IDLE)
@@ -167,47 +171,43 @@ export function createStage(world: World): Stage {
   }
 
   async function call(who: Name, request: Call): Promise<void> {
-    const person = personOf(who)
+    const user = userOf(who)
     const line = newLine(who, `${request.method} ${request.path}`)
     const response = await world.http().call(request)
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).sort()
     const text = await response.text()
     record(line, [`status ${response.status}`, ...headers, text].join('\n'))
     const etag = response.headers.get('etag')
-    if (etag !== null) person.etags.set(request.path, etag)
+    if (etag !== null) user.etags.set(request.path, etag)
   }
 
   async function stream(who: Name, userIds: readonly string[], isResumed: boolean): Promise<void> {
-    const person = personOf(who)
+    const user = userOf(who)
     await endStream(who)
     const line = newLine(who, `stream of ${userIds}`)
-    const headers: Record<string, string> = isResumed ? { 'last-event-id': person.lastEventId } : {}
+    const headers: Record<string, string> = isResumed ? { 'last-event-id': user.lastEventId } : {}
     const path = `/api/v1/stream?user_ids=${userIds}`
     const response = await world.http().call({ method: 'GET', path, token: `dev:${who}`, headers })
     record(line, [`status ${response.status}`, ...response.headers].join('\n'))
     const reader = response.body!.getReader()
-    person.streams.add(reader)
-    void follow(person, reader, line)
+    user.streams.add(reader)
+    void follow(user, reader, line)
   }
 
-  async function follow(
-    person: Person,
-    reader: ReadableStreamDefaultReader<unknown>,
-    line: Line,
-  ): Promise<void> {
+  async function follow(user: User, reader: ReadableStreamDefaultReader<unknown>, line: Line): Promise<void> {
     while (true) {
       const { value, done } = await reader.read()
       if (done) return record(line, 'end')
       const text = typeof value === 'string' ? value : new TextDecoder().decode(value as Uint8Array)
       record(line, text)
-      person.lastEventId = /^id: (.*)$/m.exec(text)?.[1] ?? person.lastEventId
+      user.lastEventId = /^id: (.*)$/m.exec(text)?.[1] ?? user.lastEventId
       const frame = /^data: (.*)$/m.exec(text)?.[1]
-      if (frame !== undefined) take(person, JSON.parse(frame))
+      if (frame !== undefined) take(user, JSON.parse(frame))
     }
   }
 
   async function endStream(who: Name): Promise<void> {
-    const { streams } = personOf(who)
+    const { streams } = userOf(who)
     const ended = [...streams]
     streams.clear()
     await Promise.all(ended.map((reader) => reader.cancel()))
@@ -240,7 +240,7 @@ export function createStage(world: World): Stage {
           return say(move.who, move.device, move.frame)
         case 'watch': {
           const { who, device, userIds, known } = move
-          const claimed = knownTo(personOf(who), known, userIds)
+          const claimed = knownTo(userOf(who), known, userIds)
           return say(who, device, { type: 'watch', user_ids: userIds, ...claimed })
         }
         case 'hang up':
@@ -255,7 +255,7 @@ export function createStage(world: World): Stage {
           return endStream(move.who)
         case 'call': {
           const { who, as, method, path, body } = move
-          const etag = personOf(who ?? 'other').etags.get(path)
+          const etag = userOf(who ?? 'other').etags.get(path)
           return call(who ?? 'other', {
             method,
             path,
@@ -267,7 +267,7 @@ export function createStage(world: World): Stage {
         case 'go invisible':
           return goInvisible(move.by, move.expiresInMs)
         case 'restart':
-          throw new Error('a restart concerns everybody; it is not performed on the stage')
+          throw new Error('a restart concerns all users; it is not performed on the stage')
       }
     },
     async leaveWith(who, devices) {
@@ -276,8 +276,9 @@ export function createStage(world: World): Stage {
         call(who, { method: 'POST', path, token: `dev:${who}`, body: { device_id: device } })
       await Promise.all(devices.map(leave))
     },
-    linesOf: (who) => personOf(who).lines,
-    hasSeen: (who, userId) => personOf(who).seen.has(userId),
-    invisibleUntil: () => invisibleUntil,
+    linesOf: (who) => userOf(who).lines,
+    hasSeen: (who, userId) => userOf(who).seen.has(userId),
+    invisibleUntil: () => (invisibleUntil === 0 ? Number.POSITIVE_INFINITY : invisibleUntil),
+    entries: () => entries,
   }
 }

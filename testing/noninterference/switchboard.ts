@@ -8,7 +8,7 @@ export interface Call {
   method: Method
   /** With its query. */
   path: string
-  /** Null for somebody without a name. */
+  /** Null for a caller without a token. */
   token: string | null
   body?: unknown
   headers?: Readonly<Record<string, string>>

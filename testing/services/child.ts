@@ -4,9 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EndingSignal, tellReaper } from './reaper.ts'
-import { within } from './within.ts'
+import { WAIT_MS, within } from './within.ts'
 
-const READY_MS_MAX = 15_000
 const STOP_MS_MAX = 10_000
 const SAID_CHARS_MAX = 4_000
 
@@ -59,7 +58,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     tellReaper({ about: 'ended', pid: child.pid })
   })
   try {
-    await within(READY_MS_MAX, `the start of ${name}`, untilSaid([child.stdout, child.stderr], readyWhen))
+    await within(WAIT_MS, `the start of ${name}`, untilSaid([child.stdout, child.stderr], readyWhen))
   } catch (error) {
     if (running) child.kill(endingSignal)
     throw error
@@ -82,7 +81,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
 }
 
-/** The streams are read to their end in any case: whoever writes must never wait for a reader. */
+/** The streams are read to their end in any case, so that the process never waits for a reader. */
 function untilSaid(streams: ReadableStream<Uint8Array>[], text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = ''

@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Found } from './found.ts'
+import { NO_INSTALLING } from './install.ts'
 
 /** As tested; another version gets a folder of its own. */
 const PACKAGE = 'deno@2.9.6'
@@ -42,6 +43,7 @@ function programIn(folder: string): string | null {
 
 /** Null when it is there now, otherwise why it is not. */
 async function fetchDeno(): Promise<string | null> {
+  if (process.env[NO_INSTALLING]) return 'npm could not fetch it before the tests'
   const npm = Bun.which('npm')
   if (npm === null) return 'there is no npm to fetch it with'
   console.error(`${PACKAGE} is missing: fetching it with npm, once ...`)
@@ -57,11 +59,11 @@ async function fetchDeno(): Promise<string | null> {
   try {
     if (child.signalCode !== null) return `npm was ended after ${INSTALL_MS_MAX / 1000} s`
     if (child.exitCode !== 0) return `npm failed: ${said.trim().split('\n')[0] || child.exitCode}`
-    // In one step, so that nobody finds half of it.
+    // In one step, so that no other process finds half of it.
     renameSync(scratch, join(CACHE, PACKAGE))
     return null
   } catch (error) {
-    // Somebody else may have been quicker, and then it is there.
+    // Another process may have been quicker, and then it is there.
     return programIn(join(CACHE, PACKAGE)) === null ? String(error) : null
   } finally {
     rmSync(scratch, { recursive: true, force: true })

@@ -1,6 +1,10 @@
 // Gets the packages that services need, where this process may: as root on a machine with apt. One
 // installation at a time, each package once per process, a line on stderr before and after. Whatever
-// stands in the way comes back as a reason for the title of the tests that are skipped.
+// stands in the way comes back as a reason for the title of the tests that are skipped. `npm test` installs
+// everything before the first test starts, and its test processes only look (NO_INSTALLING).
+
+/** Set for processes that must take what is there. */
+export const NO_INSTALLING = 'NO_INSTALLING_FOR_TESTS'
 
 const STEP_MS_MAX = 180_000
 const LOCK_MS_MAX = 120_000
@@ -34,6 +38,7 @@ async function installWithApt(name: string): Promise<string | null> {
   const apt = Bun.which('apt-get')
   if (apt === null) return `there is no apt-get to install ${name} with`
   if (process.getuid?.() !== 0) return `only root may install it: apt-get install ${name}`
+  if (process.env[NO_INSTALLING]) return `apt-get could not install ${name} before the tests`
   console.error(`${name} is missing: installing it with apt-get, once, which takes a minute or two ...`)
   const startedAt = performance.now()
   const install = [apt, ...PATIENCE, 'install', '-y', '--no-install-recommends', name]

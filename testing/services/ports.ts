@@ -1,6 +1,6 @@
-// Free ports of the loopback for services that must be told theirs, and must find it free again when
-// they are restarted. They lie below the range from which systems take the near end of outgoing
-// connections (32768 and up on Linux), so nobody comes by one by accident.
+// Free ports of the loopback for services that must be told theirs, and must find it free again when they
+// are restarted. They lie below the range of outgoing connections (32768 and up on Linux), and every test
+// process that runs at the same time has ports of its own, so nothing else takes one in between.
 import { createServer } from 'node:net'
 
 export const LOOPBACK = '127.0.0.1'
@@ -10,13 +10,17 @@ export const REDIS_BUS_OFFSET = 10_000
 const LOWEST = 11_000
 const HIGHEST = 32_767 - REDIS_BUS_OFFSET
 const ATTEMPTS_MAX = 200
+/** Divides the offset of the bus, so that the ports of two processes never meet. */
+const PROCESSES_MAX = 80
 
+const own = Number(process.env.BUN_TEST_WORKER_ID ?? 0) % PROCESSES_MAX
+const places = Math.floor((HIGHEST - LOWEST) / PROCESSES_MAX)
 const taken = new Set<number>()
 
 /** Never the same port twice in one process. With `withBus`, the port of the bus is free as well. */
 export async function freePort(options: { withBus?: boolean } = {}): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1))
+    const port = LOWEST + own + PROCESSES_MAX * Math.floor(Math.random() * places)
     const needed = options.withBus ? [port, port + REDIS_BUS_OFFSET] : [port]
     if (needed.some((one) => taken.has(one))) continue
     for (const one of needed) taken.add(one)

@@ -1,6 +1,6 @@
 // A PostgreSQL server for tests: its own data in a temporary folder, on a free port of the loopback,
-// anybody welcome, nothing forced to disk. It ends with the tests, whatever becomes of them.
-// PostgreSQL refuses to run as root, so root starts it as somebody with fewer rights.
+// without a password, nothing forced to disk. It ends with the tests, whatever becomes of them.
+// PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
 import { chownSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -10,13 +10,11 @@ import { installPackage } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
 import { childrenOf, signalAll, stillRunning } from './processes.ts'
 import { tellReaper } from './reaper.ts'
-import { until, within } from './within.ts'
+import { until, WAIT_MS, within } from './within.ts'
 
 const PROGRAMS = ['postgres', 'initdb']
 const DEBIAN_FOLDER = '/usr/lib/postgresql'
 const UNPRIVILEGED_USERS = ['postgres', 'nobody']
-const INITDB_MS_MAX = 30_000
-const END_MS_MAX = 10_000
 const USER = 'greendot'
 const DATABASE = 'postgres'
 const PASSWORD_FILE = 'password'
@@ -58,7 +56,7 @@ function listFolder(folder: string): string[] {
 export interface PostgresOptions {
   /** As in postgresql.conf, such as `{ max_connections: '20' }`. */
   settings?: Record<string, string>
-  /** Asked of everybody; without one, anybody is let in. */
+  /** Without one, every client is let in. */
   password?: string
 }
 
@@ -74,7 +72,7 @@ export interface Postgres {
   stop(): Promise<void>
   /** Resolves when it and all its processes have ended. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Stops all its processes where they are: connections stay open, nobody answers. */
+  /** Stops all its processes where they are: connections stay open without an answer. */
   pause(): Promise<void>
   resume(): Promise<void>
   /** On the same port with the same data, ended first if it still runs. */
@@ -147,12 +145,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   async function kill(signal: NodeJS.Signals): Promise<void> {
     const all = [child.pid, ...(await childrenOf(child.pid))]
-    // Whoever is paused would not hear it.
+    // A paused process would not take it.
     resume()
     child.signal(signal)
     await child.exited
     // After a kill -9 the others end by themselves, and until then a restart finds its data in use.
-    await until(END_MS_MAX, 'the end of postgres', async () => (await stillRunning(all)).length === 0)
+    await until(WAIT_MS, 'the end of postgres', async () => (await stillRunning(all)).length === 0)
   }
 
   return {
@@ -216,10 +214,10 @@ async function initialise(
     cwd: folder,
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: INITDB_MS_MAX,
+    timeout: WAIT_MS,
     ...(user ?? {}),
   })
-  const said = within(INITDB_MS_MAX, 'initdb', new Response(child.stderr).text())
+  const said = within(WAIT_MS, 'initdb', new Response(child.stderr).text())
   const [complaint, exitCode] = await Promise.all([said, child.exited])
   if (exitCode !== 0) throw new Error(`initdb failed: ${complaint.trim()}`)
 }

@@ -4,7 +4,7 @@
 interface ProcessLine {
   pid: number
   parentPid: number
-  /** Ended, but whoever started it has not taken notice yet. */
+  /** Ended, but its parent has not taken notice yet. */
   isZombie: boolean
 }
 
@@ -25,7 +25,7 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended meanwhile, which is what whoever signals wants.
+      // It has ended meanwhile, which is what signals here are for.
     }
   }
 }

@@ -22,13 +22,13 @@ const FOLDER_RETRY_MS = 100
 /** Where it listens: the writing end of a named pipe. */
 let pipe: number | null = null
 
-/** Once a process has ended its number may soon be somebody else's, so that is to be told as well. */
+/** Once a process has ended another one may get its number, so that is to be told as well. */
 export function tellReaper(line: Line): void {
   pipe ??= startReaper()
   writeSync(pipe, `${JSON.stringify(line)}\n`)
 }
 
-// Its work begins when everybody else's has ended, and so it is nobody's child: `bun --no-orphans`
+// Its work begins when the tests have ended, so it must not be their child: `bun --no-orphans`
 // ends all descendants, and has those that are Bun themselves end with their parent, by a variable.
 // A shell that ends at once leaves it behind; then there is no stream to it but a pipe with a name.
 function startReaper(): number {
@@ -69,14 +69,14 @@ async function reap(): Promise<void> {
     }
   }
   for (const [pid, signal] of living) {
-    // Whoever is stopped hears nothing but a SIGKILL.
+    // A stopped process takes no signal but SIGKILL.
     signalAll([pid, ...(await childrenOf(pid))], 'SIGCONT')
     signalAll([pid], signal)
   }
   for (const folder of folders) await remove(folder)
 }
 
-/** Whoever is just ending may still write into it. */
+/** A process that is just ending may still write into it. */
 async function remove(folder: string): Promise<void> {
   if (!resolve(folder).startsWith(resolve(tmpdir()) + sep)) return
   for (let attempt = 0; attempt < FOLDER_ATTEMPTS_MAX; attempt++) {
@@ -84,7 +84,7 @@ async function remove(folder: string): Promise<void> {
     try {
       return rmSync(folder, { recursive: true, force: true })
     } catch {
-      // Somebody still writes into it; the next attempt comes later.
+      // It is still written to; the next attempt comes later.
     }
   }
 }

@@ -2,10 +2,9 @@
 // together. Ready means agreed: every node tells the same story about all of them.
 import { LOOPBACK } from './ports.ts'
 import { redisCli } from './redis.ts'
-import { until } from './within.ts'
+import { until, WAIT_MS } from './within.ts'
 
 const SLOTS = 16_384
-const MEETING_MS_MAX = 10_000
 
 export type Role = 'master' | 'replica'
 
@@ -30,10 +29,10 @@ export async function formCluster(ports: readonly number[], masters: number): Pr
       await redisCli(port, 'CLUSTER', 'ADDSLOTSRANGE', String(from!), String(to! - 1))
     }),
   )
-  // Everybody meets everybody: hearsay takes longer.
+  // Every node meets every other: gossip takes longer.
   const pairs = ports.flatMap((one, index) => ports.slice(index + 1).map((other) => [one, other] as const))
   await Promise.all(pairs.map(([one, other]) => redisCli(one, 'CLUSTER', 'MEET', LOOPBACK, String(other))))
-  await until(MEETING_MS_MAX, 'the meeting of the nodes', async () => {
+  await until(WAIT_MS, 'the meeting of the nodes', async () => {
     const known = await Promise.all(ports.map(neighboursOf))
     return known.every((all) => all.filter(({ isHealthy }) => isHealthy).length === ports.length)
   })

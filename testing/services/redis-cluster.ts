@@ -7,11 +7,9 @@ import { type Child, newFolder, removeFolder } from './child.ts'
 import { freePort, LOOPBACK } from './ports.ts'
 import { type RedisSettings, redisCli, startRedisChild } from './redis.ts'
 import { followersOf, formCluster, isAgreed, isServing, type Role, roleOf } from './redis-cluster-state.ts'
-import { until } from './within.ts'
+import { until, WAIT_MS } from './within.ts'
 
 const NODE_TIMEOUT_MS = 1_500
-const READY_MS_MAX = 20_000
-const FAILOVER_MS_MAX = 20_000
 
 export interface RedisClusterOptions {
   masters?: number
@@ -95,7 +93,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
 
   async function waitUntilReady(): Promise<void> {
     const ports = running().map(({ port }) => port)
-    await until(READY_MS_MAX, 'getting the cluster ready', () => isAgreed(ports))
+    await until(WAIT_MS, 'getting the cluster ready', () => isAgreed(ports))
     await refreshRoles()
   }
 
@@ -123,12 +121,12 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
       master.child.signal('SIGKILL')
       await master.child.exited
       let promoted = -1
-      await until(FAILOVER_MS_MAX, 'the failover', async () => {
+      await until(WAIT_MS, 'the failover', async () => {
         await refreshRoles()
         promoted = members.findIndex(({ port, role }) => followers.includes(port) && role === 'master')
         return promoted !== -1
       })
-      await until(FAILOVER_MS_MAX, 'the recovery after the failover', async () => {
+      await until(WAIT_MS, 'the recovery after the failover', async () => {
         const serving = await Promise.all(running().map(({ port }) => isServing(port)))
         return serving.every(Boolean)
       })

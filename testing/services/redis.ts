@@ -5,9 +5,7 @@ import { type Child, newFolder, removeFolder, startChild } from './child.ts'
 import type { Found } from './found.ts'
 import { installPackage } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
-import { within } from './within.ts'
-
-const COMMAND_MS_MAX = 10_000
+import { WAIT_MS, within } from './within.ts'
 
 let found: Promise<Found> | null = null
 
@@ -36,8 +34,6 @@ function lookForRedis(): string | null {
 export type RedisSettings = Record<string, string>
 
 export interface RedisOptions {
-  /** Keeps every write in a file, so that a restart finds them again. */
-  appendOnly?: boolean
   settings?: RedisSettings
 }
 
@@ -59,7 +55,7 @@ export interface Redis {
 export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
   const port = await freePort()
   const folder = newFolder('redis')
-  const settings = { appendonly: options.appendOnly ? 'yes' : 'no', ...options.settings }
+  const { settings = {} } = options
   let child = await startRedisChild({ port, folder, settings }).catch((error) => {
     removeFolder(folder)
     throw error
@@ -126,10 +122,10 @@ export async function redisCli(port: number, ...args: string[]): Promise<string>
   const child = Bun.spawn({
     cmd: ['redis-cli', '-e', '-h', LOOPBACK, '-p', String(port), ...args],
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: COMMAND_MS_MAX,
+    timeout: WAIT_MS,
   })
   const [said, complained, exitCode] = await within(
-    COMMAND_MS_MAX,
+    WAIT_MS,
     `redis-cli ${args[0]}`,
     Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]),
   )

@@ -1,5 +1,8 @@
-// Bounds on waiting for services: nothing that tests wait for may take forever, and a wait that
-// fails says what it was for.
+// Bounds on waiting: nothing that tests wait for may take forever, and a wait that fails says what it was
+// for. The bounds end tests that hang; they are generous because the machine may be busy.
+
+/** For anything that a test waits for and that needs no more time of its own. */
+export const WAIT_MS = 30_000
 
 const POLL_MS = 20
 

@@ -1,16 +1,17 @@
 // Tidy rules about imports: data flows one way through the folders, adapters are chosen in one
 // place, nothing goes in circles and nothing lies around unused.
+import { CLIENT, wrongForClientRoom } from './client-rooms.ts'
 import { type Import, importsOf, isTest, type Problem, type TreeFile } from './tree.ts'
 
 const SERVER = 'packages/server/src/'
 const PRESENCE = `${SERVER}presence/`
 const PROTOCOL = 'packages/protocol/'
-const CLIENT = 'packages/client/src/'
 const COMPOSE = `${SERVER}compose.ts`
-/** The command that runs the benchmark: the one file that ships and may know it. */
-const BENCH_DOOR = `${SERVER}cli/bench.ts`
 /** Pure functions without state: presence/ may call them; everything else of platform/ it is handed. */
 const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`])
+/** A program that measures the server from outside and inside, so it may import everything. */
+const BENCH = 'packages/bench/'
+const BENCH_NAME = '@greendot/bench'
 const PROTOCOL_NAME = '@greendot/protocol'
 
 export const SERVER_ROOTS = [`${SERVER}cli.ts`, COMPOSE]
@@ -30,7 +31,8 @@ export function importDirection(files: readonly TreeFile[]): Problem[] {
   return problems
 }
 
-function wrongWay(path: string, { specifier, target, typeOnly }: Import): string | null {
+function wrongWay(path: string, one: Import): string | null {
+  const { specifier, target, typeOnly } = one
   const isBare = target === null
   if (path.startsWith(PROTOCOL)) {
     if (!isBare && target.startsWith(PROTOCOL)) return null
@@ -38,16 +40,21 @@ function wrongWay(path: string, { specifier, target, typeOnly }: Import): string
   }
   if (path.startsWith(CLIENT)) {
     if (isBare ? specifier === PROTOCOL_NAME || isPeerOfClient(specifier) : target.startsWith(CLIENT))
-      return null
+      return wrongForClientRoom(path, one)
     return `imports ${specifier}: the client depends on ${PROTOCOL_NAME} and nothing else`
   }
   if (path.startsWith(PRESENCE)) return wrongForPresence({ specifier, target, typeOnly })
-  if (path === BENCH_DOOR && target?.startsWith('bench/')) return null
-  if (path.startsWith('packages/') && target !== null && /^(testing|bench|examples)\//.test(target)) {
+  if (path.startsWith('packages/') && target !== null && /^(testing|examples)\//.test(target)) {
     return `imports ${specifier}: what ships does not depend on ${target.split('/')[0]}/`
+  }
+  if (path.startsWith('packages/') && !path.startsWith(BENCH) && isBench(specifier, target)) {
+    return `imports ${specifier}: the benchmark is a program of its own, found at run time`
   }
   return null
 }
+
+const isBench = (specifier: string, target: string | null): boolean =>
+  target?.startsWith(BENCH) === true || specifier === BENCH_NAME || specifier.startsWith(`${BENCH_NAME}/`)
 
 /** React is the guest's own copy, and only its entry point needs it. */
 const isPeerOfClient = (specifier: string): boolean => /^react($|\/)/.test(specifier)
@@ -66,7 +73,7 @@ function wrongForPresence({ specifier, target, typeOnly }: Omit<Import, 'line'>)
 /** Whatever sits beside a port.ts is behind that port. */
 function wrongAdapter(path: string, { specifier, target }: Import, ports: Set<string>): string | null {
   if (target === null || !path.startsWith('packages/')) return null
-  if (path === COMPOSE || target.endsWith('/port.ts')) return null
+  if (path === COMPOSE || path.startsWith(BENCH) || target.endsWith('/port.ts')) return null
   const folder = [...ports].find((port) => target.startsWith(`${port}/`))
   if (folder === undefined || path.startsWith(`${folder}/`)) return null
   return `imports ${specifier}: only compose.ts chooses adapters; take the port as an argument`

@@ -1,15 +1,14 @@
-// Puts the parts together for where we are. Here is what is the same everywhere; what only pages have is in
-// in-page.ts.
-import { FOREVER } from './attention.ts'
-import { dialsOf } from './dial.ts'
-import { createDot } from './dot.ts'
-import { createHub } from './hub.ts'
+// Wires the parts that every runtime uses. What only pages use is in tabs/in-page.ts.
+import { FOREVER } from './activity/device-activity.ts'
+import { dialsOf } from './connection/dial.ts'
+import { createHub } from './connection/hub.ts'
+import { soloUplink } from './connection/solo-uplink.ts'
+import type { Address } from './connection/transport.ts'
+import { createDot } from './dot/dot.ts'
 import { ambientRuntime, type Runtime, type Timer } from './platform.ts'
-import type { Address } from './transport.ts'
 import type { ConnectOptions, Dot } from './types.ts'
-import { soloUplink } from './uplinks.ts'
 
-/** Begins at once and keeps at it; see `Dot` for what can be done meanwhile. */
+/** Starts to connect at once and reconnects until `close`. */
 export const connect = (options: ConnectOptions): Dot => connectWith(ambientRuntime(), options)
 
 export function connectWith(ambient: Runtime, options: ConnectOptions): Dot {
@@ -31,8 +30,8 @@ export function connectWith(ambient: Runtime, options: ConnectOptions): Dot {
   const goAlone = () => dot.resume(soloUplink(() => newHub(address, runtime.every, token)))
   if (window) {
     const parts = { runtime, window, options, address, dot, token, newHub, soloUplink }
-    // Without it we are here all the same, only not as clever.
-    import('./in-page.ts').then(({ inhabit }) => inhabit(parts)).catch(goAlone)
+    // If the module cannot be loaded, the page still works, without shared tabs and activity detection.
+    import('./tabs/in-page.ts').then(({ attachToPage }) => attachToPage(parts)).catch(goAlone)
   } else goAlone()
   return dot
 }

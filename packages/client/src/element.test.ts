@@ -1,21 +1,21 @@
-// <green-dot> where there is no page, and what it says. What it does in a page is in
+// <green-dot> outside of a page, and its texts. What it does in a page is in
 // testing/browser/client-element.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describeInEnglish } from './element-look.ts'
+import { describeInEnglish } from './element/look.ts'
 
 const NODE = Bun.which('node')
 
 describe('<green-dot> outside of a page', () => {
-  test('[X3] importing it on a server defines nothing and breaks nothing', async () => {
+  test('[X3] can be imported on a server, and defines nothing there', async () => {
     expect(globalThis.customElements).toBeUndefined()
     const { GreenDot, GreendotConnection } = await import('./element.ts')
     expect([typeof GreenDot.connect, typeof GreendotConnection]).toEqual(['function', 'function'])
   })
 
-  test.skipIf(NODE === null)('[X3] nor does it in Node (skipped where there is no Node)', async () => {
+  test.skipIf(NODE === null)('[X3] can be imported in Node (skipped if there is no Node)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
     try {
       const file = join(folder, 'element.mjs')
@@ -32,7 +32,7 @@ describe('<green-dot> outside of a page', () => {
     }
   })
 
-  test('[X3] a bundler keeps an import that is there for its effect', async () => {
+  test('[X3] a bundler keeps an import without names', async () => {
     const built = await Bun.build({
       entrypoints: ['page.ts'],
       files: { 'page.ts': `import '${import.meta.dir}/element.ts'` },
@@ -42,7 +42,7 @@ describe('<green-dot> outside of a page', () => {
   })
 })
 
-describe('what a dot says', () => {
+describe('the text of a dot', () => {
   test.each([
     ['Bob: online', { label: 'Bob', status: 'online', isStale: false }],
     ['Bob: was offline', { label: 'Bob', status: 'offline', isStale: true }],

@@ -1,9 +1,10 @@
-// <green-dot user="bob">: somebody's presence on any page, without a framework. A dot watches while it is in
-// the document, through the connection it finds (element-connection.ts), and shows what is known
-// (element-look.ts). Importing this defines both elements where there are elements, and elsewhere nothing.
-import { connectPage, ElementBase, findDot, GreendotConnection, onConnections } from './element-connection.ts'
-import { createLook, type Describe, type DotView, describeInEnglish, type Look } from './element-look.ts'
-import { follow, personOf } from './following.ts'
+// <green-dot user="bob">: the presence of a user on any page, without a framework. A dot watches while it is
+// in the document, through the connection it finds (element/connection.ts), and draws it (element/look.ts).
+// Importing this module defines both elements; outside of pages it defines nothing.
+
+import { follow, personOf } from './dot/follow.ts'
+import { connectPage, ElementBase, findDot, GreendotConnection, onConnections } from './element/connection.ts'
+import { createLook, type Describe, type DotView, describeInEnglish, type Look } from './element/look.ts'
 import type { ConnectOptions, Dot, Person } from './types.ts'
 
 export { type Describe, type DotView, GreendotConnection }
@@ -15,25 +16,25 @@ interface Followed {
 }
 
 /**
- * - `user`: whom it shows
- * - `label`: what to call them; their id by default
+ * - `user`: the user to show
+ * - `label`: the name to show; the user id by default
  * - `show-label`: shows the words beside the dot, like "Bob: online"
  *
  * Styled by `--greendot-size`, `--greendot-gap`, a colour for each status (`--greendot-online`, `-away`,
- * `-busy`, `-offline`, `-unknown`, `-stale`), and the parts `dot` (which is also a part by the name of its
- * status, and `stale`) and `label`.
+ * `-busy`, `-offline`, `-unknown`, `-stale`), and the parts `label` and `dot` (which also has its status and
+ * `stale` as part names).
  */
 export class GreenDot extends ElementBase {
   static observedAttributes = ['user', 'label', 'show-label']
   static readonly #mounted = new Set<GreenDot>()
   static #describe: Describe = describeInEnglish
 
-  /** The connection of all dots that have none around them and none of their own. */
+  /** The connection for all dots that have no `dot` property and no `<greendot-connection>` around them. */
   static connect(given: Dot | ConnectOptions): Dot {
     return connectPage(given)
   }
 
-  /** Other words, in whatever language, for all dots of the page. */
+  /** Replaces the texts of all dots on the page, for example with another language. */
   static localize(describe: Describe): void {
     GreenDot.#describe = describe
     for (const one of GreenDot.#mounted) one.#draw()
@@ -49,7 +50,7 @@ export class GreenDot extends ElementBase {
   #followed: Followed | null = null
   #look: Look | null = null
 
-  /** Where this very dot gets its news, for whoever hands connections around in code. */
+  /** A connection for this dot alone. */
   get dot(): Dot | null {
     return this.#ownDot
   }
@@ -79,7 +80,7 @@ export class GreenDot extends ElementBase {
     this.toggleAttribute('show-label', isShown)
   }
 
-  /** What is shown now; undefined while nothing is known. */
+  /** Undefined while nothing is known. */
   get person(): Person | undefined {
     return this.#followed ? personOf(this.#followed.dot, this.#followed.userId) : undefined
   }
@@ -93,7 +94,7 @@ export class GreenDot extends ElementBase {
   }
 
   disconnectedCallback(): void {
-    // One that is only moved, as in a list that is sorted anew, keeps watching.
+    // An element that is only moved, as in a sorted list, keeps watching.
     queueMicrotask(() => {
       if (this.isConnected) return
       GreenDot.#mounted.delete(this)
@@ -106,7 +107,7 @@ export class GreenDot extends ElementBase {
     this.#draw()
   }
 
-  /** A framework may have set these before the element was defined; then they hide what is above. */
+  /** A framework may set properties before the element is defined; these would shadow the accessors. */
   #takeEarlyProperties(): void {
     for (const name of ['dot', 'user', 'label', 'showLabel'] as const) {
       if (!Object.hasOwn(this, name)) continue
@@ -143,8 +144,8 @@ declare global {
   }
 }
 
-// Connections first: a dot that comes alive finds the one around it alive already. A page may load this
-// twice, from two bundles; the first one stays.
+// Connections first, so that a dot finds the one around it. A page may load this module twice, from two
+// bundles; the first definition stays.
 for (const [name, element] of [
   ['greendot-connection', GreendotConnection],
   ['green-dot', GreenDot],

@@ -1,3 +1,3 @@
-// @greendot/client: who is here. Importing it touches nothing; `connect` is the way in.
+// @greendot/client, for browsers, Node, Bun and Deno. Importing it has no side effects.
 export { connect } from './connect.ts'
 export type * from './types.ts'

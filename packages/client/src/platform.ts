@@ -1,8 +1,7 @@
-// The outermost edge: time, chance and whatever the runtime offers, in one object that is handed down.
-// Nothing else in this package reads a global, and this file reads them only when it is called, so that
-// importing the package on a server renders nothing and breaks nothing.
+// Time, randomness and runtime features, in one object that is passed down. Nothing else in this package reads
+// a global, and this file reads them only when called, so that the package can be imported on a server.
 
-/** As good as unique: 36 to the power of 20. */
+/** 36^20 names: unique in practice. */
 const NAME_CHARACTERS = 20
 
 export interface Timer {
@@ -15,9 +14,9 @@ export interface Runtime {
   now(): number
   after(delayMs: number, run: () => void): Timer
   every(intervalMs: number, run: () => void): Timer
-  /** From 0 up to 1. */
+  /** From 0 up to, but not including, 1. */
   random(): number
-  /** A name nobody else has; not a secret. */
+  /** A unique name; not a secret. */
   newName(): string
   fetch(url: string, init: RequestInit): Promise<Response>
   WebSocket: typeof WebSocket | undefined
@@ -48,7 +47,7 @@ export function ambientRuntime(): Runtime {
     fetch: (url, init) => scope.fetch(url, init),
     WebSocket: scope.WebSocket,
     window: typeof document === 'undefined' ? null : window,
-    // Both are there in every runtime that has tabs; Bun and Node have some of it too, and no use for it.
+    // Present in every runtime that has tabs. Bun and Node have parts of them; they are not used there.
     locks: scope.navigator?.locks,
     BroadcastChannel: scope.BroadcastChannel,
   }

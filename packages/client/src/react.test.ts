@@ -1,5 +1,5 @@
-// The hooks where there is no page: on a server, without a provider, and as bytes. What they do in a page is
-// in testing/browser/client-react.test.ts.
+// The hooks on a server and without a provider, and their size. What they do in a page is in
+// testing/browser/client-react.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
@@ -20,7 +20,7 @@ const GZIPPED_BYTES_MAX = 1_536
 function Everything() {
   const shown = {
     bob: usePresence('bob') ?? 'unknown',
-    nobody: usePresence(null) ?? 'unknown',
+    none: usePresence(null) ?? 'unknown',
     people: usePresences(['bob', 'carol']).size,
     me: useMyPresence(),
     contacts: useContacts(),
@@ -36,7 +36,7 @@ function Using({ use }: { use: () => unknown }) {
 }
 
 describe('the hooks on a server', () => {
-  test('[X3] rendering opens nothing, and everybody is unknown', async () => {
+  test('[X3] rendering opens nothing, and every user is unknown', async () => {
     const opened: unknown[] = []
     class NoSocket {
       constructor(url: string) {
@@ -53,21 +53,21 @@ describe('the hooks on a server', () => {
     }
     const html = renderToString(createElement(GreendotProvider, props, createElement(Everything)))
     expect(html).toBe(
-      '<code>{bob:unknown,nobody:unknown,people:0,me:null,contacts:null,state:connecting,dot:null}</code>',
+      '<code>{bob:unknown,none:unknown,people:0,me:null,contacts:null,state:connecting,dot:null}</code>',
     )
-    // Whatever it had begun would have asked for a token by now.
+    // A started connection would have fetched a token by now.
     await new Promise((resolve) => setImmediate(resolve))
     expect(opened).toEqual([])
   })
 
-  test('[X3] a connection that is there already is not asked: the page has to begin with the same', () => {
+  test('[X3] an existing connection is not read, so that hydration starts with the same', () => {
     const dot = {
       state: 'live',
       me: { availability: 'auto' },
       get: () => ({ status: 'online' }),
     } as unknown as Dot
     const html = renderToString(createElement(GreendotProvider, { dot }, createElement(Everything)))
-    expect(html).toContain('{bob:unknown,nobody:unknown,people:0,me:null,contacts:null,state:connecting,')
+    expect(html).toContain('{bob:unknown,none:unknown,people:0,me:null,contacts:null,state:connecting,')
   })
 
   test.each([
@@ -88,9 +88,9 @@ describe('the hooks on a server', () => {
     const dot = {} as Dot
     takes({ dot })
     takes({ url: 'https://presence.example.org', token: () => 'dev:ada' })
-    // @ts-expect-error: whose connection would it be?
+    // @ts-expect-error: a connection and options exclude each other.
     takes({ dot, url: 'https://presence.example.org', token: 'dev:ada' })
-    // @ts-expect-error: there is nobody without a token.
+    // @ts-expect-error: the token is missing.
     takes({ url: 'https://presence.example.org' })
   })
 })

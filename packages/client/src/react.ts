@@ -1,6 +1,6 @@
-// React hooks over a Dot. Everything that is read goes through useSyncExternalStore, so that one commit
-// shows one state of the world. Rendering opens nothing, here or on a server: only an effect connects, and
-// until then, and while hydrating, everybody is unknown.
+// React hooks over a Dot. All reads go through useSyncExternalStore, so that one commit shows one state.
+// Rendering opens nothing, in browsers or on servers: only an effect connects. Until then, and while
+// hydrating, every user is unknown.
 'use client'
 import {
   createContext,
@@ -17,14 +17,14 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
+import { follow, personOf } from './dot/follow.ts'
 import type { GreenDot, GreendotConnection } from './element.ts'
-import { follow, personOf } from './following.ts'
 import { connect } from './index.ts'
 import type { ConnectOptions, Dot, DotState, OwnPresence, Person } from './types.ts'
 
 /** Undefined without a provider, null while it has not connected. */
 const DotContext = createContext<Dot | null | undefined>(undefined)
-const NOBODY: ReadonlyMap<string, Person> = new Map()
+const EMPTY: ReadonlyMap<string, Person> = new Map()
 const stopNothing = (): void => {}
 
 export type GreendotProviderProps = { children?: ReactNode } & (
@@ -33,11 +33,11 @@ export type GreendotProviderProps = { children?: ReactNode } & (
 )
 
 /**
- * Gives everything below it a connection: the `dot` of the app, which stays the app's to close, or one of
- * its own from the options of `connect`, which lives as long as the provider.
+ * Provides a connection: the `dot` of the app, which the app closes, or its own one from the options of
+ * `connect`, which lives as long as the provider.
  *
- * Functions among the options may be new in every render, and a new `token` is used from the next
- * connection on. Any other change connects anew. For another user, give the provider another `key`.
+ * Functions among the options may be new in every render; a new `token` is used from the next connection on.
+ * Any other change connects again. For another user, give the provider another `key`.
  */
 export function GreendotProvider({ children, dot, ...options }: GreendotProviderProps): ReactElement {
   const opened = useOpenedDot(dot ? null : (options as ConnectOptions))
@@ -54,7 +54,7 @@ function useOpenedDot(options: ConnectOptions | null): Dot | null {
   const [dot, setDot] = useState<Dot | null>(null)
   const latest = useRef(options)
   const opened = useRef<Opened | null>(null)
-  // JSON leaves functions out, and that is what is wanted here.
+  // JSON.stringify drops functions, which is intended.
   const key = options && JSON.stringify({ ...options, token: null })
 
   useEffect(() => {
@@ -70,7 +70,7 @@ function useOpenedDot(options: ConnectOptions | null): Dot | null {
     setDot(own.dot)
     return () => {
       own.isWanted = false
-      // StrictMode undoes every effect and does it again at once: that is one connection, not two.
+      // StrictMode runs every effect twice in one turn, which must not open two connections.
       queueMicrotask(() => {
         if (own.isWanted) return
         if (opened.current === own) opened.current = null
@@ -94,12 +94,12 @@ function useProvidedDot(hook: string): Dot | null {
   return dot
 }
 
-/** The connection, to do something with it. Null on a server and until the provider has connected. */
+/** The connection. Null on a server and until the provider has connected. */
 export const useDot = (): Dot | null => useProvidedDot('useDot')
 
 /**
- * Watches somebody while the component is mounted. Undefined while nothing is known of them; whoever has
- * not decided yet whom to watch may pass null.
+ * Watches a user while the component is mounted. Undefined while nothing is known. Pass null to watch nothing
+ * yet.
  */
 export function usePresence(userId: string | null | undefined): Person | undefined {
   const dot = useProvidedDot('usePresence')
@@ -112,19 +112,18 @@ export function usePresence(userId: string | null | undefined): Person | undefin
 }
 
 /**
- * Watches several people while the component is mounted, and gives those of whom something is known. The
- * map is the same object until one of them changes; a new list of the same people, in whatever order, is no
- * change.
+ * Watches several users while the component is mounted; the map holds the known ones. It is the same object
+ * until one of them changes; a new list with the same ids in any order is no change.
  */
 export function usePresences(userIds: Iterable<string>): ReadonlyMap<string, Person> {
   const dot = useProvidedDot('usePresences')
   const key = JSON.stringify([...new Set(userIds)].sort())
   const view = useMemo(() => createView(dot, JSON.parse(key)), [dot, key])
-  return useSyncExternalStore(view.subscribe, view.people, () => NOBODY)
+  return useSyncExternalStore(view.subscribe, view.people, () => EMPTY)
 }
 
 function createView(dot: Dot | null, userIds: readonly string[]) {
-  let shown = NOBODY
+  let shown = EMPTY
   return {
     subscribe: (onChange: () => void) => (dot ? follow(dot, userIds, onChange) : stopNothing),
     people(): ReadonlyMap<string, Person> {
@@ -141,8 +140,8 @@ function createView(dot: Dot | null, userIds: readonly string[]) {
 }
 
 /**
- * Watches the contact list of the user while the component is mounted, and follows its edits. Null until the
- * server has told it; those of whom nothing is known are left out.
+ * Watches the user's contact list while the component is mounted, and follows its edits. Null until the
+ * server has sent it; hidden and unknown contacts are left out.
  */
 export function useContacts(): readonly Person[] | null {
   const dot = useProvidedDot('useContacts')
@@ -162,7 +161,7 @@ function createContactView(dot: Dot | null) {
       })
       return () => {
         stopListening()
-        // As in following.ts: what is put back at once costs nothing.
+        // As in dot/follow.ts: mounting again in the same turn sends nothing.
         queueMicrotask(stopWatching)
       }
     },
@@ -170,13 +169,13 @@ function createContactView(dot: Dot | null) {
   }
 }
 
-/** The own view, with availability and sessions. Null until the server has told it. */
+/** The user's own view, with availability and sessions. Null until the server has sent it. */
 export function useMyPresence(): OwnPresence | null {
   const dot = useProvidedDot('useMyPresence')
   return useDotValue(dot, () => (dot && dot.state !== 'closed' ? dot.me : null), null)
 }
 
-/** How the connection is, for whoever wants to say that what is shown may be old. */
+/** The state of the connection, for example to mark what is shown as stale. */
 export function useDotState(): DotState {
   const dot = useProvidedDot('useDotState')
   return useDotValue(dot, () => dot?.state ?? 'connecting', 'connecting')

@@ -1,10 +1,9 @@
-// `@greendot/client/server`, for the app's backend in Node, Bun or Deno: mints the tokens its users connect
-// with, keeps their contacts, and asks and says whatever a server key may. Never for a browser: whoever
-// has the server key sees everybody.
+// `@greendot/client/server`, for the app's backend in Node, Bun or Deno: mints user tokens, manages contacts
+// and settings, and queries presence. Never for browsers: a server key can read every user.
 import { ambientRuntime } from './platform.ts'
-import { type Backend, createBackend } from './server-backend.ts'
-import { createCall } from './server-call.ts'
-import { createMint, type Mint, mintForDev } from './server-token.ts'
+import { type Backend, createBackend } from './server/backend.ts'
+import { createCall } from './server/call.ts'
+import { createMint, type Mint, mintForDev } from './server/token.ts'
 
 export type {
   Audience,
@@ -18,22 +17,22 @@ export type {
   Settings,
   Stats,
   Status,
-} from './server-api.ts'
-export type { Backend, Eyes, People, SettingsChange, StatsHistory } from './server-backend.ts'
-export { type BackendErrorCode, GreendotError } from './server-error.ts'
-export type { TokenOptions } from './server-token.ts'
+} from './server/api.ts'
+export type { Backend, Eyes, People, SettingsChange, StatsHistory } from './server/backend.ts'
+export { type BackendErrorCode, GreendotError } from './server/error.ts'
+export type { TokenOptions } from './server/token.ts'
 export type { AvailabilityChoice, CustomStatusInput, Expiring, InstantInput } from './types.ts'
 
 export interface BackendOptions {
-  /** Where the server is, like `http://127.0.0.1:4400`. */
+  /** The server, like `http://127.0.0.1:4400`. */
   url: string | URL
   /** One of the server's `server_keys`; `dev` in dev mode. */
   serverKey: string
   /** The server's `jwt_secret`, to mint tokens. In dev mode it is not needed. */
   jwtSecret?: string | undefined
-  /** How long a call may take, with everything that is tried again: 10 seconds, unless said. */
+  /** Limit for a call, retries and pauses included: 10 seconds by default. */
   timeoutMs?: number
-  /** How often a call is tried again that the server put off or did not answer: 3 times, unless said. */
+  /** How often a call that was put off or not answered is retried: 3 times by default. */
   retriesMax?: number
 }
 
@@ -43,7 +42,7 @@ const DEV_SERVER_KEY = 'dev'
 
 export function greendot(options: BackendOptions): Backend {
   const { url, serverKey, timeoutMs = TIMEOUT_MS, retriesMax = RETRIES_MAX } = options
-  // From environment variables that are not set, most of the time.
+  // Often the value of an environment variable that is not set.
   if (!serverKey) throw new TypeError('serverKey is missing: one of the server_keys of the server')
   const baseUrl = baseOf(url)
   const runtime = ambientRuntime()

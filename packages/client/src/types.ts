@@ -1,5 +1,5 @@
-// What an app sees of this package: options in, people out. Objects of the wire keep their wire names
-// (`user_id`, `last_seen`); everything that is ours reads like the rest of JavaScript.
+// The public types. Objects of the wire keep their wire names (`user_id`, `last_seen`); everything else uses
+// camelCase.
 import type {
   Activity,
   AvailabilityChoice,
@@ -26,14 +26,14 @@ export type {
 } from '@greendot/protocol'
 
 /**
- * Somebody as they may be shown now. Every change makes a new object, so `===` tells whether anything
- * changed. `stale` says that there was no link for a while: show it as what was last known.
+ * The presence of a user as this viewer may see it. Every change makes a new object, so `===` tells whether
+ * anything changed. `stale`: there is no connection, and this is the last known presence.
  */
 export type Person = Readonly<Presence> & { readonly stale: boolean }
 
 /**
- * `connecting` until the first link; `live`; `stale` when there has been no link for two seconds, which
- * ends by itself; `left` after a goodbye; `closed` for good.
+ * `connecting` until the first connection; `live`; `stale` after two seconds without a connection, which ends
+ * by itself; `left` after `leave()`; `closed` after `close()`.
  */
 export type DotState = 'connecting' | 'live' | 'stale' | 'left' | 'closed'
 
@@ -42,42 +42,42 @@ export interface DotFailure {
   message: string
 }
 
-/** What became of something that was asked of the server. */
+/** The answer of the server to a request. */
 export type Answer = { ok: true } | ({ ok: false } & DotFailure)
 
 export interface DotEvents {
   state: (state: DotState) => void
-  /** Anybody watched, by whomever; `before` is undefined when they are seen for the first time. */
+  /** Any watched user changed; `before` is undefined the first time. */
   change: (person: Person, before: Person | undefined) => void
   me: (me: OwnPresence) => void
-  /** Somebody on the contact list, or the list itself, is other than before; see `watchContacts`. */
+  /** A contact or the contact list changed; see `watchContacts`. */
   contacts: (contacts: readonly Person[]) => void
-  /** Something was refused or did not work. The connection goes on as well as it can. */
+  /** A request was refused or failed. The connection continues. */
   error: (failure: DotFailure) => void
 }
 
 export type PersonListener = (person: Person, before: Person | undefined) => void
 
 export interface ConnectOptions {
-  /** Where the server is, like `https://presence.example.org`. */
+  /** The server, like `https://presence.example.org`. */
   url: string | URL
-  /** A user token, or how to get one. The function is called for every connection. */
+  /** A user token, or a function that gets one; called for every connection. */
   token: string | (() => string | Promise<string>)
-  /** Stable across reconnects. By default a browser keeps one, and any other program has one while it runs. */
+  /** Stable across reconnects. By default stored by the browser; other programs get a new one per run. */
   deviceId?: string
   /** `web` in a browser, otherwise `other`. */
   platform?: Platform
-  /** Tabs of one browser share a connection, unless `separate`. */
+  /** Tabs of one user share a connection, unless `separate`. */
   tabs?: 'shared' | 'separate'
-  /** Where `@greendot/client/worker` is served, or how to start it: the shared connection then lives there. */
+  /** The URL of `@greendot/client/worker`, or a function that starts it: the shared connection then lives there. */
   worker?: string | URL | (() => SharedWorker)
-  /** `auto` uses HTTP only where WebSockets cannot be had. */
+  /** `auto` uses HTTP only if WebSockets do not work. */
   transport?: 'auto' | 'websocket' | 'http'
-  /** Where a runtime has none of its own, or another one is wanted. */
+  /** For runtimes without a WebSocket, or to use another implementation. */
   WebSocket?: typeof WebSocket
   /**
-   * With the Idle Detection API activity anywhere on the device counts, not only in this page. Used when
-   * the page has the permission already; with `ask` it asks at the next click.
+   * With the Idle Detection API activity anywhere on the device counts, not only in this page. Used if the
+   * page already has the permission; with `ask` the page asks for it at the next click.
    */
   idleDetection?: 'ask' | 'off'
 }
@@ -93,32 +93,32 @@ export interface CustomStatusInput extends Expiring {
 
 export interface Dot {
   readonly state: DotState
-  /** The own view, with availability and sessions; null until the server has told it. */
+  /** The user's own view, with availability and sessions; null until the server has sent it. */
   readonly me: OwnPresence | null
-  /** Undefined for people who are not watched, or of whom nothing came yet. */
+  /** Undefined for users that are not watched, or not known yet. */
   get(userId: string): Person | undefined
   /**
-   * Watches until the returned function is called. The listener gets everybody known already, soon, and
-   * then every change. Watching somebody twice costs nothing more than once.
+   * Watches until the returned function is called. The listener is called soon for each user that is already
+   * known, and then for every change. Watching a user twice sends nothing more.
    */
   watch(userIds: string | Iterable<string>, listener?: PersonListener): () => void
   /**
-   * Watches whoever is on the contact list that the backend keeps for this user, and follows its edits. The
-   * listener gets all of them whenever one changes. Those of whom nothing is known are left out.
+   * Watches the contact list that the backend keeps for this user, and follows its edits. The listener gets
+   * the whole list whenever a contact changes. Hidden and unknown contacts are left out.
    */
   watchContacts(listener: DotEvents['contacts']): () => void
-  /** Returns the function that takes the listener off again. */
+  /** Returns the function that removes the listener. */
   on<Name extends keyof DotEvents>(name: Name, listener: DotEvents[Name]): () => void
   /** `online` returns to automatic. */
   setAvailability(status: AvailabilityChoice, options?: Expiring): Promise<Answer>
   /** Null, or neither text nor emoji, clears it. */
   setCustomStatus(status: CustomStatusInput | null): Promise<Answer>
-  /** For apps that know better than input events do; `auto` goes back to those. */
+  /** Overrides activity detection; `auto` returns to it. */
   setActivity(activity: Activity | 'auto'): void
-  /** Goodbye: this device is offline for others at once, in all its tabs. Resolves when that is done. */
+  /** Leaves: this device is offline at once, in all its tabs. Resolves when that is done. */
   leave(): Promise<void>
-  /** Comes back after `leave`. Connecting joins by itself. */
+  /** Returns after `leave`. `connect` joins by itself. */
   join(): void
-  /** Ends this handle without a goodbye: others see it after the grace of the server. */
+  /** Ends this handle without leaving: the user goes offline after the server's offline delay. */
   close(): void
 }

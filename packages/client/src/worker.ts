@@ -1,44 +1,44 @@
-// The SharedWorker that has the connection for all tabs of a browser: their hubs, by user and server. It is
-// never hidden, so its timers are honest. It ends with the last tab. Tabs that are gone without a word are
-// noticed by their locks, and so is the worker by them.
-import { dialsOf } from './dial.ts'
-import { createHub, type Hub, type Seat } from './hub.ts'
+// The SharedWorker that holds the connection for all tabs: one hub for each user and server. It is never
+// hidden, so its timers keep their pace, and it ends with the last tab. Worker and tabs detect by locks when
+// the other is gone.
+import { dialsOf } from './connection/dial.ts'
+import { createHub, type Hub, type HubTab } from './connection/hub.ts'
 import { ambientRuntime } from './platform.ts'
-import { holdLock } from './tab-lock.ts'
-import { askingTabs } from './token-desk.ts'
-import type { FromWorker, ToWorker } from './worker-uplink.ts'
+import { holdLock } from './tabs/tab-lock.ts'
+import { hubWithTabTokens } from './tabs/tab-tokens.ts'
+import type { FromWorker, ToWorker } from './tabs/worker-uplink.ts'
 
 const runtime = ambientRuntime()
 const locks = runtime.locks!
-const hubs = new Map<string, { hub: Hub; seats: Set<Seat> }>()
+const hubs = new Map<string, { hub: Hub; tabs: Set<HubTab> }>()
 const lockOfWorker = `greendot worker ${runtime.newName()}`
 const isHeld = new Promise<void>((resolve) => void holdLock(locks, lockOfWorker, resolve))
 
 function serve(port: MessagePort): void {
   const send = (message: FromWorker) => port.postMessage(message)
-  let receive: (message: ToWorker) => void = sitDown
+  let receive: (message: ToWorker) => void = join
   let leave = () => {}
 
-  function sitDown(message: ToWorker): void {
+  function join(message: ToWorker): void {
     if (message.type !== 'hello') return
     const { hub: name, address, transport, lock } = message
     const entry = hubs.get(name) ?? {
-      hub: askingTabs(runtime, (token) =>
+      hub: hubWithTabTokens(runtime, (token) =>
         createHub({ runtime, ...dialsOf(runtime, address, transport), pulse: runtime.every, token }),
       ),
-      seats: new Set(),
+      tabs: new Set(),
     }
     hubs.set(name, entry)
-    const seat = entry.hub.seat(send)
-    entry.seats.add(seat)
+    const tab = entry.hub.addTab(send)
+    entry.tabs.add(tab)
     receive = (next) => {
-      if (next.type === 'up') seat.receive(next.message)
+      if (next.type === 'up') tab.receive(next.message)
       else leave()
     }
     leave = () => {
-      if (!entry.seats.delete(seat)) return
-      seat.leave()
-      if (entry.seats.size > 0) return
+      if (!entry.tabs.delete(tab)) return
+      tab.leave()
+      if (entry.tabs.size > 0) return
       entry.hub.close()
       hubs.delete(name)
     }

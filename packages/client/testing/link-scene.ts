@@ -1,8 +1,8 @@
-// A link between a test and itself: the clock is the test's, and so is the server at the other end.
+// A link on a fake clock, with the test as the server.
 import type { Activity } from '@greendot/protocol'
-import { createLink } from '../src/link.ts'
+import { createLink } from '../src/connection/link.ts'
+import type { Incoming } from '../src/connection/transport.ts'
 import type { Runtime, Timer } from '../src/platform.ts'
-import type { Incoming } from '../src/transport.ts'
 import type { DotFailure } from '../src/types.ts'
 import { runtimeOf, scriptedDial } from './runtime.ts'
 
@@ -27,9 +27,9 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     sockets,
     http,
     frames: [] as Incoming[],
-    troubles: [] as DotFailure[],
-    /** Everything that was told of the link, in order. */
-    told: [] as ('welcome' | 'down' | 'left')[],
+    errors: [] as DotFailure[],
+    /** Callbacks of the link, in order. */
+    events: [] as ('welcome' | 'down' | 'left')[],
     tokens: 0,
     activity: 'active' as Activity,
     tokenOf: async (count: number): Promise<string> => `token-${count}`,
@@ -42,15 +42,15 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     token: () => scene.tokenOf(++scene.tokens),
     activity: () => scene.activity,
     pulse,
-    onWelcome: () => scene.told.push('welcome'),
+    onWelcome: () => scene.events.push('welcome'),
     onFrame: (frame) => scene.frames.push(frame),
-    onDown: () => scene.told.push('down'),
-    onLeft: () => scene.told.push('left'),
-    onTrouble: (failure) => scene.troubles.push(failure),
+    onDown: () => scene.events.push('down'),
+    onLeft: () => scene.events.push('left'),
+    onError: (failure) => scene.errors.push(failure),
   })
   return Object.assign(scene, {
     link,
-    /** Time moves and no timer runs, as in a machine that sleeps. */
+    /** Time passes without timers, as in a machine that sleeps. */
     sleep(ms: number) {
       sleptMs += ms
     },

@@ -1,7 +1,7 @@
-// A runtime whose time and chance belong to a test, and connections that the test plays the server of.
+// A runtime with the clock and randomness of a test, and connections whose server is the test.
 import type { ClientFrame } from '@greendot/protocol'
+import type { CloseReason, Dial, Incoming, Ticket, Welcome } from '../src/connection/transport.ts'
 import type { Runtime } from '../src/platform.ts'
-import type { Dial, Ending, Incoming, Ticket, Welcome } from '../src/transport.ts'
 
 type Clock = Pick<Runtime, 'now' | 'after' | 'every'>
 
@@ -20,16 +20,16 @@ export function runtimeOf(clock: Clock, overrides: Partial<Runtime> = {}): Runti
   }
 }
 
-/** A connection as its server sees it. */
+/** A connection from the side of the server. */
 export interface Dialled {
   ticket: Ticket
   sent: ClientFrame[]
   isClosed: boolean
-  /** Says `ok` to everything with a `ref`. */
+  /** Answers `ok` to every frame with a `ref`. */
   isAgreeing: boolean
   say(frame: Incoming): void
   welcome(about?: Partial<Welcome>): void
-  end(why: Ending): void
+  end(why: CloseReason): void
 }
 
 export interface ScriptedDial {

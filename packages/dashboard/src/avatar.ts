@@ -1,7 +1,8 @@
-// Faces drawn from a name: always the same for the same one, and of nobody. Eyes are drawn open and shut,
-// and the styles choose by how the person looks.
-import { traitsOf } from './cast.ts'
+// Faces drawn from a name, always the same for the same name. The eyes are drawn open and shut, and the styles
+// choose by the status.
+
 import { s } from './dom.ts'
+import { traitsOf } from './traits.ts'
 
 const SKINS = ['#f3d0b0', '#e8b98f', '#c98d5f', '#9c6440', '#6f4529', '#f6dcc6']
 const HAIRS = ['#2b2320', '#5a3b26', '#8a5a2b', '#c9963f', '#7c7f86', '#a34a2a']
@@ -18,7 +19,7 @@ const HAIR_SHAPES = [
   'M13 19A3.4 3.4 0 0 1 15 13A4 4 0 0 1 20.5 9.6A4.4 4.4 0 0 1 28 9.6A4 4 0 0 1 33 13A3.4 3.4 0 0 1 35 19C32 16.6 28 15.4 24 15.4S16 16.6 13 19Z',
 ]
 
-/** What is inside the frame, so that the same face looks out of an avatar and out of a window. */
+/** Without a frame, for avatars and for the windows of houses. */
 export function face(name: string): SVGElement[] {
   const pick = traitsOf(name)
   const skin = SKINS[pick(SKINS.length)]!

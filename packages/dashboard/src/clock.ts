@@ -1,5 +1,4 @@
-// The only place of the page that reads the clock. Everything else is told what time it is, or asks here
-// to be called later.
+// The only place of the page that reads the clock or sets timers. Everything else gets the time as an argument.
 
 export interface Timer {
   stop(): void
@@ -17,22 +16,22 @@ export function every(intervalMs: number, run: () => void): Timer {
   return { stop: () => clearInterval(timer) }
 }
 
-/** Calls back while the page can be seen, and at once when it can be seen again. */
+/** Runs while the page is visible, and at once when it becomes visible. */
 export function everyWhileVisible(intervalMs: number, run: () => void): Timer {
   let timer: Timer | null = null
-  function look(): void {
+  function toggle(): void {
     timer?.stop()
     timer = null
     if (document.hidden) return
     run()
     timer = every(intervalMs, run)
   }
-  document.addEventListener('visibilitychange', look)
-  look()
+  document.addEventListener('visibilitychange', toggle)
+  toggle()
   return {
     stop() {
       timer?.stop()
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', toggle)
     },
   }
 }

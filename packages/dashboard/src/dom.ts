@@ -1,5 +1,5 @@
-// Makes elements. Whatever comes from the server reaches the document through here, as text or as the value
-// of an attribute, never as markup; and never as a style attribute, which the page's policy forbids.
+// Creates elements. Data from the server is inserted only here, as text or as the value of an attribute, never
+// as markup or as a style attribute, which the content security policy forbids.
 
 type Listener<Name extends keyof HTMLElementEventMap> = (event: HTMLElementEventMap[Name]) => void
 type Listeners = { [Name in keyof HTMLElementEventMap as `on${Name}`]?: Listener<Name> }
@@ -31,18 +31,18 @@ function fill<One extends Element>(element: One, attributes: Attributes, childre
   return element
 }
 
-/** Gone when false or undefined, empty when true. */
+/** Removes it if false or undefined; empty if true. */
 export function setAttribute(element: Element, name: string, value: unknown): void {
   if (value === false || value === undefined || value === null) element.removeAttribute(name)
   else element.setAttribute(name, value === true ? '' : String(value))
 }
 
-/** Leaves what is right already alone: screen readers and selections notice when it is not. */
+/** Does not touch unchanged text, which would disturb screen readers and selections. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** What must be there is there; anything else is a mistake in the page. */
+/** Throws if it is missing, which is a bug of the page. */
 export function byId<One extends HTMLElement = HTMLElement>(id: string): One {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`no #${id}`)

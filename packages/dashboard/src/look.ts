@@ -1,18 +1,18 @@
-// How somebody looks at the moment, and the dot that shows it. Every look has a shape of its own besides
-// its colour: disc, crescent, disc with a bar, ring, and dashes for the invisible.
+// The look of a user (the status, or invisible for oneself) and its dot. Every look has its own shape besides
+// its colour: disc, crescent, disc with a bar, ring, and dashes for invisible.
 import type { OwnPresence, Person, Presence, Status } from '@greendot/client'
 import { s, setAttribute } from './dom.ts'
 
-/** Invisible is only ever seen by the person themselves. */
+/** Only the user's own view can be invisible. */
 export type Look = Status | 'invisible'
 
-/** A server may hide people as nothing at all; on a street that is an empty house. */
+/** With `hidden_as: null` a hidden status is null; it is shown as offline. */
 export const lookOf = ({ status }: Pick<Presence, 'status'>): Look => status ?? 'offline'
 
 export const ownLookOf = (me: OwnPresence): Look =>
   me.availability === 'invisible' ? 'invisible' : lookOf(me)
 
-/** For whoever it may be: only the own view has an availability. */
+/** For own and other views: only the own view has an availability. */
 export const shownLookOf = (person: Presence | OwnPresence): Look =>
   'availability' in person ? ownLookOf(person) : lookOf(person)
 
@@ -32,7 +32,7 @@ export interface DotMark {
   show(look: Look): void
 }
 
-/** Always beside words that say the same, so that it need not be read out. */
+/** Always beside a text with the same meaning, so it is hidden from screen readers. */
 export function createDotMark(look: Look = 'offline'): DotMark {
   const path = s('path', { 'fill-rule': 'evenodd' })
   const dashes = s('circle', { cx: 8, cy: 8, r: 6.6 })

@@ -1,11 +1,11 @@
-// Starts the page: the address decides the view, and each view begins when it is first shown. Links lead
-// everywhere, so there is nothing to click that cannot be bookmarked.
+// Starts the page. The hash of the URL decides the view, and each view starts when it is first shown.
+
 import type { DotState } from '@greendot/client'
-import type { Laptop } from './demo/self.ts'
+import type { Laptop } from './demo/own-connection.ts'
 import { createDemo } from './demo/view.ts'
 import { byId, setAttribute, setText } from './dom.ts'
 import { createDashboard } from './ops/view.ts'
-import { hashOf, type Place, placeOf } from './place.ts'
+import { hashOf, type Route, routeOf } from './route.ts'
 import { startTheme } from './theme.ts'
 
 const LINKS: Record<DotState | Laptop | 'refused', string> = {
@@ -25,7 +25,7 @@ function navigate(hash: string, isQuiet = false): void {
     return
   }
   history.replaceState(null, '', hash)
-  showFrame(placeOf(hash))
+  showFrame(routeOf(hash))
 }
 
 const main = byId('view')
@@ -39,8 +39,8 @@ const demo = createDemo({
 const dashboard = createDashboard({ navigate })
 main.append(demo.element, dashboard.element)
 
-/** Views of the same person: whoever looks at the dashboard for a moment comes back as who they were. */
-function showFrame({ view, as, hasNeighbours }: Place): void {
+/** Links between the views keep the user. */
+function showFrame({ view, as, hasNeighbours }: Route): void {
   document.body.dataset.view = view
   document.title = `${view === 'dashboard' ? 'Dashboard' : (as ?? 'Demo')} · Greendot`
   const toDemo = byId<HTMLAnchorElement>('to-demo')
@@ -51,20 +51,20 @@ function showFrame({ view, as, hasNeighbours }: Place): void {
   setAttribute(toDashboard, 'aria-current', view === 'dashboard' && 'page')
 }
 
-function showPlace(): void {
-  const place = placeOf(location.hash)
-  showFrame(place)
-  demo.element.hidden = place.view !== 'demo'
-  dashboard.element.hidden = place.view !== 'dashboard'
-  dashboard.show(place.view === 'dashboard' ? place : null)
-  if (place.view === 'demo') void demo.go(place)
+function showRoute(): void {
+  const route = routeOf(location.hash)
+  showFrame(route)
+  demo.element.hidden = route.view !== 'demo'
+  dashboard.element.hidden = route.view !== 'dashboard'
+  dashboard.show(route.view === 'dashboard' ? route : null)
+  if (route.view === 'demo') void demo.go(route)
 }
 
-// Not by its address: that part of it is ours.
+// Not by its href, because the hash is the route.
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault()
   main.focus()
 })
 startTheme()
-addEventListener('hashchange', showPlace)
-showPlace()
+addEventListener('hashchange', showRoute)
+showRoute()

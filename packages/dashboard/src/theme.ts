@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until somebody chooses here. Whoever draws by hand is told.
+// Light or dark: the setting of the system, until the user chooses here. Charts are notified.
 import { byId, s } from './dom.ts'
 
 const KEY = 'greendot.theme'
@@ -34,7 +34,7 @@ export function startTheme(): void {
   apply()
 }
 
-/** Returns the function that takes the listener off again. */
+/** Returns the function that removes the listener. */
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)

@@ -25,8 +25,8 @@ const bob: Presence = {
   version: 1,
 }
 
-describe('presence in words', () => {
-  test('[S3] a custom status with its end, and only with what it has', () => {
+describe('presence as text', () => {
+  test('[S3] a custom status has its expiry, and only the parts that are set', () => {
     const until = NOON + 3 * HOUR_MS
     expect(customWords({ text: 'In a meeting', emoji: '📅', expires_at: until }, NOON)).toBe(
       `In a meeting 📅 until ${timeWords(until, NOON)}`,
@@ -35,14 +35,14 @@ describe('presence in words', () => {
     expect(customWords(null, NOON)).toBe('')
   })
 
-  test('[S3] an end that is not today comes with its day', () => {
+  test('[S3] an expiry that is not today has its day', () => {
     const today = timeWords(NOON, NOON)
     const tomorrow = timeWords(NOON + 24 * HOUR_MS, NOON)
     expect(tomorrow).not.toBe(today)
     expect(tomorrow).toEndWith(today)
   })
 
-  test('[S4] last seen, the longer ago the coarser', () => {
+  test('[S4] last seen becomes coarser with time', () => {
     const seen = (agoMs: number) => seenWords({ ...bob, last_seen: NOON - agoMs }, NOON)
     expect(seen(0)).toBe('Last seen just now')
     // The clock of the server may be ahead.
@@ -60,37 +60,37 @@ describe('presence in words', () => {
     )
   })
 
-  test('[D7] devices in a sentence', () => {
+  test('[D7] devices are listed', () => {
     expect(deviceWords([])).toBe('')
     expect(deviceWords(['mobile'])).toBe('phone')
     expect(deviceWords(['mobile', 'web', 'tablet'])).toBe('phone, web and tablet')
   })
 
-  test('[W9] what was last known is told in the past', () => {
+  test('[W9] stale presence is in the past tense', () => {
     expect(lookWords('busy')).toBe('Busy')
     expect(lookWords('busy', true)).toBe('Was busy')
   })
 
-  test('[W5] a change is told once, by what matters most about it', () => {
-    const told = (after: Partial<Presence>, before: Presence | undefined = bob) =>
+  test('[W5] a change is one sentence about its most important part', () => {
+    const sentenceOf = (after: Partial<Presence>, before: Presence | undefined = bob) =>
       changeWords({ ...bob, ...after }, before, NOON)
-    expect(told({}, undefined)).toBeNull()
-    expect(told({ version: 2, last_seen: NOON + 1 })).toBeNull()
-    expect(told({ status: 'offline', devices: [] })).toBe('bob went offline')
-    expect(told({ status: null })).toBe('bob went offline')
-    expect(told({ status: 'away' })).toBe('bob went away')
-    expect(told({ status: 'busy' })).toBe('bob is busy')
-    expect(told({}, { ...bob, status: 'offline' })).toBe('bob came online')
-    expect(told({}, { ...bob, status: 'busy' })).toBe('bob is back online')
-    expect(told({ devices: ['mobile', 'web'] })).toBe('bob is on phone and web')
+    expect(sentenceOf({}, undefined)).toBeNull()
+    expect(sentenceOf({ version: 2, last_seen: NOON + 1 })).toBeNull()
+    expect(sentenceOf({ status: 'offline', devices: [] })).toBe('bob went offline')
+    expect(sentenceOf({ status: null })).toBe('bob went offline')
+    expect(sentenceOf({ status: 'away' })).toBe('bob went away')
+    expect(sentenceOf({ status: 'busy' })).toBe('bob is busy')
+    expect(sentenceOf({}, { ...bob, status: 'offline' })).toBe('bob came online')
+    expect(sentenceOf({}, { ...bob, status: 'busy' })).toBe('bob is back online')
+    expect(sentenceOf({ devices: ['mobile', 'web'] })).toBe('bob is on phone and web')
     const said = { text: 'Lunch', emoji: null, expires_at: null }
-    expect(told({ custom_status: said })).toBe('bob: Lunch')
-    expect(told({}, { ...bob, custom_status: said })).toBe('bob: status gone')
+    expect(sentenceOf({ custom_status: said })).toBe('bob: Lunch')
+    expect(sentenceOf({}, { ...bob, custom_status: said })).toBe('bob: status gone')
   })
 })
 
-test('[X4] numbers are as exact as anybody reads them', () => {
-  // Wherever this runs, numbers are written as people write them there.
+test('[X4] numbers have three significant digits', () => {
+  // In the format of the machine that runs this.
   const local = (value: number) => value.toLocaleString()
   expect([0, 7, 0.25, 12.34, 123.4].map(roundWords)).toEqual([0, 7, 0.25, 12.3, 123].map(local))
   expect([0, 999, 1_000, 127_500_000].map(bytesWords)).toEqual(['0 B', '999 B', '1 kB', '128 MB'])

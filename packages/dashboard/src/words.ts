@@ -1,4 +1,4 @@
-// Presence in plain words. Pure: the time is an argument.
+// Presence as text. Pure: the time is an argument.
 import type { CustomStatus, LastSeenBucket, Platform, Presence } from '@greendot/client'
 import type { Look } from './look.ts'
 
@@ -32,7 +32,7 @@ const PLATFORMS: Record<Platform, string> = {
 export const lookWords = (look: Look, stale = false): string =>
   stale ? `Was ${LOOKS[look].toLowerCase()}` : LOOKS[look]
 
-/** As people say it where they are; the day only when it is not today. */
+/** In the local format; with the day unless it is today. */
 export function timeWords(at: number, now: number): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()
   const time = new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })
@@ -65,7 +65,7 @@ export function deviceWords(devices: readonly Platform[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-/** What a change was, for people who were watching; null when nothing that can be seen did change. */
+/** A change as a sentence; null if nothing visible changed. */
 export function changeWords(person: Presence, before: Presence | undefined, now: number): string | null {
   if (before === undefined) return null
   const who = person.user_id
@@ -101,7 +101,7 @@ export function durationWords(ms: number): string {
   return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`
 }
 
-/** Three digits are as many as anybody reads; whole numbers stay whole. */
+/** Three significant digits; integers stay integers. */
 export function roundWords(value: number): string {
   const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2
   return value.toLocaleString([], { maximumFractionDigits: digits })

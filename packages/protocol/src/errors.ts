@@ -25,7 +25,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** An expected failure: a registered code and a sentence that says what to do. */
+/** An expected failure: a registered code and a sentence that says what to fix. */
 export interface Failure {
   code: ErrorCode
   message: string

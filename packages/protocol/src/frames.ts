@@ -1,5 +1,5 @@
-// Frames on the WebSocket, as types. The two heartbeat frames exist as constants too, so that both
-// ends can send and recognise them without touching a JSON parser.
+// Types of WebSocket frames. The two heartbeat frames are also constants, so that both ends can send and
+// recognise them without a JSON parser.
 import type { ErrorCode } from './errors.ts'
 import type { Activity, AvailabilityChoice, OwnPresence, Presence } from './presence.ts'
 

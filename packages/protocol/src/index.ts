@@ -1,5 +1,5 @@
-// The wire of Greendot, shared by server and clients. Nothing here has dependencies or state:
-// types, closed registries, and the few checks both ends must agree on.
+// The wire protocol, shared by server and clients: types, closed registries, and the few checks that both ends
+// must agree on. No dependencies and no state.
 export * from './errors.ts'
 export * from './frames.ts'
 export * from './limits.ts'

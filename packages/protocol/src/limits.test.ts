@@ -1,10 +1,10 @@
-// Which texts are ids, held against a slow and obvious definition of the same rule.
+// isId against a slow and obvious definition of the same rule.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ID_BYTES_MAX, isId, utf8Length } from './limits.ts'
 
 /** 1 to 128 bytes of UTF-8 without control characters, white space or commas. */
-function isIdByTheBook(text: string): boolean {
+function isIdByDefinition(text: string): boolean {
   if (!text.isWellFormed()) return false
   const bytes = Buffer.from(text, 'utf8').length
   if (bytes < 1 || bytes > 128) return false
@@ -68,10 +68,10 @@ const bad: unknown[] = [
 
 describe('ids', () => {
   test.each(good)('%p is an id', (text) => expect(isId(text)).toBe(true))
-  // In lists of one, because a list would be taken for the arguments.
+  // In lists of one, because test.each spreads lists into arguments.
   test.each(bad.map((value) => [value]))('%p is not', (value) => expect(isId(value)).toBe(false))
 
-  test('any text is an id exactly when the rule says so', () => {
+  test('any text is an id exactly if the definition says so', () => {
     const unit = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom('grapheme' as const, 'binary' as const) },
       { weight: 1, arbitrary: fc.constant('binary-ascii' as const) },
@@ -81,16 +81,16 @@ describe('ids', () => {
       .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 })
       .map((codes) => String.fromCharCode(...codes))
     fc.assert(
-      fc.property(fc.oneof(text, units), (value) => expect(isId(value)).toBe(isIdByTheBook(value))),
+      fc.property(fc.oneof(text, units), (value) => expect(isId(value)).toBe(isIdByDefinition(value))),
       { numRuns: 5_000 },
     )
   })
 
-  test('every character alone is judged as the rule says', () => {
+  test('every single character follows the definition', () => {
     const wrong: string[] = []
     for (let code = 0; code <= 0x1ffff; code++) {
       const character = String.fromCodePoint(code)
-      if (isId(character) !== isIdByTheBook(character)) wrong.push(code.toString(16))
+      if (isId(character) !== isIdByDefinition(character)) wrong.push(code.toString(16))
     }
     expect(wrong).toEqual([])
   })

@@ -1,5 +1,5 @@
-// The presence object as everybody reads it. A larger version of one user is newer; two objects with
-// the same version differ at most in how much of it the viewer may see.
+// The presence object. A larger version of a user is newer; two objects with the same version differ at most in
+// how much the viewer may see.
 
 export const STATUSES = ['online', 'away', 'busy', 'offline'] as const
 export type Status = (typeof STATUSES)[number]
@@ -10,12 +10,12 @@ export type Platform = (typeof PLATFORMS)[number]
 export const ACTIVITIES = ['active', 'idle'] as const
 export type Activity = (typeof ACTIVITIES)[number]
 
-/** What a person may choose by hand; `online` returns to automatic. */
+/** Availability set by the user; `online` returns to automatic. */
 export const AVAILABILITY_CHOICES = ['online', 'away', 'busy', 'invisible'] as const
 export type AvailabilityChoice = (typeof AVAILABILITY_CHOICES)[number]
 export type Availability = 'auto' | Exclude<AvailabilityChoice, 'online'>
 
-/** Who may see something of a person. `contacts` means: those in the person's own contact list. */
+/** Viewers who may see a user. `contacts`: viewers in the contact list of that user. */
 export const AUDIENCES = ['everyone', 'contacts', 'nobody'] as const
 export type Audience = (typeof AUDIENCES)[number]
 
@@ -34,19 +34,19 @@ export interface CustomStatus {
 
 export interface Presence {
   user_id: string
-  /** Null only where the server hides people as `null` instead of `offline`. */
+  /** Null only for hidden users of a server with `hidden_as: null`. */
   status: Status | null
   last_seen: number | null
-  /** Only where the person shows an approximate last seen; `last_seen` is null then. */
+  /** Only for users who show an approximate last seen; `last_seen` is null then. */
   last_seen_bucket?: LastSeenBucket | null
   custom_status: CustomStatus | null
   devices: Platform[]
   version: number
-  /** Only in the answer to a watch of somebody with too many watchers: no changes follow, ask again. */
+  /** Only in the answer to a watch of a target with too many watchers: no changes follow, query again. */
   pushed?: false
 }
 
-/** Where an answer came from: `live` for people who are here, `db` for everybody else. */
+/** Where the answer comes from: `live` for users with sessions, `db` for all others. */
 export type Source = 'live' | 'db'
 export type QueriedPresence = Presence & { source: Source }
 
@@ -58,7 +58,7 @@ export interface OwnSession {
   connected_at: number
 }
 
-/** What a person decides about who sees them, with the server's defaults filled in. */
+/** Privacy settings of a user, with the server's defaults filled in. */
 export interface Settings {
   status_visibility: Audience
   last_seen_visibility: Audience

@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
-// The entry point of the program: finds the command, hands it the world, and ends the process with
-// its exit code: 0 done, 1 failed, 2 used wrongly.
+// The entry point of the program: finds the command, gives it the outside world, and ends the process with
+// its exit code: 0 done, 1 failed, 2 wrong use.
 import { readFileSync } from 'node:fs'
 import { EXIT, type ExitCode, type World } from './cli/command.ts'
 import { COMMANDS } from './cli/commands.ts'
@@ -32,6 +32,7 @@ async function main([name = 'help', ...argv]: string[]): Promise<ExitCode> {
   }
   const command = COMMANDS.find((candidate) => candidate.name === asked)
   if (command === undefined) return unknownCommand(asked)
+  if (command.hasOwnHelp) return command.run(wantsHelp ? ['--help'] : argv, world)
   if (wantsHelp || argv.includes('--help') || argv.includes('-h')) {
     world.print(commandHelp(command))
     return EXIT.ok
@@ -40,7 +41,7 @@ async function main([name = 'help', ...argv]: string[]): Promise<ExitCode> {
 }
 
 function unknownCommand(name: string): ExitCode {
-  // A flag in the place of the command may carry a secret, so it is not repeated.
+  // A flag in the place of the command may contain a secret, so it is not repeated.
   if (name.startsWith('-')) {
     world.complain('the command comes first, as in: greendot serve --dev')
     return EXIT.usage

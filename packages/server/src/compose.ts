@@ -9,7 +9,7 @@ import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
 import { createDoubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
-import { startFront } from './http/http-app.ts'
+import { startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
@@ -215,7 +215,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const gateway = roles.includes('gateway')
     ? await startGateway({ ...parts, cache, relations, evaluator, doubts })
     : null
-  const app = startFront({
+  const app = startHttpApp({
     ...parts,
     viewerReader,
     contacts,

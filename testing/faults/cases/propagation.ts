@@ -1,7 +1,7 @@
 // Changes go from one gateway to the other at growing rates, each to all its watchers. Measured is the
 // time from a person's sending to a watcher's hearing, over the other gateway; reported is what was
 // reached, and which process was busy.
-import { cpuSeconds } from '../../../bench/proc.ts'
+import { cpuSeconds } from '../../../packages/bench/src/platform/proc.ts'
 import { type FaultCase, type Scene, setScene } from '../scene.ts'
 
 const RATES = [250, 500, 1_000, 2_000]

@@ -1,4 +1,4 @@
-// Saying something about oneself, in words and a picture, with an end: by hand or by one press.
+// The form for the custom status: text, emoji and expiry, or a preset.
 import type { CustomStatusInput } from '@greendot/client'
 import { now } from '../clock.ts'
 import { h } from '../dom.ts'
@@ -7,7 +7,7 @@ import { DURATIONS, presetsAt } from './presets.ts'
 export interface CustomStatusForm {
   element: HTMLElement
   setDisabled(isDisabled: boolean): void
-  /** Ends that lie ahead come nearer. */
+  /** Updates the times in the labels of presets. */
   refresh(): void
 }
 
@@ -34,7 +34,7 @@ export function createCustomStatusForm(onSay: (status: CustomStatusInput | null)
   const presets = h('div', { class: 'presets' })
 
   function refresh(): void {
-    // Whoever is about to press one is not to lose it.
+    // A focused button is not replaced.
     if (presets.contains(document.activeElement)) return
     presets.replaceChildren(...presetsAt(now()).map((_, index) => presetButton(index)))
   }

@@ -1,4 +1,4 @@
-// What the demo can do in dev mode, where every token is known: be anybody, and play those who are nobody.
+// What only dev mode allows, where every token is known: to switch the user, and to simulate neighbours.
 
 export interface DevParts {
   hasNeighbours: boolean

@@ -1,8 +1,9 @@
-// The first thing anybody reads: what this is, who they are, and what to do next.
-import { GUESTS, isNeighbour, nextGuest } from '../cast.ts'
+// The head of the demo: what this is, which user this window is, and what to do next.
+
 import { h, setText } from '../dom.ts'
-import { hashOf } from '../place.ts'
+import { hashOf } from '../route.ts'
 import type { DevParts } from './dev-parts.ts'
+import { GUESTS, isNeighbour, nextGuest } from './sample-users.ts'
 
 export interface Hero {
   element: HTMLElement
@@ -17,7 +18,7 @@ export function createHero(name: string, dev: DevParts | null): Hero {
     { 'aria-label': 'You are' },
     ...names.map((one) => h('option', { selected: one === name }, one)),
   )
-  // Arrow keys pass over names nobody wants to be, so it takes a press to become one of them.
+  // Arrow keys change the value at every step, so switching the user takes a button.
   const be = h('button', { type: 'submit', hidden: true }, 'Be them')
   picker.addEventListener('change', () => {
     be.hidden = picker.value === name

@@ -1,8 +1,8 @@
-// The front of a house as a drawing, different for every name. How it looks now, lit or dark, is decided
-// by the styles from `data-look` around it; nothing is drawn again when somebody comes or goes.
+// The drawing of a house, different for every name. The styles show the status by `data-look` on an element
+// around it; nothing is redrawn when the status changes.
 import { face } from '../avatar.ts'
-import { traitsOf } from '../cast.ts'
 import { s } from '../dom.ts'
+import { traitsOf } from '../traits.ts'
 
 const PAINTS = 8
 /** Gable, stepped gable, hip, bell: all stand on the wall from 20 to 140 at 66. */
@@ -42,7 +42,7 @@ export function houseFront(name: string): SVGSVGElement {
   )
 }
 
-/** What falls on the wall around a window with light in it. */
+/** The light of a window on the wall. */
 const lamplight = (x: number) => s('ellipse', { class: 'lamplight', cx: x + 33, cy: 108, rx: 52, ry: 42 })
 
 function casement(name: string, x: number): SVGGElement {

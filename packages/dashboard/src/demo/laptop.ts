@@ -1,8 +1,8 @@
-// The laptop of this window: in use, idle, or with its lid closed. What each of them means for others is
-// said in words below, because that is what the demo is about.
+// The laptop of this window: in use, idle, or closed. The text below says what others see.
+
 import { h, s, setText } from '../dom.ts'
-import { createChoices } from './choices.ts'
-import type { Laptop } from './self.ts'
+import type { Laptop } from './own-connection.ts'
+import { createRadioGroup } from './radio-group.ts'
 
 const MEANINGS: Record<Laptop, string> = {
   in_use: 'You are here, and everybody sees it.',
@@ -29,7 +29,7 @@ export function createLaptop(onChoose: (laptop: 'in_use' | 'idle' | 'closed') =>
     ),
     s('path', { class: 'base', d: 'M4 38H68L65 43.5A3 3 0 0 1 62.4 45H9.6A3 3 0 0 1 7 43.5Z' }),
   )
-  const choices = createChoices({
+  const choices = createRadioGroup({
     name: 'laptop',
     legend: 'Your laptop',
     choices: [

@@ -3,7 +3,7 @@ import { meetingEnd, presetsAt } from './presets.ts'
 
 const MINUTE_MS = 60_000
 
-test('[S3] a meeting ends at a full or half hour, in a quarter of an hour at the earliest', () => {
+test('[S3] a meeting ends at a full or half hour, at least 15 minutes ahead', () => {
   for (let minute = 0; minute < 120; minute++) {
     const now = Date.UTC(2030, 0, 1, 10, minute)
     const lastsMs = meetingEnd(now) - now
@@ -13,7 +13,7 @@ test('[S3] a meeting ends at a full or half hour, in a quarter of an hour at the
   }
 })
 
-test('[S3] what a preset says is what its button says', () => {
+test('[S3] the label of a preset starts with its text and emoji', () => {
   for (const { text, emoji, label } of presetsAt(Date.UTC(2030, 0, 1)))
     expect(label).toStartWith(`${text} ${emoji}`)
 })

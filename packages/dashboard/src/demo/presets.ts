@@ -1,10 +1,10 @@
-// Things people say about themselves, with the ends they usually have. Pure: the time is an argument.
+// Presets of the custom status, with their expiry. Pure: the time is an argument.
 import { timeWords } from '../words.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HALF_HOUR_MS = 30 * MINUTE_MS
-/** A meeting that ends any sooner is over. */
+/** A meeting that ends sooner than this is not offered. */
 const MEETING_MS_MIN = 15 * MINUTE_MS
 
 export interface Preset {
@@ -14,7 +14,7 @@ export interface Preset {
   label: string
 }
 
-/** The next full or half hour that is worth mentioning, in whatever zone: those are half hours everywhere. */
+/** The next full or half hour that is far enough ahead; half hours are the same in every time zone. */
 export function meetingEnd(now: number): number {
   return Math.ceil((now + MEETING_MS_MIN) / HALF_HOUR_MS) * HALF_HOUR_MS
 }

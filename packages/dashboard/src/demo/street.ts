@@ -1,5 +1,5 @@
-// The street: a house for everybody who is watched. A house shows one person at a time and is never taken
-// down while they are shown, so that focus and animations survive every change.
+// The street: a house for every watched user. Houses are updated, never replaced, so that focus and animations
+// survive every change.
 import type { Presence } from '@greendot/client'
 import { h, setAttribute, setText } from '../dom.ts'
 import { createDotMark, isStale, type Look, lookOf } from '../look.ts'
@@ -8,12 +8,12 @@ import { houseFront } from './house-front.ts'
 
 export interface Street {
   element: HTMLElement
-  /** Builds the house if it is not there yet. */
+  /** Adds a house unless there is one. */
   build(userId: string): void
   show(person: Presence, now: number): void
-  /** The own house, as its owner sees it. */
+  /** The house of the own user, by the own view. */
   showMe(me: Presence, look: Look, now: number): void
-  /** Times pass in words, too. */
+  /** Updates relative times. */
   refresh(now: number): void
 }
 
@@ -26,10 +26,10 @@ interface House {
 export interface StreetParts {
   myId: string
   isSimulated(userId: string): boolean
-  onVisit(userId: string): void
+  onOpen(userId: string): void
 }
 
-export function createStreet({ myId, isSimulated, onVisit }: StreetParts): Street {
+export function createStreet({ myId, isSimulated, onOpen }: StreetParts): Street {
   const element = h('ul', { class: 'street', 'aria-label': 'The street' })
   const houses = new Map<string, House>()
 
@@ -39,7 +39,7 @@ export function createStreet({ myId, isSimulated, onVisit }: StreetParts): Stree
     const house = createHouse(userId, {
       isMe: userId === myId,
       isSimulated: isSimulated(userId),
-      onVisit: () => onVisit(userId),
+      onOpen: () => onOpen(userId),
     })
     houses.set(userId, house)
     element.append(house.element)
@@ -60,10 +60,10 @@ export function createStreet({ myId, isSimulated, onVisit }: StreetParts): Stree
 interface HouseParts {
   isMe: boolean
   isSimulated: boolean
-  onVisit(): void
+  onOpen(): void
 }
 
-function createHouse(userId: string, { isMe, isSimulated, onVisit }: HouseParts): House {
+function createHouse(userId: string, { isMe, isSimulated, onOpen }: HouseParts): House {
   const bubble = h('span', { class: 'bubble' })
   const dot = createDotMark()
   const status = h('span', { class: 'status' }, 'Looking …')
@@ -71,7 +71,7 @@ function createHouse(userId: string, { isMe, isSimulated, onVisit }: HouseParts)
   const tag = isMe ? 'you' : isSimulated ? 'simulated' : ''
   const button = h(
     'button',
-    { type: 'button', class: 'house-button', 'aria-haspopup': 'dialog', onclick: onVisit },
+    { type: 'button', class: 'house-button', 'aria-haspopup': 'dialog', onclick: onOpen },
     bubble,
     houseFront(userId),
     h(

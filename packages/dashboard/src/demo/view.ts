@@ -1,41 +1,41 @@
-// The demo: in dev mode anybody of the street, elsewhere whoever the token is for. There is one party at a
-// time, and it goes on while another view is shown: the person is still here.
+// The demo: in dev mode as any guest, otherwise as the user of a token. There is one session at a time, and it
+// stays connected while the dashboard is shown.
 import { connect, type DotFailure, type DotState } from '@greendot/client'
-import { GUESTS, STREET } from '../cast.ts'
 import { h } from '../dom.ts'
-import { hashOf, type Place } from '../place.ts'
-import { isDev, type Pass, pass, windowId } from '../session.ts'
-import { createDoor } from './door.ts'
-import { createParty, type Party } from './party.ts'
-import type { Laptop } from './self.ts'
+import { hashOf, type Route } from '../route.ts'
+import { isDev, type SavedToken, savedToken, windowId } from '../window-storage.ts'
+import type { Laptop } from './own-connection.ts'
+import { GUESTS, STREET } from './sample-users.ts'
+import { createTokenForm } from './token-form.ts'
+import { createUserSession, type UserSession } from './user-session.ts'
 
 export interface Demo {
   element: HTMLElement
-  go(place: Place): Promise<void>
+  go(route: Route): Promise<void>
 }
 
 export interface DemoParts {
-  /** Goes there as if a link had been followed; or only writes it down. */
+  /** Navigates to the hash; `isQuiet` only replaces it in the URL. */
   navigate(hash: string, isQuiet?: boolean): void
   onLink(state: DotState | Laptop | 'refused'): void
 }
 
 export function createDemo({ navigate, onLink }: DemoParts): Demo {
   const element = h('div', { class: 'view' })
-  let party: Party | null = null
+  let session: UserSession | null = null
   let shown = ''
 
   async function end(): Promise<void> {
-    const ending = party
-    party = null
+    const ending = session
+    session = null
     await ending?.stop()
   }
 
   async function be(name: string, hasNeighbours: boolean, wanted: string): Promise<void> {
     await end()
-    // Somebody else may be wanted by now.
+    // The user may have been switched again meanwhile.
     if (wanted !== shown) return
-    party = createParty({
+    session = createUserSession({
       name,
       token: `dev:${name}`,
       deviceId: windowId(),
@@ -47,21 +47,21 @@ export function createDemo({ navigate, onLink }: DemoParts): Demo {
       },
       onLink,
     })
-    element.replaceChildren(party.element)
+    element.replaceChildren(session.element)
   }
 
   function askForToken(message = ''): void {
     onLink('refused')
-    const door = createDoor((given) => void enter(given, door.refuse))
-    door.refuse(message)
-    element.replaceChildren(door.element)
+    const form = createTokenForm((given) => void enter(given, form.refuse))
+    form.refuse(message)
+    element.replaceChildren(form.element)
   }
 
-  async function enter(given: Pass, refuse: (message: string) => void): Promise<void> {
+  async function enter(given: SavedToken, refuse: (message: string) => void): Promise<void> {
     const found = await ownerOf(given.token)
     if (typeof found !== 'string') return refuse(found.message)
-    pass.set(given)
-    party = createParty({
+    savedToken.set(given)
+    session = createUserSession({
       name: found,
       token: given.token,
       deviceId: windowId(),
@@ -69,37 +69,37 @@ export function createDemo({ navigate, onLink }: DemoParts): Demo {
       dev: null,
       onLink,
       async onRefused({ message }) {
-        pass.forget()
+        savedToken.forget()
         await end()
         askForToken(message)
       },
     })
-    element.replaceChildren(party.element)
+    element.replaceChildren(session.element)
   }
 
   return {
     element,
-    async go(place) {
+    async go(route) {
       if (!isDev) {
         if (shown === 'secured') return
         shown = 'secured'
-        const kept = pass.get()
+        const saved = savedToken.get()
         askForToken()
-        if (kept) await enter(kept, askForToken)
+        if (saved) await enter(saved, askForToken)
         return
       }
-      const name = place.as ?? (await firstAbsent())
-      const wanted = `${name} ${place.hasNeighbours}`
-      // In the address, so that a reload stays the same person.
-      if (place.as === null) navigate(hashOf({ ...place, as: name }), true)
+      const name = route.as ?? (await firstAbsent())
+      const wanted = `${name} ${route.hasNeighbours}`
+      // In the URL, so that a reload keeps the user.
+      if (route.as === null) navigate(hashOf({ ...route, as: name }), true)
       if (wanted === shown) return
       shown = wanted
-      await be(name, place.hasNeighbours, wanted)
+      await be(name, route.hasNeighbours, wanted)
     },
   }
 }
 
-/** A newcomer is somebody who is not here yet, so that two windows are two people. */
+/** The first guest who is offline, so that two windows are two users. */
 async function firstAbsent(): Promise<string> {
   const answer = await fetch(`/api/v1/presence?user_ids=${GUESTS.join()}`, { headers: bearer('dev') })
   if (!answer.ok) return GUESTS[0]
@@ -107,7 +107,7 @@ async function firstAbsent(): Promise<string> {
   return people.find(({ status }) => status === 'offline')?.user_id ?? GUESTS[0]
 }
 
-/** Asked by connecting: only the server can say whose a token is, and whether it is good. */
+/** Connects, because only the server knows the user of a token and whether it is valid. */
 function ownerOf(token: string): Promise<string | DotFailure> {
   return new Promise((resolve) => {
     const dot = connect({ url: location.origin, token, deviceId: windowId(), tabs: 'separate' })

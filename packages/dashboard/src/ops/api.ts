@@ -1,4 +1,4 @@
-// Questions to the server with a server key. What goes wrong comes back as a value, in words for people.
+// Requests to the server with a server key. Failures are values with a message for operators.
 import type { Explanation, Stats, StatsHistory } from '@greendot/client/server'
 
 export type { Explanation, Stats, StatsHistory }
@@ -12,7 +12,7 @@ export interface Readiness {
 
 export type Answer<Value> =
   | { ok: true; value: Value }
-  /** `key` when another key is wanted, `server` when nobody answered, `question` for all else. */
+  /** `key`: another key is needed. `server`: no answer. `question`: everything else. */
   | { ok: false; blame: 'key' | 'server' | 'question'; message: string }
 
 export interface Api {
@@ -20,7 +20,7 @@ export interface Api {
   history(): Promise<Answer<StatsHistory>>
   readiness(): Promise<Answer<Readiness>>
   explain(userId: string, viewerId: string | null): Promise<Answer<Explanation>>
-  /** The live feed, until the signal says enough. */
+  /** The live feed, until the signal is aborted. */
   feed(signal: AbortSignal): Promise<Response>
 }
 
@@ -42,14 +42,14 @@ export function createApi(key: string): Api {
   return {
     stats: () => ask('/api/v1/stats'),
     history: () => ask('/api/v1/stats/history'),
-    // Not ready is an answer too.
+    // 503 means "not ready", which is a valid answer.
     readiness: () => ask('/readyz', [200, 503]),
     explain(userId, viewerId) {
       const query = new URLSearchParams({ user_id: userId })
       if (viewerId !== null) query.set('viewer_id', viewerId)
       return ask(`/api/v1/explain?${query}`)
     },
-    // By fetch, not by EventSource, which would put the key into the address.
+    // By fetch, because an EventSource would put the key into the URL.
     feed: (signal) => fetch('/api/v1/feed', { headers, signal }),
   }
 }

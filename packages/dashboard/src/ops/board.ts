@@ -1,9 +1,9 @@
-// The dashboard itself: asks the server every two seconds while somebody looks, and shows what it says. When
-// there is no answer, the last numbers stay and are marked as such.
+// The panels of the dashboard. Asks the server every two seconds while the page is visible. Without an answer
+// the last numbers stay, and are marked.
 import { everyWhileVisible, now, type Timer } from '../clock.ts'
 import { h, setAttribute, setText } from '../dom.ts'
-import type { Place } from '../place.ts'
-import { isDev } from '../session.ts'
+import type { Route } from '../route.ts'
+import { isDev } from '../window-storage.ts'
 import { preciseTime } from '../words.ts'
 import type { Api } from './api.ts'
 import { createCharts } from './charts.ts'
@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 2_000
 export interface Board {
   element: HTMLElement
   /** Null while another view is shown. */
-  show(place: Place | null): void
+  show(route: Route | null): void
   stop(): void
 }
 
@@ -35,7 +35,7 @@ export function createBoard(parts: {
   const health = createHealth()
   const feed = createFeedPanel((user) => ask(user, null))
   const lookup = createLookup((question) => {
-    // The address would not change, and things may have since.
+    // The hash would not change, so ask again.
     if (nameOf(question) === asked) void lookup.ask(api, question, now())
     else ask(question.user, question.viewer)
   })
@@ -52,9 +52,9 @@ export function createBoard(parts: {
     setAttribute(element, 'data-lost', isLost)
     if (!stats.ok && stats.blame === 'key') return lock(stats.message)
     if (readiness.ok) health.show(readiness.value, stats.ok ? stats.value.processes.length : 1)
-    else health.lose()
+    else health.showLost()
     if (!stats.ok) {
-      // After a restart the server has another past.
+      // After a restart the server has a new history.
       hasHistory = false
       return setText(fresh, `${stats.message} These are the last numbers it gave.`)
     }
@@ -81,20 +81,20 @@ export function createBoard(parts: {
     running.push(everyWhileVisible(ASK_EVERY_MS, () => void refresh()))
   }
 
-  /** A browser has few connections to give, and nobody looks. */
+  /** Browsers limit connections, so hidden pages close theirs. */
   function openFeedWhileVisible(): Timer {
     let open: { close(): void } | null = null
-    const look = () => {
+    const toggle = () => {
       open?.close()
       open = document.hidden
         ? null
         : openFeed(api, { event: (event) => feed.take(event, now()), link: feed.showLink })
     }
-    document.addEventListener('visibilitychange', look)
-    look()
+    document.addEventListener('visibilitychange', toggle)
+    toggle()
     return {
       stop() {
-        document.removeEventListener('visibilitychange', look)
+        document.removeEventListener('visibilitychange', toggle)
         open?.close()
       },
     }
@@ -121,11 +121,11 @@ export function createBoard(parts: {
       pause()
       charts.stop()
     },
-    show(place) {
-      if (place === null) return pause()
+    show(route) {
+      if (route === null) return pause()
       run()
-      if (place.user === null) return
-      const question = { user: place.user, viewer: place.viewer }
+      if (route.user === null) return
+      const question = { user: route.user, viewer: route.viewer }
       if (nameOf(question) === asked) return
       asked = nameOf(question)
       void lookup.ask(api, question, now())

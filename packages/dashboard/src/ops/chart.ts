@@ -1,22 +1,22 @@
-// One chart over time, drawn by uPlot in the colours of the page, with its present values in words: the
-// canvas is a picture for those who see it, the list below it is for everybody.
+// One chart over time, drawn by uPlot in the colours of the page. The list below it has the current values as
+// text, for screen readers.
 import uPlot from 'uplot'
 import { h, setText } from '../dom.ts'
 import { onTheme } from '../theme.ts'
 import { timeWords } from '../words.ts'
 
 const HEIGHT = 180
-/** Whoever has just begun sees a line grow, not a stretched moment. */
+/** The axis spans at least this, so that the first samples are not stretched. */
 const SPAN_S_MIN = 300
 const STEPS_S = [60, 120, 300, 600, 900, 1800]
 
 export interface Line {
   label: string
-  /** A custom property of the page's styles, without the dashes. */
+  /** A custom property of the styles, without the dashes. */
   color: string
   isDashed?: boolean
   isFilled?: boolean
-  /** Measured on the right, because it is of another order than the others. */
+  /** On the right axis, because its values have another order of magnitude. */
   isRight?: boolean
   format(value: number): string
 }
@@ -32,7 +32,7 @@ const AXIS_SIZE = 48
 const fromZero: uPlot.Range.Function = (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.15)]
 const tickWords = (seconds: number): string => timeWords(seconds * 1000, seconds * 1000)
 
-/** Canvases know nothing of styles, so colours are read from the page whenever it is drawn. */
+/** A canvas has no styles, so colours are read from the page at every drawing. */
 const colorOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 

@@ -1,4 +1,4 @@
-// What changed over the last hour: what the server kept, and after that what this page was told.
+// Charts of the last hour: the history of the server, continued with the answers that this page gets.
 import { h } from '../dom.ts'
 import { roundWords } from '../words.ts'
 import type { Sample, Stats } from './api.ts'
@@ -7,7 +7,7 @@ import { slowest, total } from './deployment.ts'
 
 const KEPT_MS = 3_600_000
 
-/** A sample with what only the newest ones have, of the process that answered. */
+/** A sample with percentiles, which only new samples of the answering process have. */
 type Point = Sample & { p50: number | null; p90: number | null }
 
 const whole = (value: number): string => value.toLocaleString()
@@ -63,7 +63,7 @@ export function createCharts() {
     stop() {
       for (const chart of charts) chart.stop()
     },
-    /** Begins anew with what the server remembers. */
+    /** Starts again with the history of the server. */
     begin(samples: readonly Sample[]) {
       points = samples.map((sample) => ({ ...sample, p50: null, p90: null }))
       draw()
@@ -72,7 +72,7 @@ export function createCharts() {
       const { processes } = stats
       const { p50, p90 } = stats.propagation_ms
       const last = points.at(-1)?.at ?? 0
-      // Clocks of two machines: time goes on here, whatever they say.
+      // The clocks of browser and server differ, but the time axis must not go back.
       points.push({
         at: Math.max(at, last + 1),
         users: stats.users,

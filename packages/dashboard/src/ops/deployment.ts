@@ -1,5 +1,5 @@
-// All processes of a deployment taken together: what tiles, charts and the table add up in the same way. The
-// process that answers knows of the others what they tell each other, and of itself a little more.
+// Sums over all processes of a deployment, shared by tiles, charts and the table.
+
 import type { Process } from './api.ts'
 
 type Countable = {
@@ -9,7 +9,7 @@ type Countable = {
 export const total = (processes: readonly Process[], what: Countable): number =>
   processes.reduce((sum, one) => sum + one[what], 0)
 
-/** Percentiles do not add up, so the slowest speaks for all. */
+/** Percentiles cannot be added, so the slowest process is shown. */
 export function slowest(processes: readonly Process[]): number | null {
   const known = processes.flatMap(({ propagation_p99_ms: p99 }) => (p99 === null ? [] : [p99]))
   return known.length === 0 ? null : Math.max(...known)

@@ -1,5 +1,5 @@
-// The live feed of the server, read as it comes: server-sent events over fetch, because the key belongs
-// into a header. Comes back by itself after an interruption.
+// Reads the live feed: server-sent events over fetch, because the key belongs into a header. Reconnects by
+// itself.
 import type { Presence } from '@greendot/client'
 import { after, type Timer } from '../clock.ts'
 import type { Api } from './api.ts'
@@ -12,7 +12,7 @@ export type FeedEvent =
 
 export interface FeedEvents {
   event(event: FeedEvent): void
-  /** Whether changes come through at the moment. */
+  /** Whether the feed is open. */
   link(isOpen: boolean): void
 }
 
@@ -37,7 +37,8 @@ export function openFeed(api: Api, on: FeedEvents): { close(): void } {
 
   function run(): void {
     read()
-      .catch(() => 'tried again like an end')
+      // A failed request is retried like the end of a stream.
+      .catch(() => {})
       .finally(() => {
         if (ending.signal.aborted) return
         on.link(false)

@@ -1,4 +1,4 @@
-// Changes as they are decided, newest first. Can be paused to be read; what comes meanwhile is counted.
+// The live feed, newest first. While it is paused, changes are only counted.
 import { h, setAttribute, setText } from '../dom.ts'
 import { createDotMark, lookOf } from '../look.ts'
 import { customWords, deviceWords, lookWords, preciseTime } from '../words.ts'
@@ -9,7 +9,7 @@ const LINES_MAX = 60
 export function createFeedPanel(onPick: (userId: string) => void) {
   let isPaused = false
   let missed = 0
-  // Not read out as it comes: it never ends.
+  // Not announced by screen readers, because it never ends.
   const list = h('ol', { class: 'feed' })
   const empty = h('p', { class: 'soft' }, 'Nothing yet. Changes appear here as they happen.')
   const broken = h('p', { class: 'soft' })
@@ -50,7 +50,7 @@ export function createFeedPanel(onPick: (userId: string) => void) {
     },
     showLink(isOpen: boolean) {
       setAttribute(element, 'data-live', isOpen)
-      setText(broken, isOpen ? '' : 'Interrupted. What happens meanwhile is not told here.')
+      setText(broken, isOpen ? '' : 'Interrupted. Changes are missing until it is back.')
     },
     take(event: FeedEvent, now: number) {
       if (isPaused) {

@@ -1,4 +1,4 @@
-// Whether what the server stands on is there, in sentences that say what follows from it.
+// The readiness checks of the server, with what they mean.
 import { h, setText } from '../dom.ts'
 import type { Readiness } from './api.ts'
 
@@ -8,18 +8,18 @@ const NAMES: Record<Check, string> = {
   store: 'Hot store',
   archive: 'Database',
   gateway: 'Connections',
-  accepting: 'Newcomers',
+  accepting: 'New connections',
 }
 const FINE: Record<Check, string> = {
   store: 'Answers. Presence is live.',
   archive: 'Answers. Last seen and settings are kept.',
-  gateway: 'Held, and known to everybody.',
-  accepting: 'Welcome.',
+  gateway: 'Registered with the store.',
+  accepting: 'Accepted.',
 }
 const WRONG: Record<Check, string> = {
   store: 'Does not answer. Connections stay; reads come from the database and say so.',
   archive: 'Does not answer. Presence goes on; what has to be kept waits in memory.',
-  gateway: 'Announcing all of them again, after something was lost.',
+  gateway: 'Being registered again after a loss.',
   accepting: 'Sent elsewhere: this process is going away.',
 }
 const STATES: Record<Readiness['status'], string> = {
@@ -56,8 +56,8 @@ export function createHealth() {
         setText(words, isFine ? FINE[check] : WRONG[check])
       }
     },
-    /** Nobody answered. */
-    lose() {
+    /** No answer. */
+    showLost() {
       element.dataset.health = 'not_ready'
       setText(state, 'The server does not answer')
     },

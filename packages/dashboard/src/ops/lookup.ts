@@ -1,4 +1,4 @@
-// Look somebody up, through anybody's eyes: what that viewer gets, and why, in the server's own sentences.
+// Looks up a user as a viewer sees them, with the server's explanation.
 import { avatar } from '../avatar.ts'
 import { h, setText } from '../dom.ts'
 import { createDotMark, lookOf } from '../look.ts'
@@ -14,7 +14,7 @@ export function createLookup(onAsk: (question: Question) => void) {
   const id = { autocomplete: 'off', spellcheck: 'false', maxlength: 128, pattern: '[^\\s,]+' }
   const title = 'An id has no spaces and no commas'
   const user = h('input', { ...id, title, name: 'user', placeholder: 'bob', required: true })
-  const viewer = h('input', { ...id, title, name: 'viewer', placeholder: 'nobody: the whole truth' })
+  const viewer = h('input', { ...id, title, name: 'viewer', placeholder: 'empty: without privacy' })
   const trouble = h('p', { class: 'trouble', role: 'alert' })
   const result = h('div', { class: 'found', role: 'region', 'aria-label': 'What was found' })
   let asked: Question | null = null
@@ -25,7 +25,7 @@ export function createLookup(onAsk: (question: Question) => void) {
   const element = h(
     'section',
     { class: 'panel lookup', 'aria-labelledby': 'lookup-title' },
-    h('h2', { id: 'lookup-title' }, 'Look somebody up'),
+    h('h2', { id: 'lookup-title' }, 'Look up a user'),
     h(
       'form',
       { class: 'lookup-form', onsubmit: onSubmit },
@@ -36,9 +36,7 @@ export function createLookup(onAsk: (question: Question) => void) {
     trouble,
     result,
   )
-  result.append(
-    h('p', { class: 'soft' }, 'Why does somebody look offline? Ask here, with the eyes of whoever wonders.'),
-  )
+  result.append(h('p', { class: 'soft' }, 'Why does a user look offline to a viewer? Ask here.'))
 
   return {
     element,
@@ -47,7 +45,7 @@ export function createLookup(onAsk: (question: Question) => void) {
       viewer.value = question.viewer ?? ''
       asked = question
       const answer = await api.explain(question.user, question.viewer)
-      // Somebody may have asked for another one meanwhile.
+      // Another question may have been asked meanwhile.
       if (asked !== question) return
       setText(trouble, answer.ok ? '' : answer.message)
       if (answer.ok) result.replaceChildren(...describe(question, answer.value, now))

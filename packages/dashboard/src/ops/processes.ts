@@ -1,5 +1,5 @@
-// Every process of the deployment and what it carries, side by side: an overloaded or idle one stands out.
-// Below them is what they carry together.
+// The table of processes, with their load and its sum.
+
 import { h, setText } from '../dom.ts'
 import { bytesWords, durationWords, roundWords } from '../words.ts'
 import type { Process } from './api.ts'
@@ -7,9 +7,9 @@ import { slowest, total } from './deployment.ts'
 
 interface Column {
   title: string
-  /** Of one process, or of all of them. */
+  /** Of one process, or the sum of several. */
   text(processes: readonly Process[]): string
-  /** How much of it, for a bar behind the number. */
+  /** For the bar behind the number. */
   amount?: (process: Process) => number
 }
 
@@ -72,7 +72,7 @@ export function createProcesses() {
     { class: 'panel', 'aria-labelledby': 'processes-title' },
     h('h2', { id: 'processes-title' }, 'Processes'),
     summary,
-    // Wider than a phone: it scrolls by itself, by keyboard too.
+    // Focusable, so that it can be scrolled by keyboard on narrow screens.
     h('div', { class: 'scroller', tabindex: 0, role: 'region', 'aria-label': 'Table of processes' }, table),
   )
 
@@ -100,7 +100,7 @@ export function createProcesses() {
         ),
       )
       const sums = COLUMNS.map(({ text }) => h('td', {}, text(processes)))
-      // With one process it would say everything twice.
+      // A single process needs no sum.
       foot.replaceChildren(
         ...(processes.length > 1 ? [h('tr', {}, h('th', { scope: 'row' }, 'Together'), ...sums)] : []),
       )

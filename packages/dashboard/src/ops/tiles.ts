@@ -1,4 +1,4 @@
-// The numbers that matter first, large.
+// The most important numbers.
 import { h, setAttribute, setText } from '../dom.ts'
 import { roundWords } from '../words.ts'
 import type { Stats } from './api.ts'
@@ -8,14 +8,14 @@ interface Tile {
   name: string
   label: string
   value(stats: Stats): string
-  /** What stands below it, smaller. */
+  /** Below the number. */
   note(stats: Stats): string
   isBad?(stats: Stats): boolean
 }
 
 const ms = (value: number | null): string => (value === null ? '–' : `${roundWords(value)} ms`)
 const count = (value: number): string => value.toLocaleString()
-/** What only the process that answered can tell, unless there is no other. */
+/** Marks numbers that only the answering process knows. */
 const here = ({ processes }: Stats): string => (processes.length > 1 ? ' of this process' : '')
 
 const TILES: readonly Tile[] = [
@@ -38,7 +38,7 @@ const TILES: readonly Tile[] = [
     name: 'watches',
     label: 'Watches',
     value: ({ watches }) => count(watches),
-    // Whoever is watched at two gateways is two of them.
+    // A user watched at two gateways counts twice.
     note: ({ watched_users: watched, gateways }) =>
       `of ${count(watched)} ${watched === 1 ? 'person' : 'people'}${gateways.length > 1 ? ', at each gateway' : ''}`,
   },
@@ -67,8 +67,7 @@ const TILES: readonly Tile[] = [
     name: 'slow',
     label: 'Slow readers',
     value: ({ slow_readers }) => count(slow_readers),
-    note: ({ slow_readers }) =>
-      slow_readers === 0 ? 'nobody holds back' : 'they get less, and end up right',
+    note: ({ slow_readers }) => (slow_readers === 0 ? 'none' : 'they get fewer frames, and the final state'),
     isBad: ({ slow_readers }) => slow_readers > 0,
   },
   {

@@ -1,23 +1,23 @@
-// The way into the dashboard: with a server key, which in dev mode everybody has. A key that is refused is
-// forgotten, and asked for again.
+// Opens the dashboard with a server key, which is `dev` in dev mode. A refused key is forgotten and asked for
+// again.
 import { h } from '../dom.ts'
-import { hashOf, type Place } from '../place.ts'
-import { serverKey } from '../session.ts'
+import { hashOf, type Route } from '../route.ts'
+import { serverKey } from '../window-storage.ts'
 import { createApi } from './api.ts'
 import { type Board, createBoard } from './board.ts'
-import { createKeyDoor } from './key-door.ts'
+import { createKeyForm } from './key-form.ts'
 
 export interface Dashboard {
   element: HTMLElement
   /** Null while another view is shown. */
-  show(place: Place | null): void
+  show(route: Route | null): void
 }
 
 export function createDashboard(parts: { navigate(hash: string): void }): Dashboard {
-  let place: Place | null = null
+  let route: Route | null = null
   let board: Board | null = null
   const element = h('div', { class: 'view', hidden: true })
-  const door = createKeyDoor((key) => {
+  const form = createKeyForm((key) => {
     serverKey.set(key)
     enter()
   })
@@ -26,8 +26,8 @@ export function createDashboard(parts: { navigate(hash: string): void }): Dashbo
     serverKey.forget()
     board?.stop()
     board = null
-    door.refuse(message)
-    element.replaceChildren(door.element)
+    form.refuse(message)
+    element.replaceChildren(form.element)
   }
 
   function enter(): void {
@@ -37,16 +37,16 @@ export function createDashboard(parts: { navigate(hash: string): void }): Dashbo
       return
     }
     const ask = (user: string, viewer: string | null) =>
-      parts.navigate(hashOf({ ...place!, view: 'dashboard', user, viewer }))
+      parts.navigate(hashOf({ ...route!, view: 'dashboard', user, viewer }))
     board = createBoard({ api: createApi(key), ask, lock })
     element.replaceChildren(board.element)
-    board.show(place)
+    board.show(route)
   }
 
   return {
     element,
     show(next) {
-      place = next
+      route = next
       if (board) board.show(next)
       else if (next !== null) enter()
     },

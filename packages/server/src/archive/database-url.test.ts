@@ -26,7 +26,7 @@ test.each([
 test.each([
   ['', 'no scheme'],
   ['data/greendot.db', 'no scheme'],
-  ['mysql://root:secret@localhost/greendot', 'No database speaks "mysql:"'],
+  ['mysql://root:secret@localhost/greendot', 'There is no database for "mysql:"'],
   ['sqlite://', 'names no file'],
   ['sqlite://data/', 'names no file'],
   ['sqlite://data/greendot.db?mode=ro', 'takes no options'],

@@ -1,5 +1,5 @@
-// Reads `database_url` from the configuration. A URL that cannot be used becomes a sentence that
-// says what to write instead; the sentence never repeats the URL, which may hold a password.
+// Reads `database_url` from the configuration. A URL that cannot be used becomes a sentence that says
+// what to write instead. The sentence never repeats the URL, which may contain a password.
 
 export type DatabaseUrl =
   /** A relative path is relative to the working directory; `:memory:` lives as long as the process. */
@@ -20,7 +20,7 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
     case 'postgresql':
       return parsePostgres(text.trim())
     default:
-      return { kind: 'invalid', message: `No database speaks "${scheme}:": ${EXAMPLES}` }
+      return { kind: 'invalid', message: `There is no database for "${scheme}:": ${EXAMPLES}` }
   }
 }
 

@@ -9,28 +9,28 @@ import type {
   ShownCustomStatus,
 } from '../presence/core/record.ts'
 
-/** A device of somebody who is here, enough to know it again after a restart. */
+/** A device of a connected user, with what is needed to recognise it after a restart. */
 export interface HereDevice {
   deviceId: string
   platform: Platform
   activity: Activity
 }
 
-/** What others see of somebody who is not here; `here` marks those who were, should we crash. */
+/** What others see of an offline user. `here` marks a connected user, whom a restart after a crash looks for. */
 export interface LastSeenRow {
   userId: string
   lastSeenAt: number | null
   status: 'here' | 'offline'
-  /** With what they were here when this was written. */
+  /** The devices that were live when the row was written. */
   devices: readonly HereDevice[]
   /** The version that was shown with it: the newest version wins. */
   version: number
-  /** What was shown; differs from the setting while somebody is invisible. */
+  /** What was shown. It differs from the setting while the user is invisible. */
   shownCustomStatus: ShownCustomStatus | null
   updatedAt: number
 }
 
-/** What a person said about themselves, each part with its own newest-wins instant. */
+/** What a user has set. Each part carries its own instant, and the newest of each part wins. */
 export interface SettingsRow {
   userId: string
   availability: AvailabilitySetting | null
@@ -51,8 +51,8 @@ export interface ContactPair {
 
 export interface Archive {
   /**
-   * Creates or upgrades the schema, and clears away what a crash has left half done. To be called at
-   * every start; returns the migrations that were applied.
+   * Creates or upgrades the schema, and cleans up what a crash left half done. Called at every start.
+   * Returns the migrations that were applied.
    */
   migrate(): Promise<string[]>
   /** The migrations that have not been applied. */
@@ -63,36 +63,36 @@ export interface Archive {
   writeLastSeen(rows: readonly LastSeenRow[]): Promise<void>
   writeSettings(rows: readonly SettingsRow[]): Promise<void>
 
-  /** One row says that the server was alive; nothing per user. */
+  /** One row for the whole server records that it was alive. */
   markAlive(now: number): Promise<void>
   aliveAt(): Promise<number | null>
-  /** Who is marked as here, in the order of ids, after `afterId` ('' for the first). */
+  /** Users marked as here, ordered by id, after `afterId` ('' for the first). */
   hereIds(afterId: string, limit: number): Promise<string[]>
 
-  /** The owner's contact list, in the order of the ids; the first `limit` of it, if there is one. */
+  /** The owner's contact list, ordered by id; its first `limit` entries if a limit is given. */
   contactsOf(ownerId: string, limit?: number): Promise<string[]>
-  /** The whole list as the text of a JSON array: the database writes it, so no id becomes a string here. */
+  /** The whole list as the text of a JSON array. The database writes it, so no id becomes a string in this process. */
   contactsJson(ownerId: string): Promise<string>
   /** Whether each contact is in the list of its owner, in the order asked. */
   areContacts(pairs: readonly ContactPair[]): Promise<boolean[]>
-  /** Who has this person in their list, in the order of ids, after `afterId` ('' for the first). */
+  /** Users that have this user in their list, ordered by id, after `afterId` ('' for the first). */
   ownersOf(contactId: string, afterId: string, limit: number): Promise<string[]>
   addContacts(ownerId: string, contactIds: readonly string[], now: number): Promise<void>
   removeContacts(ownerId: string, contactIds: readonly string[]): Promise<void>
-  /** Whoever reads meanwhile sees the old list or the new one. */
+  /** A concurrent reader sees the old list or the new one, never a mix. */
   replaceContacts(ownerId: string, contactIds: readonly string[], now: number): Promise<void>
 
   /**
-   * Who names this person in their privacy lists, in the order of ids, after `afterId` ('' for the
-   * first). Looks through everybody who has chosen any privacy: for erasure, not for every day.
+   * Users that name this user in their privacy lists, ordered by id, after `afterId` ('' for the
+   * first). Scans every user with privacy settings, so only erasure uses it.
    */
   namedBy(userId: string, afterId: string, limit: number): Promise<string[]>
   /**
-   * Forgets last seen, settings, and the contacts in both directions. Others may still name them in
-   * their privacy (see `namedBy`), and what is written later stays. Repeating it does no harm.
+   * Deletes last seen, settings, and contacts in both directions. Privacy lists of other users may still
+   * name the user (see `namedBy`), and later writes stay. Idempotent.
    */
   erase(userId: string): Promise<void>
-  /** The same for last seen and settings alone, which others may have been writing at that moment. */
+  /** Deletes last seen and settings only: rows that another process may have written during `erase`. */
   eraseRows(userId: string): Promise<void>
 
   /** Throws when the database cannot be reached. */

@@ -1,27 +1,26 @@
-// The connections to PostgreSQL under the archive. Every wait here ends: for a connection, for an
-// answer, in line. A statement may take its time while the server lives, so silence alone proves
-// nothing; but when nothing comes back for a while we knock on the server's door with a connection
-// of our own, and if nobody opens, whoever waits is told at once that the server is away.
+// The pool of PostgreSQL connections under the archive. Every wait has a limit: for a connection, for an
+// answer, in the queue. A slow statement is not a failure while the server is alive, so after a short
+// silence a separate connection probes the server. If the probe fails, all waiting calls are rejected.
 import { type ReservedSQL, SQL } from 'bun'
 import type { Clock } from '../platform/clock.ts'
 import { type PostgresPlace, postgresPlace } from './postgres-url.ts'
 import type { SqlValue } from './sql/database.ts'
 
 const POOL_MAX = 8
-/** Calls that wait for a connection; past it they are refused. */
+/** Calls waiting for a connection. Further calls are rejected. */
 export const CALLS_WAITING_MAX = 1_000
 const CONNECTION_WAIT_MS_MAX = 10_000
-/** The server itself ends a statement that takes longer. */
+/** The server cancels a statement that takes longer. */
 export const STATEMENT_MS_MAX = 10_000
 export const LONG_STATEMENT_MS_MAX = 10 * 60_000
-/** Should this process stop in the middle of a transaction, its locks do not. */
+/** Releases the locks of a process that hangs in the middle of a transaction. */
 const IDLE_IN_TRANSACTION_MS_MAX = 30_000
-/** What the server's own refusal may take to get here. */
+/** Time for the server's own cancellation to arrive. */
 const ANSWER_GRACE_MS = 2_000
-/** So long we wait for an answer before we wonder; with the next one, two seconds. */
+/** Silence before the server is probed. With the limit of the probe, an outage is detected in two seconds. */
 const SILENCE_MS = 500
-const KNOCK_MS_MAX = 1_500
-/** For transactions that are under way when the archive is closed. */
+const PROBE_MS_MAX = 1_500
+/** For transactions in progress when the archive is closed. */
 const CLOSE_S_MAX = 5
 
 export interface PostgresPoolOptions {
@@ -33,21 +32,21 @@ export interface PostgresPoolOptions {
 
 export interface Answer<Row> {
   rows: Row[]
-  /** Rows written, or read by a statement that writes none. */
+  /** Rows written, or rows read by a statement that writes none. */
   count: number
-  /** Such as `COMMIT`. */
+  /** For example `COMMIT`. */
   command: string | null
 }
 
 export interface Connection {
-  /** `msMax` is how long the server was told that this may take. */
+  /** `msMax` is the statement timeout that the server was given. */
   send<Row>(text: string, params: readonly SqlValue[], msMax: number): Promise<Answer<Row>>
 }
 
 export interface PostgresPool {
-  /** Runs `use` with a connection that is nobody else's meanwhile. */
+  /** Runs `use` with a connection reserved for it. */
   withConnection<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result>
-  /** After the transactions that are under way; later calls are refused. */
+  /** Waits for transactions in progress. Later calls are rejected. */
   close(): Promise<void>
 }
 
@@ -64,18 +63,18 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
   const sql = connect(place, { max: place.poolMax })
   let waiting = 0
   let isClosed = false
-  let knocking: Promise<boolean> | null = null
+  let probing: Promise<boolean> | null = null
 
-  /** Whether the server answers at all, be it with a refusal. Those who wonder together knock once. */
+  /** Whether the server answers at all; a refusal counts. Concurrent callers share one probe. */
   function serverAnswers(): Promise<boolean> {
-    knocking ??= knock(place, clock).finally(() => {
-      knocking = null
+    probing ??= probe(place, clock).finally(() => {
+      probing = null
     })
-    return knocking
+    return probing
   }
 
-  /** `work` has to reject when `abandon` is called; `want` is what it waits for. */
-  async function attended<Result>(
+  /** Ends `work` when the server is gone or `msMax` has passed. `work` must reject when `abandon` is called. */
+  async function withDeadline<Result>(
     work: Promise<Result>,
     want: string,
     msMax: number,
@@ -85,17 +84,17 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
     let isOver = false
     let reason: string | null = null
 
-    async function wonder(): Promise<void> {
+    async function check(): Promise<void> {
       const isLate = clock.elapsed() - startedAt >= msMax
       if (!isLate && (await serverAnswers())) {
-        if (!isOver) timer = clock.after(SILENCE_MS, () => void wonder())
+        if (!isOver) timer = clock.after(SILENCE_MS, () => void check())
       } else if (!isOver) {
         reason = isLate ? `no ${want} within ${msMax / 1000} s` : 'the server does not answer'
         abandon()
       }
     }
 
-    let timer = clock.after(SILENCE_MS, () => void wonder())
+    let timer = clock.after(SILENCE_MS, () => void check())
     try {
       return await work
     } catch (error) {
@@ -113,7 +112,7 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
     const patience = new AbortController()
     try {
       const reserving = sql.reserve({ signal: patience.signal })
-      return await attended(reserving, 'free connection', CONNECTION_WAIT_MS_MAX, () => patience.abort())
+      return await withDeadline(reserving, 'free connection', CONNECTION_WAIT_MS_MAX, () => patience.abort())
     } finally {
       waiting -= 1
     }
@@ -125,14 +124,14 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
       return await use({
         async send<Row>(text: string, params: readonly SqlValue[], msMax: number) {
           const query = reserved.unsafe<Row[]>(text, [...params])
-          // Whoever does not answer is not asked again: the connection goes, and the pool opens another.
+          // A connection that did not answer is closed, not reused. The pool opens another.
           const abandon = () => void reserved.close({ timeout: 0 })
-          const rows = await attended(query, 'answer', msMax + ANSWER_GRACE_MS, abandon)
+          const rows = await withDeadline(query, 'answer', msMax + ANSWER_GRACE_MS, abandon)
           return { rows, count: rows.count, command: rows.command }
         },
       })
     } finally {
-      // One that is closed, or left inside a transaction, does not go back into the pool.
+      // A connection that is closed or still inside a transaction does not go back into the pool.
       await reserved.release()
     }
   }
@@ -148,7 +147,7 @@ export function createPostgresPool({ url, poolMax, clock }: PostgresPoolOptions)
 
 function connect(place: PostgresPlace, options: { max: number; connectionTimeout?: number }): SQL {
   try {
-    // Named here as well, because a PGDATABASE in the environment outranks the URL.
+    // Named explicitly, because PGDATABASE in the environment would override the URL.
     return new SQL(place.url, {
       ...options,
       ...(place.database === null ? {} : { database: place.database }),
@@ -158,14 +157,14 @@ function connect(place: PostgresPlace, options: { max: number; connectionTimeout
   }
 }
 
-async function knock(place: PostgresPlace, clock: Clock): Promise<boolean> {
-  const sql = connect(place, { max: 1, connectionTimeout: KNOCK_MS_MAX / 1000 })
-  const timer = clock.after(KNOCK_MS_MAX, () => void sql.close({ timeout: 0 }))
+async function probe(place: PostgresPlace, clock: Clock): Promise<boolean> {
+  const sql = connect(place, { max: 1, connectionTimeout: PROBE_MS_MAX / 1000 })
+  const timer = clock.after(PROBE_MS_MAX, () => void sql.close({ timeout: 0 }))
   try {
     await sql.unsafe('SELECT 1')
     return true
   } catch (error) {
-    // With a SQLSTATE it is the server that refuses, because it is full or just starting.
+    // An error with a SQLSTATE comes from a live server that is full or still starting.
     return error instanceof SQL.PostgresError && error.errno !== undefined
   } finally {
     timer.stop()

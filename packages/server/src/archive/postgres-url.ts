@@ -1,26 +1,26 @@
-// What the PostgreSQL archive reads from `database_url` and adds to it, and how errors are told: with
-// the place, which helps, and without the password, which is never repeated. Nor are the details
-// that the server adds, because they quote rows.
+// What the PostgreSQL archive reads from `database_url` and adds to it, and how errors are worded: with
+// the host and the database, without the password. Details from the server are left out, because they
+// quote rows.
 
-/** Bun reads these from the query of the URL; whoever sets the URL may set them too. */
+/** Bun reads these from the query of the URL. Values in the configured URL win. */
 const POOL_DEFAULTS = {
   connect_timeout: '2',
   idle_timeout: '60',
-  // Connections find a server that took over, and one that was added, within half an hour.
+  // After a failover, all connections reach the new server within half an hour.
   max_lifetime: '1800',
   application_name: 'greendot',
 }
 
 export interface PostgresPlace {
-  /** With a limit for everything that could last. */
+  /** Complete, with timeouts. */
   url: string
-  /** Null when the URL names none and leaves it to the environment. */
+  /** Null when the URL names none; then the environment decides. */
   database: string | null
   poolMax: number
   failure(error: unknown): PostgresFailure
 }
 
-/** `code` is the SQLSTATE of the server, such as `57014`, or the code of Bun. */
+/** `code` is a SQLSTATE of the server, for example `57014`, or a code of Bun. */
 export type PostgresFailure = Error & { code: string | null }
 
 export interface PlaceOptions {
@@ -58,7 +58,7 @@ export function postgresPlace({ url, poolMax, poolMaxDefault, session }: PlaceOp
   }
 }
 
-/** The error of `new URL` carries the text that it could not read. */
+/** Checked first, because the error of `new URL` contains the URL. */
 function parse(url: string): URL {
   if (!URL.canParse(url)) throw new Error('The PostgreSQL URL is not well formed')
   return new URL(url)

@@ -1,11 +1,11 @@
 // The archive contract on PostgreSQL, and what only a server can show: it goes away, falls silent,
-// comes back, is asked by several processes at once, and wants a password that nobody may repeat.
+// comes back, is used by several processes at once, and needs a password that is never printed.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { archiveContract } from '../../../../testing/contracts/archive.ts'
 import { describeWithService } from '../../../../testing/services/describe.ts'
 import { findPostgres, startPostgres } from '../../../../testing/services/postgres.ts'
-import { until } from '../../../../testing/services/within.ts'
+import { until, WAIT_MS } from '../../../../testing/services/within.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Archive, LastSeenRow } from './port.ts'
 import { createPostgresArchive, openPostgres } from './postgres.ts'
@@ -14,8 +14,6 @@ import type { SqlDatabase } from './sql/database.ts'
 import { MIGRATIONS } from './sql/migrations.ts'
 
 const T = 1_700_000_000_000
-/** "Two seconds" as the callers of a busy test machine feel them. */
-const SOON_MS = 3_000
 
 /** On it a second is over in ten milliseconds. */
 const hastyClock = { ...systemClock, elapsed: () => systemClock.elapsed() * 100 }
@@ -32,15 +30,13 @@ function aRow(userId: string, version = 1): LastSeenRow {
   }
 }
 
-/** What it rejected with, which it has to do soon. */
+/** What it rejected with. */
 async function expectFailure(call: Promise<unknown>): Promise<Error> {
-  const startedAt = performance.now()
   const outcome = await call.then(
     () => 'resolved',
     (error: Error) => error,
   )
   expect(outcome).toBeInstanceOf(Error)
-  expect(performance.now() - startedAt).toBeLessThan(SOON_MS)
   return outcome as Error
 }
 
@@ -84,7 +80,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     await archive.close()
   })
 
-  test('[C7] a server that falls silent is noticed soon, by all who wait', async () => {
+  test('[C7] a server that falls silent rejects every call that waits', async () => {
     const archive = await migrated()
     const late = await createPostgresArchive({ url: await server().newSchema(), poolMax: 1 })
     const calls = (): Promise<unknown>[] => [
@@ -106,7 +102,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
       await server().resume()
     }
     // An attempt to connect that began before may still fail; the next one does not.
-    await until(SOON_MS, 'the recovery', () =>
+    await until(WAIT_MS, 'the recovery', () =>
       late.ping().then(
         () => true,
         () => false,
@@ -163,7 +159,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     }
   }
 
-  test('[C7] nobody waits forever for a connection that others keep', async () => {
+  test('[C7] a call does not wait forever for a connection', async () => {
     const database = await openPostgres({ url: await server().newSchema(), poolMax: 1, clock: hastyClock })
     const letGo = await holdConnection(database)
     const failure = await expectFailure(database.read('SELECT 1'))
@@ -185,12 +181,17 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
   })
 
   test('[C7] no more connections than allowed, by the option or the URL', async () => {
-    const connections = async (database: SqlDatabase, name: string) => {
-      await Promise.all(Array.from({ length: 40 }, () => database.read('SELECT pg_sleep(0.01)')))
-      const [row] = await database.read<{ n: number }>(
+    const counting = await open()
+    /** Opens as many as it may and asks for more; returns how many the server then has. */
+    const connections = async (database: SqlDatabase, name: string, max: number) => {
+      const held = await Promise.all(Array.from({ length: max }, () => holdConnection(database)))
+      const waiting = Promise.all(Array.from({ length: 20 }, () => database.read('SELECT 1')))
+      const [row] = await counting.read<{ n: number }>(
         'SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = $1',
         [name],
       )
+      await Promise.all(held.map((letGo) => letGo()))
+      await waiting
       await database.close()
       return row?.n
     }
@@ -198,10 +199,11 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     const named = (name: string, max?: number) =>
       `${url}&application_name=${name}${max === undefined ? '' : `&max=${max}`}`
     const clock = systemClock
-    expect(await connections(await openPostgres({ url: named('default'), clock }), 'default')).toBe(8)
-    expect(await connections(await openPostgres({ url: named('url', 3), clock }), 'url')).toBe(3)
+    expect(await connections(await openPostgres({ url: named('default'), clock }), 'default', 8)).toBe(8)
+    expect(await connections(await openPostgres({ url: named('url', 3), clock }), 'url', 3)).toBe(3)
     const both = await openPostgres({ url: named('both', 3), poolMax: 2, clock })
-    expect(await connections(both, 'both')).toBe(2)
+    expect(await connections(both, 'both', 2)).toBe(2)
+    await counting.close()
   })
 
   test('[S4] several processes migrate at once: each step is applied once, and all go on', async () => {
@@ -225,7 +227,7 @@ describeWithService('PostgreSQL', await findPostgres(), startPostgres, (server) 
     expect(applied.flat()).toEqual(MIGRATIONS.map(({ name }) => name))
   })
 
-  test('[S4] writers that meet on the same people wait for each other, and the newest stays', async () => {
+  test('[S4] writers of the same users wait for each other, and the newest version stays', async () => {
     const url = await server().newSchema()
     const archives = await Promise.all([1, 2, 3].map(() => createPostgresArchive({ url })))
     await archives[0]!.migrate()

@@ -1,6 +1,6 @@
-// PostgreSQL under the archive, through Bun's `SQL`. Transactions of one process run side by side,
-// each on a connection of its own; what must not meet takes an advisory lock. While the server is
-// away calls reject within about two seconds, and once it is back they work again by themselves.
+// The archive on PostgreSQL, through Bun's `SQL`. Transactions of one process run concurrently, each on
+// its own connection; work that must not overlap takes an advisory lock. While the server is down, calls
+// reject within about two seconds. Once it is back, calls succeed again without a restart.
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
 import {
@@ -28,7 +28,7 @@ const postgresDialect: SqlDialect = {
   ping: 'SELECT 1',
 }
 
-// Bun would encode a text once more for a parameter whose type is JSON, so its type is text.
+// Bun encodes text a second time for parameters of type JSON, so the parameter is cast from text.
 function json(param: string): string {
   return `CAST(CAST(${param} AS TEXT) AS JSONB)`
 }
@@ -36,13 +36,13 @@ function json(param: string): string {
 export interface PostgresOptions {
   /**
    * `postgres://user:password@host:5432/name`. Bun reads its query: `sslmode`, `connect_timeout`,
-   * `max`, `prepare` and more. Limits on time are sent when a connection opens; PgBouncer lets them
-   * pass with `ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout`.
+   * `max`, `prepare` and more. Timeouts are sent when a connection opens; PgBouncer accepts them
+   * with `ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout`.
    */
   url: string
   /**
-   * Connections of this process at most, 8 if neither this nor `max` in the URL says otherwise. All
-   * processes together must stay below the `max_connections` of the server, which is 100 by default.
+   * Connections of this process. The default is `max` in the URL, or 8. All processes together must
+   * stay below `max_connections` of the server, which is 100 by default.
    */
   poolMax?: number
   clock?: Clock
@@ -71,7 +71,7 @@ export async function openPostgres(options: PostgresPoolOptions): Promise<SqlDat
         try {
           return await run(session.rows)
         } finally {
-          // Nothing was written; and on a connection that is lost there is nothing left to end.
+          // Nothing was written, and a lost connection has no transaction to end.
           await session.run('ROLLBACK').catch(() => {})
         }
       }),
@@ -86,17 +86,17 @@ export async function openPostgres(options: PostgresPoolOptions): Promise<SqlDat
         try {
           result = await run(session)
         } catch (error) {
-          // On a connection that is lost the server has done so already.
+          // If the connection is lost, the server has rolled back already.
           await session.run('ROLLBACK').catch(() => {})
           throw error
         }
         const { command } = await connection.send('COMMIT', [], msMax)
-        // The server's answer when a statement failed and nobody minded.
-        if (command !== 'COMMIT') throw new Error('PostgreSQL has rolled the transaction back')
+        // The server answers ROLLBACK when a statement failed and its error was swallowed.
+        if (command !== 'COMMIT') throw new Error('PostgreSQL rolled the transaction back')
         return result
       }),
 
-    // Statements wait elsewhere, but what is computed between them is long as well.
+    // Statements do not block the event loop, but the work between them does.
     pause: () => clock.nextTurn(),
 
     close: () => pool.close(),
@@ -119,7 +119,7 @@ function sessionOn(connection: Connection, msMax: number): SqlSession {
   }
 }
 
-/** Any other encoding has no place for some texts, and one of them would hold up its whole batch. */
+/** Other encodings cannot store every text, and one such text would make its whole batch fail. */
 async function checkEncoding(database: SqlDatabase): Promise<void> {
   const [row] = await database.read<{ encoding: string }>(
     "SELECT current_setting('server_encoding') AS encoding",

@@ -1,37 +1,37 @@
-// Lines: jobs of one key never meet, those of different keys do, and no line grows without end.
+// Serial queues: jobs of one key never overlap, jobs of different keys do, and the queues are bounded.
 import { expect, test } from 'bun:test'
-import { createLine, createLines } from './serial-queue.ts'
+import { createKeyedQueues, createSerialQueue } from './serial-queue.ts'
 
-test('[C7] jobs of one key run in the order they came, those of another beside them', async () => {
-  const inLineFor = createLines(10, 'the test')
+test('[C7] jobs of one key run in order, jobs of another key run concurrently', async () => {
+  const queueFor = createKeyedQueues(10, 'the test')
   const order: string[] = []
   const gate = Promise.withResolvers<void>()
-  const first = inLineFor('a', async () => {
+  const first = queueFor('a', async () => {
     await gate.promise
     order.push('first')
   })
-  const second = inLineFor('a', async () => order.push('second'))
-  await inLineFor('b', async () => order.push('other'))
+  const second = queueFor('a', async () => order.push('second'))
+  await queueFor('b', async () => order.push('other'))
   expect(order).toEqual(['other'])
   gate.resolve()
   await Promise.all([first, second])
   expect(order).toEqual(['other', 'first', 'second'])
 })
 
-test('[C7] a job that fails fails alone', async () => {
-  const inLine = createLine(10, 'the test')
-  const failing = inLine(() => Promise.reject(new Error('mine')))
-  const next = inLine(async () => 'done')
+test('[C7] a job that fails does not affect the next', async () => {
+  const enqueue = createSerialQueue(10, 'the test')
+  const failing = enqueue(() => Promise.reject(new Error('mine')))
+  const next = enqueue(async () => 'done')
   await expect(failing).rejects.toThrow('mine')
   expect(await next).toBe('done')
 })
 
-test('[C7] whoever comes when too many wait is refused, and those who went make room', async () => {
-  const inLineFor = createLines(2, 'the test')
+test('[C7] a job over the limit is rejected, and finished jobs make room', async () => {
+  const queueFor = createKeyedQueues(2, 'the test')
   const gate = Promise.withResolvers<void>()
-  const waiting = [inLineFor('a', () => gate.promise), inLineFor('b', () => gate.promise)]
-  await expect(inLineFor('c', async () => 'in')).rejects.toThrow('2 already wait for the test')
+  const waiting = [queueFor('a', () => gate.promise), queueFor('b', () => gate.promise)]
+  await expect(queueFor('c', async () => 'in')).rejects.toThrow('2 already wait for the test')
   gate.resolve()
   await Promise.all(waiting)
-  expect(await inLineFor('c', async () => 'in')).toBe('in')
+  expect(await queueFor('c', async () => 'in')).toBe('in')
 })

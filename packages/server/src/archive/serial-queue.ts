@@ -1,16 +1,16 @@
-// Lines in which jobs wait for their turn: one for a connection that does one thing at a time, or one
-// for each key where only jobs with the same key must not meet. No line is without an end.
+// Queues in which jobs run one at a time: one queue for a connection, or one for each key where only jobs
+// with the same key must not overlap. The number of waiting jobs is limited.
 
-export type Line = <Result>(job: () => Promise<Result>) => Promise<Result>
+export type SerialQueue = <Result>(job: () => Promise<Result>) => Promise<Result>
 
-/** Jobs run one after the other, in the order they came, whatever became of those before. */
-export function createLine(waitingMax: number, whatTheyWaitFor: string): Line {
-  const wait = createLines(waitingMax, whatTheyWaitFor)
+/** Jobs run in the order they were added, also after a job that failed. */
+export function createSerialQueue(waitingMax: number, whatTheyWaitFor: string): SerialQueue {
+  const wait = createKeyedQueues(waitingMax, whatTheyWaitFor)
   return (job) => wait('', job)
 }
 
-/** The same for every key by itself; the limit is on all of them together. */
-export function createLines(waitingMax: number, whatTheyWaitFor: string) {
+/** One queue for each key. The limit applies to all queues together. */
+export function createKeyedQueues(waitingMax: number, whatTheyWaitFor: string) {
   const last = new Map<string, Promise<unknown>>()
   let waiting = 0
 

@@ -1,4 +1,4 @@
-// The thread that makes checkpoints: it empties the log, says so when it cannot, and keeps nobody up.
+// The checkpoint thread: it empties the log, reports failures, and does not keep the process alive.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ test('[C7] a file that is gone is a failure, and is not made anew', async () => 
   await thread.stop()
 })
 
-test('[C7] whoever asks a thread that has ended is told', async () => {
+test('[C7] calls to a thread that has ended are rejected', async () => {
   const path = join(folder, 'ended.db')
   const thread = startCheckpointThread(path)
   await thread.stop()

@@ -1,8 +1,8 @@
-// A thread that makes checkpoints of one SQLite database, through a connection of its own and by
-// SQLite's own rules. It does nothing else, and does not keep the process alive while it is idle.
+// A thread that checkpoints one SQLite database through its own connection. It does not keep the process
+// alive while it is idle.
 import { Worker } from 'node:worker_threads'
 
-/** To empty the log as far as nobody reads it, and to take its bytes away too if nobody does. */
+/** PASSIVE copies what no reader still needs. TRUNCATE also shortens the log file, if there is no reader. */
 export type CheckpointMode = 'PASSIVE' | 'TRUNCATE'
 
 export interface CheckpointThread {
@@ -11,8 +11,8 @@ export interface CheckpointThread {
   stop(): Promise<void>
 }
 
-// As text, so that a single-file executable carries it. A file that is gone is not made anew, for
-// the log does not belong to the new one.
+// As text, so that a single-file executable carries it. A missing file is not created again: the log
+// does not belong to a new file.
 const PROGRAM = `
   const { parentPort } = require('node:worker_threads')
   const { Database } = require('bun:sqlite')

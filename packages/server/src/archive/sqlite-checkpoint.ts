@@ -1,8 +1,7 @@
-// Moves what the write-ahead log holds into the database file, without holding up the event loop.
-// A small log is copied here: only waiting for the disk takes long, so that part runs in the
-// runtime's file threads. The log is made durable first, then its pages are copied without waiting,
-// then the database file is made durable. Writers stand in line meanwhile, so the log is not reused
-// before its pages are safe, as SQLite itself would have it. A large log goes to a thread.
+// Moves the write-ahead log into the database file without blocking the event loop. A small log is copied
+// here, and only the waits for the disk run in the runtime's file threads: the log is synced, its pages
+// are copied without syncing, the database file is synced. Writers wait in the queue meanwhile, so the log
+// is not reused before its pages are safe. A large log is copied by a thread.
 import type { Database } from 'bun:sqlite'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import {
@@ -12,31 +11,31 @@ import {
 } from './sqlite-checkpoint-thread.ts'
 
 /**
- * Rows between two checkpoints. Each may have put a page of the table and of an index in the log, so
- * this bounds its size; and whoever writes waits for the disk during one, so they are not to be frequent.
+ * Rows between two checkpoints. Each row may add a page of the table and one of an index to the log, so
+ * this bounds its size. Writers wait during a checkpoint, so checkpoints must not be frequent.
  */
 export const ROWS_PER_CHECKPOINT = 8000
 
-/** A few milliseconds of copying. The thread takes memory, so whoever has few pages has no thread. */
+/** A few milliseconds of copying. The thread costs memory, so small databases do without it. */
 const PAGES_COPIED_HERE_MAX = 2000
-/** A few milliseconds as well: the system takes its time to cut a long file. */
-const LOG_BYTES_CUT_HERE_MAX = 8 * 1024 * 1024
+/** Truncating a longer file takes the system more than a few milliseconds. */
+const LOG_BYTES_TRUNCATED_HERE_MAX = 8 * 1024 * 1024
 
 export interface Checkpoints {
-  /** To be called between transactions, with no other writer of this process under way. */
+  /** Called between transactions, while no other writer of this process is active. */
   run(): Promise<void>
   /**
-   * The same, and then takes away what the log still holds of older versions of the pages. Returns whether
-   * it could: somebody may be reading them.
+   * Runs a checkpoint and removes older versions of pages from the log. Returns false if a reader still
+   * uses them.
    */
   wipe(): Promise<boolean>
-  /** To be called when all connections of this process are closed. */
+  /** Called when all connections of this process are closed. */
   close(): Promise<void>
 }
 
 export function createCheckpoints(path: string, writer: Database): Checkpoints {
-  // Kept open: when any handle of a file is closed, the system takes all locks on that file from this
-  // process. Another one, a backup say, would then find the database unused and take its log away.
+  // Kept open: closing any handle of a file releases all locks of this process on it. Another process,
+  // such as a backup, would then find the database unused and delete its log.
   let databaseFile: FileHandle | null = null
   let thread: CheckpointThread | null = null
 
@@ -64,8 +63,8 @@ export function createCheckpoints(path: string, writer: Database): Checkpoints {
 
   const run = () => (pagesToCopyMax(writer) <= PAGES_COPIED_HERE_MAX ? copyHere() : inThread('PASSIVE'))
 
-  /** Does not wait for whoever reads. */
-  function cutHere(): void {
+  /** Does not wait for readers. */
+  function truncateHere(): void {
     const { timeout } = writer.query<{ timeout: number }, []>('PRAGMA busy_timeout').get()!
     writer.run('PRAGMA busy_timeout = 0')
     try {
@@ -79,12 +78,12 @@ export function createCheckpoints(path: string, writer: Database): Checkpoints {
     run,
 
     async wipe() {
-      if ((await stat(`${path}-wal`)).size > LOG_BYTES_CUT_HERE_MAX) await inThread('TRUNCATE')
+      if ((await stat(`${path}-wal`)).size > LOG_BYTES_TRUNCATED_HERE_MAX) await inThread('TRUNCATE')
       else {
         await run()
         const { log, checkpointed } = logOf(writer)
-        // What is left would be copied by the statement itself.
-        if (log === checkpointed) cutHere()
+        // Otherwise the statement itself would copy the remaining pages.
+        if (log === checkpointed) truncateHere()
       }
       return logOf(writer).log === 0
     },
@@ -96,14 +95,14 @@ export function createCheckpoints(path: string, writer: Database): Checkpoints {
   }
 }
 
-/** The log may hold a page many times, but only its newest form is copied. */
+/** The log may contain a page many times, but only its newest version is copied. */
 function pagesToCopyMax(writer: Database): number {
   const { log } = logOf(writer)
   const { page_count } = writer.query<{ page_count: number }, []>('PRAGMA page_count').get()!
   return Math.min(log, page_count)
 }
 
-/** How many pages it has, and how many of them are in the file as well. */
+/** Pages in the log, and how many of them are already in the database file. */
 function logOf(writer: Database) {
   return writer.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)').get()!
 }

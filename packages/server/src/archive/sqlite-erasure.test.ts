@@ -25,7 +25,7 @@ const bytesOf = (path: string) => {
 }
 const times = (bytes: Buffer, text: string) => bytes.toString('latin1').split(text).length - 1
 
-/** Whoever is erased leaves pages full and half full, long rows, and lists in both directions. */
+/** An erased user with full and half-full pages, long rows, and lists in both directions. */
 async function live(archive: Archive): Promise<void> {
   for (const [version, word] of ['first', 'second', 'last'].entries()) {
     const said = (userId: string) => ({ text: `${word} words of ${userId}`, emoji: null, expiresAt: null })
@@ -57,7 +57,7 @@ async function live(archive: Archive): Promise<void> {
   await archive.replaceContacts(ids[1]!, ids, T)
 }
 
-test('[X6] whoever was erased is in no byte of the file, nor of the log, and others are unharmed', async () => {
+test('[X6] an erased user is in no byte of the file or the log, and other users are unharmed', async () => {
   const path = newPath()
   const archive = await createSqliteArchive({ path })
   await archive.migrate()
@@ -79,7 +79,7 @@ test('[X6] whoever was erased is in no byte of the file, nor of the log, and oth
   expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
 })
 
-test('[X6] while somebody reads what was before, the log stays; it is wiped with the next who is erased', async () => {
+test('[X6] while a reader holds an old snapshot the log stays; the next erasure wipes it', async () => {
   const path = newPath()
   const archive = await createSqliteArchive({ path })
   await archive.migrate()

@@ -187,7 +187,7 @@ describe('a SQLite file', () => {
     await archive.close()
   })
 
-  test('[R1] whoever reads does not wait for a long transaction, and a write that was done is seen', async () => {
+  test('[R1] reads do not wait for a long transaction, and a finished write is seen', async () => {
     const archive = await createSqliteArchive({ path: newPath() })
     await archive.migrate()
     const order: string[] = []
@@ -219,7 +219,7 @@ describe('a SQLite file', () => {
     await database.close()
   })
 
-  test('[C7] those who were here are found through their own index', async () => {
+  test('[C7] users who were online are found through their own index', async () => {
     const path = newPath()
     const archive = await createSqliteArchive({ path })
     await archive.migrate()

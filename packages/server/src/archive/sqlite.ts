@@ -1,26 +1,26 @@
-// SQLite under the archive, through three connections: one writes, one reads, one holds snapshots.
-// Statements occupy the event loop while they run, transactions do not: a transaction may pause between
-// statements, other writers of this process wait in line for it, and readers see what was before it.
-// (Bun's `SQL` has one connection, where a plain query would fall into the open transaction.)
+// The archive on SQLite, through three connections: one writes, one reads, one holds snapshots. A statement
+// blocks the event loop while it runs, a transaction does not: it may pause between statements. Other
+// writers of this process wait in a queue for it, and readers see the state before it. (Bun's `SQL` has one
+// connection, so a plain query would join the open transaction.)
 import { Database, SQLiteError } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
-import { createLine } from './serial-queue.ts'
+import { createSerialQueue } from './serial-queue.ts'
 import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql/database.ts'
 import { createSqlArchive } from './sql/sql.ts'
 import { createCheckpoints, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 
 /** How long a statement may block the event loop for a lock that another process holds. */
 const BLOCKING_WAIT_MAX_MS = 25
-/** Then we try again without blocking. */
+/** Pause before the next attempt, without blocking. */
 const LOCK_RETRY_MS = 25
 const LOCK_WAIT_MAX_MS = 10_000
 const TRANSACTIONS_WAITING_MAX = 10_000
-/** Also what a commit writes at once at most: larger transactions reach the log as they go. */
+/** Also bounds what one commit writes: larger transactions spill into the log as they grow. */
 const PAGE_CACHE_KIB = 2 * 1024
-/** Should our own checkpoints fail, the commit that fills so many pages of the log makes one itself. */
+/** After a failed checkpoint, the commit that fills so many pages of the log makes one itself. */
 const AUTOCHECKPOINT_PAGES = 1000
 
 const IN_MEMORY = ':memory:'
@@ -29,7 +29,7 @@ const sqliteDialect: SqlDialect = {
   integer: 'INTEGER',
   text: 'TEXT',
   tableOptions: ' STRICT, WITHOUT ROWID',
-  // Without row ids, whoever looks for a key reads all of every long row on the way.
+  // Without row ids, a search for a key would read every long row on its way.
   longRowTableOptions: ' STRICT',
   jsonRows: (param) => `json_each(${param}) AS entry`,
   jsonTexts: (param) => `json_each(${param}) AS entry`,
@@ -37,7 +37,7 @@ const sqliteDialect: SqlDialect = {
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   lock: null,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1",
-  // Reads the file, which `SELECT 1` would not.
+  // Reads the file; `SELECT 1` would not.
   ping: 'SELECT count(*) FROM sqlite_schema',
 }
 
@@ -72,10 +72,10 @@ async function connect(path: string, open: Database[], clock: Clock): Promise<Da
   const connection = new Database(path, { create: true, strict: true })
   open.push(connection)
   connection.run(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MAX_MS}`)
-  // The next one reads the file, which another process may be about to prepare.
+  // These statements read the file, which another process may be preparing.
   await untilUnlocked(clock, () => {
-    // A commit is in the WAL before it returns, which outlives the process. Only the loss of the
-    // whole machine can take the last commits, and never the consistency of the file.
+    // A commit is in the WAL before it returns, so it survives a crash of the process. Only a crash of
+    // the machine can lose the last commits, and the file stays consistent.
     connection.run('PRAGMA synchronous = NORMAL')
     connection.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`)
   })
@@ -84,14 +84,14 @@ async function connect(path: string, open: Database[], clock: Clock): Promise<Da
 
 function prepareFile(path: string, writer: Database): void {
   const mode = writer.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()?.journal_mode
-  // Some network file systems cannot, and then readers and the writer would stop each other.
+  // Some network file systems have none; then readers and the writer would block each other.
   if (mode !== 'wal' && path !== IN_MEMORY) throw new Error('its file system has no write-ahead log')
   writer.run('PRAGMA wal_autocheckpoint = 0')
-  // Whatever is deleted or replaced is overwritten, in pages that become free too: whoever was erased is
-  // not to be found in the file.
+  // Deleted and replaced data is overwritten, in freed pages too: an erased user must not remain in the
+  // file.
   writer.run('PRAGMA secure_delete = ON')
-  // Finds out now, not at the first write, that the file or its folder is read-only. SQLite would
-  // quietly begin a reading transaction on such a file, so there has to be something to write.
+  // Fails now, not at the first write, if the file or its folder is read-only. SQLite would silently
+  // begin a read transaction on such a file, so this writes something.
   writer.run('BEGIN IMMEDIATE')
   try {
     writer.run('PRAGMA user_version = 0')
@@ -108,11 +108,11 @@ interface Connections {
 
 function sqliteDatabase(path: string, connections: Connections, clock: Clock): SqlDatabase {
   const { writer, reader, snapshots } = connections
-  const inLine = createLine(TRANSACTIONS_WAITING_MAX, 'the SQLite database')
-  const inSnapshotLine = createLine(TRANSACTIONS_WAITING_MAX, 'a snapshot of the SQLite database')
+  const enqueue = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'the SQLite database')
+  const queueSnapshot = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'a snapshot of the SQLite database')
   const checkpoints = createCheckpoints(resolve(path), writer)
   let rowsInLog = 0
-  /** Somebody was erased, and the log may still tell of them. */
+  /** A user was erased, and the log may still contain their rows. */
   let isLogToBeWiped = false
   let isWipeWaiting = false
 
@@ -132,16 +132,16 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
       if (isLogToBeWiped) isLogToBeWiped = !(await checkpoints.wipe())
       else await checkpoints.run()
     } catch {
-      // Then commits make their own from now on: slower, but the log never grows without end.
+      // From now on commits checkpoint themselves: slower, but the log stays bounded.
       writer.run(`PRAGMA wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`)
     }
   }
 
-  // Behind everybody in the line: this writer need not wait for it, only the next. A line that is full
-  // refuses it, and we ask again after as many rows.
+  // At the end of the queue: the present writer does not wait for it. If the queue is full, the next
+  // checkpoint is due after as many rows.
   function emptyLogSoon(): void {
     rowsInLog = 0
-    inLine(emptyLog).catch(() => {})
+    enqueue(emptyLog).catch(() => {})
   }
 
   return {
@@ -149,14 +149,14 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
 
     async read<Row>(text: string, params: readonly SqlValue[] = []) {
       const select = () => reader.query<Row, SqlValue[]>(numbered(text)).all(...params)
-      // On a shared connection a read must not fall into the transaction that is open.
-      return reader === writer ? inLine(async () => select()) : select()
+      // On a shared connection a read must not join the open transaction.
+      return reader === writer ? enqueue(async () => select()) : select()
     },
 
     snapshot<Result>(run: (rows: SqlSession['rows']) => Promise<Result>) {
-      // On a shared connection nobody else comes in between anyway.
-      if (snapshots === writer) return inLine(() => run(session.rows))
-      return inSnapshotLine(async () => {
+      // On a shared connection the queue already excludes all other work.
+      if (snapshots === writer) return enqueue(() => run(session.rows))
+      return queueSnapshot(async () => {
         snapshots.run('BEGIN')
         try {
           return await run(async <Row>(text: string, params: readonly SqlValue[] = []) =>
@@ -169,7 +169,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
     },
 
     transaction: (run) =>
-      inLine(async () => {
+      enqueue(async () => {
         await untilUnlocked(clock, () => writer.run('BEGIN IMMEDIATE'))
         try {
           const result = await run(session)
@@ -177,14 +177,14 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
           if (rowsInLog >= ROWS_PER_CHECKPOINT && path !== IN_MEMORY) emptyLogSoon()
           return result
         } catch (error) {
-          // Some errors, like a full disk, have already rolled back.
+          // Some errors, for example a full disk, have already rolled back.
           if (writer.inTransaction) writer.run('ROLLBACK')
           throw error
         }
       }),
 
     wipe() {
-      // Many may be erased one after the other, and once is enough for all who were before it.
+      // One wipe covers all users erased before it.
       if (isWipeWaiting || path === IN_MEMORY) return
       isLogToBeWiped = isWipeWaiting = true
       emptyLogSoon()
@@ -193,8 +193,8 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
     pause: () => clock.nextTurn(),
 
     close: () =>
-      inLine(async () => {
-        await inSnapshotLine(async () => snapshots.close())
+      enqueue(async () => {
+        await queueSnapshot(async () => snapshots.close())
         reader.close()
         writer.close()
         await checkpoints.close()
@@ -202,7 +202,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
   }
 }
 
-/** Another process may hold the lock: wait for it without holding up our own event loop. */
+/** Waits for a lock of another process without blocking the event loop. */
 async function untilUnlocked(clock: Clock, attempt: () => unknown): Promise<void> {
   const giveUpAt = clock.elapsed() + LOCK_WAIT_MAX_MS
   while (true) {
@@ -222,7 +222,7 @@ function isLocked(error: unknown): boolean {
 
 const numberedTexts = new Map<string, string>()
 
-/** SQLite takes `$1` for a name; its numbered parameters are `?1`. */
+/** SQLite treats `$1` as a name; its numbered parameters are `?1`. */
 function numbered(text: string): string {
   const known = numberedTexts.get(text)
   if (known !== undefined) return known

@@ -6,7 +6,7 @@ import type { BusMessage } from './port.ts'
 busContract('memory', async (onError) => createMemoryBus({ onError }))
 
 describe('memory bus', () => {
-  const message: BusMessage = { kind: 'self', userId: 'a', revision: 1, json: '{}' }
+  const message: BusMessage = { kind: 'self', userId: 'a', revision: 1, isInvisible: false, json: '{}' }
 
   test('[W8] a message arrives in the turn it was published in, before any timer or I/O', async () => {
     const bus = createMemoryBus()

@@ -1,12 +1,11 @@
-// Bus inside one process. A message arrives after the publisher's turn and before any I/O, in the
-// order it was published: the publisher never runs a subscriber's code, as it would not over a wire.
-// Nothing is ever missed, so nobody is told of a gap.
+// Bus inside one process. A message arrives after the turn of the publisher and before any I/O, in the order
+// of publishing. The publisher never runs code of a subscriber. No message is lost, so there are no gaps.
 import type { Bus, BusMessage } from './port.ts'
 
 type Receive = (messages: readonly BusMessage[]) => void
 
 export interface MemoryBusOptions {
-  /** Told what a subscriber threw. Without it the error reaches the process as uncaught. */
+  /** Gets what a subscriber threw. Without it the error is uncaught. */
   onError?: (error: unknown) => void
 }
 

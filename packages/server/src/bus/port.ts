@@ -1,18 +1,18 @@
-// Bus: messages to one gateway. A gateway has exactly one inbound subscription, whatever it watches.
-// Delivery is at most once and may repeat after a reconnect; versions make both harmless.
+// Bus: messages to one gateway. A gateway has exactly one inbound subscription, however many users it
+// watches. Messages may be lost, and may repeat after a reconnect; versions make both harmless.
 import type { VisibilityInputs } from '../presence/core/privacy.ts'
 import type { AwayAfterSetting } from '../presence/core/record.ts'
 
-/** A change of one user, visible to some at least, serialised once where it was decided. */
+/** A visible change of one user, serialised once by the process that decided it. */
 export interface ChangeMessage {
   kind: 'change'
   userId: string
   version: number
-  /** When the change became true; what propagation is measured from. */
+  /** When the change became true. Propagation is measured from here. */
   at: number
-  /** The whole presence object as JSON; what a viewer gets of it is decided where they are. */
+  /** The whole presence object as JSON. The gateway of each viewer decides what that viewer gets of it. */
   json: string
-  /** Who may see it, as of this change; null for a user without privacy settings or an edited list. */
+  /** Who may see it as of this change; null for a user without privacy settings and without an edited contact list. */
   inputs: VisibilityInputs | null
 }
 
@@ -22,6 +22,7 @@ export interface SelfMessage {
   userId: string
   /** Own views carry the record's revision, because they change more often than the version. */
   revision: number
+  isInvisible: boolean
   json: string
 }
 
@@ -32,11 +33,11 @@ export interface SettingsMessage {
   awayAfter: AwayAfterSetting | null
 }
 
-/** A user was erased: their sessions end, and nothing is known of them any more. */
+/** A user was erased: their sessions end, and gateways forget them. */
 export interface ErasedMessage {
   kind: 'erased'
   userId: string
-  /** Above everything that was ever shown of them: what still comes of it is not news. */
+  /** Above every version ever shown, so that late messages about the user are ignored. */
   version: number
   at: number
 }
@@ -46,8 +47,8 @@ export type BusMessage = ChangeMessage | SelfMessage | SettingsMessage | ErasedM
 export interface Bus {
   publish(gatewayId: string, messages: readonly BusMessage[]): void
   /**
-   * Returns the way to stop listening. `onGap` is called after every break in the subscription: messages
-   * may have been missed.
+   * Returns a function that ends the subscription. `onGap` is called after every interruption: messages
+   * may be missing.
    */
   subscribe(
     gatewayId: string,

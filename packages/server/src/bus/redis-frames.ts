@@ -1,8 +1,7 @@
-// How messages travel through Redis: a payload is lines, a few for each message. The JSON inside is
-// already on one line and ids hold no white space, so nothing is quoted a second time.
+// The format of messages in Redis: a payload is lines, a few for each message. The JSON is on one line
+// already and ids contain no white space, so nothing needs quoting.
 import type { BusMessage } from './port.ts'
 
-/** What a payload says. */
 export type BusFrame =
   | { kind: 'messages'; messages: BusMessage[] }
   /** Messages to this gateway could not be sent. */
@@ -10,9 +9,9 @@ export type BusFrame =
 
 export const GAP_PAYLOAD = 'gap'
 
-/** The first line of a message, and how many follow it. */
+/** The first line of a message, and how many lines follow it. */
 const CHANGE = { mark: 'c', lines: 5 } as const
-const SELF = { mark: 's', lines: 3 } as const
+const SELF = { mark: 's', lines: 4 } as const
 const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
 const LINES = new Map<string, number>(
@@ -32,12 +31,12 @@ function encode(message: BusMessage): string {
   switch (message.kind) {
     case 'change': {
       const { userId, version, at, json, inputs } = message
-      // Most people never chose anything.
+      // Most users have no privacy settings.
       const guarded = inputs === null ? '' : JSON.stringify(inputs)
       return `${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
     }
     case 'self':
-      return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.json}`
+      return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.isInvisible ? 1 : 0}\n${message.json}`
     case 'settings':
       return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
     case 'erased':
@@ -45,7 +44,7 @@ function encode(message: BusMessage): string {
   }
 }
 
-/** What it cannot read, such as a kind from a later version, counts as missed. */
+/** What cannot be read, such as a kind of message of a later version, counts as a gap. */
 export function decodePayload(payload: string): BusFrame {
   if (payload === GAP_PAYLOAD) return { kind: 'gap' }
   const lines = payload.split('\n')
@@ -70,7 +69,13 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
       return { kind: 'change', userId, version, at, json: lines[from + 3]!, inputs }
     }
     case SELF.mark:
-      return { kind: 'self', userId, revision: Number(lines[from + 1]), json: lines[from + 2]! }
+      return {
+        kind: 'self',
+        userId,
+        revision: Number(lines[from + 1]),
+        isInvisible: lines[from + 2] === '1',
+        json: lines[from + 3]!,
+      }
     case SETTINGS.mark:
       return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
     default:

@@ -1,6 +1,6 @@
-// Bus over Redis: one sharded channel for each gateway, in a cluster on whichever node serves it.
-// Publishing never waits and never fails: what cannot be sent is dropped, and the gateways it was for
-// are told of the gap as soon as they can be reached, so that they read again what they missed.
+// Bus over Redis: one sharded channel for each gateway. Publishing never waits and never fails. A message
+// that cannot be sent is dropped, and its gateway is told of the gap as soon as it can be reached, so that
+// it reads again what it missed.
 import { chunksOf } from '../platform/chunks.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { RedisConnection } from '../redis/client.ts'
@@ -8,18 +8,18 @@ import type { Bus, BusMessage } from './port.ts'
 import { decodePayload, encodeMessages, GAP_PAYLOAD } from './redis-frames.ts'
 
 const MESSAGES_PER_PAYLOAD = 1_000
-/** Characters on their way that Redis has not taken yet; past it, messages are dropped. */
+/** Characters sent and not yet acknowledged. Over the limit, messages are dropped. */
 const PENDING_CHARS_MAX = 16 * 1024 * 1024
-/** Gateways that we remember to tell of a gap; there are never that many. */
+/** Gateways with a gap to be told. A deployment never has that many. */
 const GAPS_MAX = 10_000
 const TELL_GAPS_EVERY_MS = 500
 
 export interface RedisBusOptions {
   connection: Pick<RedisConnection, 'send' | 'follow'>
   clock: Clock
-  /** What all channels begin with. */
+  /** The prefix of all channels. */
   prefix?: string
-  /** Told what a subscriber threw. Without it the error reaches the process as uncaught. */
+  /** Gets what a subscriber threw. Without it the error is uncaught. */
   onError?: (error: unknown) => void
 }
 
@@ -27,7 +27,6 @@ export function createRedisBus(options: RedisBusOptions): Bus {
   const { connection, clock, prefix = '', onError = rethrow } = options
   const channelOf = (gatewayId: string): string => `${prefix}gw:${gatewayId}`
   const following = new Set<() => void>()
-  /** Gateways that messages could not be sent to. */
   const gaps = new Set<string>()
   let telling: Timer | null = null
   let pendingChars = 0
@@ -53,7 +52,7 @@ export function createRedisBus(options: RedisBusOptions): Bus {
     telling ??= clock.after(TELL_GAPS_EVERY_MS, tellGaps)
   }
 
-  // A gateway that nobody can reach now follows its channel again later, and finds its gap by itself.
+  // A gateway that cannot be reached resubscribes later, and then detects the gap itself.
   function tellGaps(): void {
     telling = null
     const gatewayIds = [...gaps]

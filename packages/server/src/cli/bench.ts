@@ -1,26 +1,73 @@
-// `greendot bench`: the way from the program to the benchmark in bench/, most of which is loaded only when
-// it is asked for. This is the one file of the program that may import from there.
-import { CATALOG } from '../../../../bench/catalog.ts'
-import { FLAGS } from '../../../../bench/options.ts'
-import type { Command } from './command.ts'
+// `greendot bench` and `greendot capacity`: doors to the package @greendot/bench, a program of its own that
+// most installations do without. It is looked for when it is asked for, and gets the arguments, the streams
+// and the signals of this process; its exit code is the exit code here.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Command, type ExitCode, misuse, type World } from './command.ts'
 
-export const bench: Command = {
-  name: 'bench',
-  summary: 'measures a server under load and writes a report',
-  about: [
-    'As in: greendot bench churn --users 5000 --contacts 18 --rate 1000 --out report',
-    'Starts a server and load generators on this machine, one scenario after the other, and stops them.',
-    '',
-    ...Object.entries(CATALOG).map(([name, summary]) => `  ${name.padEnd(11)}  ${summary}`),
-  ],
-  options: FLAGS.map(({ name, sign, help, fallback }) => ({
+const PACKAGE = '@greendot/bench'
+/** Beside this package, or in the working folder: the one executable is in no node_modules. */
+const PLACES = [import.meta.dir, process.cwd()]
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export const bench = door('bench', 'measures a server under load and writes a report', [])
+export const capacity = door('capacity', 'computes how many machines a number of users needs', ['capacity'])
+
+/** `places` are the folders from which the package is looked for. */
+export function door(
+  name: string,
+  summary: string,
+  before: readonly string[],
+  places: readonly string[] = PLACES,
+): Command {
+  return {
     name,
-    sign,
-    help: fallback === undefined ? help : `${help} [${fallback}]`,
-  })),
-  takesSettings: false,
-  async run(argv, world) {
-    const { runBench } = await import('../../../../bench/command.ts')
-    return runBench(argv, world)
-  },
+    summary,
+    about: [],
+    options: [],
+    takesSettings: false,
+    hasOwnHelp: true,
+    async run(argv, world) {
+      const program = findProgram(places)
+      if (program === null) return notInstalled(name, world)
+      return passOn([program, ...before, ...argv])
+    },
+  }
+}
+
+function notInstalled(name: string, world: World): ExitCode {
+  return misuse(`"greendot ${name}" is in a package of its own: npm install ${PACKAGE}`, world)
+}
+
+function findProgram(places: readonly string[]): string | null {
+  for (const from of places) {
+    const manifest = resolveOrNull(`${PACKAGE}/package.json`, from)
+    if (manifest === null) continue
+    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Record<string, string> }
+    return join(dirname(manifest), bin['greendot-bench']!)
+  }
+  return null
+}
+
+function resolveOrNull(specifier: string, from: string): string | null {
+  try {
+    return Bun.resolveSync(specifier, from)
+  } catch {
+    return null
+  }
+}
+
+async function passOn(command: readonly string[]): Promise<ExitCode> {
+  const child = Bun.spawn([process.execPath, ...command], {
+    stdio: ['inherit', 'inherit', 'inherit'],
+    // The one executable runs scripts when it is told to be the runtime.
+    env: { ...process.env, BUN_BE_BUN: '1' },
+  })
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to both processes.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  return (await child.exited) as ExitCode
 }

@@ -1,5 +1,5 @@
-// The checks of `greendot doctor`. Each looks at one thing and returns what it found; none throws,
-// because a doctor who faints is no help. A failed check always says how to mend it.
+// The checks of `greendot doctor`. Each examines one thing and returns the result; none throws. A failed check
+// says how to fix it.
 import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -16,7 +16,7 @@ export interface Check {
 
 const PROBE_TIMEOUT_MS = 3000
 const FILES_COMFORTABLE = 10_000
-// Nobody ran this program before it was written, and no token is good for a century.
+// Earlier than this program, or later than any token: the clock must be wrong.
 const CLOCK_EARLIEST_AT = Date.UTC(2025, 0, 1)
 const CLOCK_LATEST_AT = Date.UTC(2100, 0, 1)
 const CLOCK_SKEW_MS_MAX = 60_000
@@ -27,11 +27,11 @@ function ok(name: string, detail: string): Check {
 
 export interface DatabaseCheck {
   check: Check
-  /** When a server was last alive on this database, if that is known. */
+  /** When a server was last alive on this database, if known. */
   aliveAt: number | null
 }
 
-/** Opens the database the way a server would, which creates the file when there is none. */
+/** Opens the database as a server does, which creates a missing file. */
 export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   const name = 'database'
   try {
@@ -61,7 +61,7 @@ async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
   return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
 }
 
-/** Reaches the shared store and counts who runs on it. */
+/** Connects to the shared store and counts the processes on it. */
 export async function checkDeployment(config: Config, clock: Clock): Promise<Check> {
   const name = 'redis_url'
   try {
@@ -71,7 +71,7 @@ export async function checkDeployment(config: Config, clock: Clock): Promise<Che
     const { gateways, sweepers, clockOffsetMs } = around
     const running = `${gateways} gateways and ${sweepers} sweepers run on it`
     if (gateways > 0 && sweepers === 0) {
-      const mend = 'start a process with the presence role: without one nobody goes offline'
+      const mend = 'start a process with the presence role: without one no user goes offline'
       return { name, state: 'fail', detail: running, mend }
     }
     if (Math.abs(clockOffsetMs) > CLOCK_SKEW_MS_MAX) {
@@ -98,7 +98,7 @@ export async function checkPort(config: Pick<Config, 'host' | 'port'>): Promise<
   }
 }
 
-/** Whether a server of ours answers there. */
+/** Whether a Greendot server answers there. */
 async function answersHealth(host: string, port: number): Promise<boolean> {
   const authority = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   try {
@@ -111,7 +111,6 @@ async function answersHealth(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Whether the public keys of user tokens can be fetched. */
 export async function checkKeySet(jwksUrl: string): Promise<Check> {
   const name = 'jwks_url'
   const mend = 'open it from this machine: it must answer 200 with {"keys":[…]}'
@@ -126,12 +125,12 @@ export async function checkKeySet(jwksUrl: string): Promise<Check> {
     if (!Array.isArray(keys) || keys.length === 0) return { name, state: 'fail', detail: 'has no keys', mend }
     const { protocol, hostname } = new URL(jwksUrl)
     if (protocol === 'http:' && !isLoopback(hostname)) {
-      const detail = `${keys.length} keys, over plain http, where anybody on the way can replace them`
+      const detail = `${keys.length} keys, over plain http, where an attacker on the network can replace them`
       return { name, state: 'warn', detail, mend: 'use https' }
     }
     return ok(name, `${keys.length} keys`)
   } catch {
-    // The error of a failed fetch quotes the URL, which may carry a key of its own.
+    // The error of a failed fetch quotes the URL, which may contain a key.
     return { name, state: 'fail', detail: 'cannot be fetched, or is not JSON', mend }
   }
 }
@@ -153,7 +152,7 @@ export function checkClock(now: number, aliveAt: number | null): Check {
 /** Every connection needs a file descriptor. */
 export function checkFileLimit(): Check {
   const name = 'open files'
-  // Images without a shell have nobody to ask.
+  // Some container images have no shell.
   const shell = Bun.which('sh')
   const text = shell === null ? '' : Bun.spawnSync([shell, '-c', 'ulimit -n']).stdout.toString().trim()
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number.parseInt(text, 10)

@@ -99,14 +99,14 @@ describe('wrong use', () => {
     expectOneLine(await run(['serve', '--config', 'bad.json']), 2, 'bad.json: colour: no such setting')
   })
 
-  test('[C6] no authentication, and dev for everybody', async () => {
+  test('[C6] no authentication, and dev on a public address', async () => {
     expectOneLine(await run(['serve']), 2, 'set jwt_secret or jwks_url')
     expectOneLine(await run(['serve', '--dev', '--host', '0.0.0.0']), 2, 'refused on 0.0.0.0')
   })
 
   for (const args of [['gateway'], ['presence'], ['fanout'], ['serve', '--roles', 'gateway,presence']]) {
-    test(`[C1] "greendot ${args.join(' ')}" alone has nobody to meet`, async () => {
-      expectOneLine(await run([...args, '--dev']), 2, 'needs redis_url to meet the others')
+    test(`[C1] "greendot ${args.join(' ')}" alone needs redis_url`, async () => {
+      expectOneLine(await run([...args, '--dev']), 2, 'needs redis_url to share state with the others')
     })
   }
 })
@@ -158,7 +158,7 @@ describe('token', () => {
     [['--dev', '--user', 'alice', '--ttl', '367d'], '--ttl: write it as'],
     [['--dev', '--user', 'alice', '--tll', '1h'], '--tll: no such setting'],
     [['--user', 'alice'], 'set jwt_secret'],
-    [['--user', 'alice', '--jwks-url', 'https://id.test/keys'], 'signed by whoever publishes it'],
+    [['--user', 'alice', '--jwks-url', 'https://id.test/keys'], 'signed by its publisher'],
   ]
   for (const [args, line] of wrong) {
     test(`[C6] refused: token ${args.join(' ')}`, async () =>

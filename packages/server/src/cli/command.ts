@@ -1,8 +1,9 @@
-// What a command of the program is, and the little of the world it may touch. Commands return an
-// exit code; only the entry point ends the process.
+// What a command of the program is, and the part of the outside world it may use. Commands return an exit
+// code; only the entry point ends the process.
 import type { Clock } from '../platform/clock.ts'
 import { type AuthNeed, type Config, loadConfig } from '../platform/config/config.ts'
-import { takeFlags } from '../platform/config/flags.ts'
+import { type TakenFlags, takeFlags } from '../platform/config/flags.ts'
+import type { ConfigSources } from '../platform/config/sources.ts'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -11,16 +12,16 @@ export interface World {
   env: Readonly<Record<string, string | undefined>>
   readFile: (path: string) => string | null
   clock: Clock
-  /** One line on stdout: what the command was asked for. */
+  /** One line on stdout: the result. */
   print: (line: string) => void
-  /** One line on stderr: what went wrong. */
+  /** One line on stderr: the failure. */
   complain: (line: string) => void
 }
 
 export interface Option {
   /** Without its dashes. */
   name: string
-  /** Stands for the value in help; null for a switch. */
+  /** The placeholder of the value in help; null for a switch. */
   sign: string | null
   help: string
 }
@@ -28,36 +29,45 @@ export interface Option {
 export interface Command {
   name: string
   summary: string
-  /** More lines for the help of this command. */
+  /** Further lines of the help. */
   about: readonly string[]
   options: readonly Option[]
-  /** False for those that speak to no server: its settings are none of theirs. */
+  /** False for commands without a server, which take no settings. */
   takesSettings?: false
+  /** True for those that print their help themselves. */
+  hasOwnHelp?: true
   run(argv: readonly string[], world: World): Promise<ExitCode>
 }
 
-export type TakenOptions =
-  | { ok: true; values: ReadonlyMap<string, string>; rest: string[] }
-  | { ok: false; problem: string }
-
-/** Takes the command's own options out and leaves the settings. Names come back without dashes. */
-export function takeOptions(command: Pick<Command, 'options'>, argv: readonly string[]): TakenOptions {
-  const known = command.options.map(({ name, sign }) => [`--${name}`, sign === null ? 'on' : null] as const)
-  const taken = takeFlags(argv, new Map(known))
-  if (!taken.ok) return taken
-  const values = new Map([...taken.values].map(([flag, value]) => [flag.slice(2), value]))
-  return { ok: true, values, rest: taken.rest }
+/** Takes the command's own options and leaves the settings. Names come back without dashes. */
+export function takeOptions(command: Pick<Command, 'options'>, argv: readonly string[]): TakenFlags {
+  return takeFlags(
+    argv,
+    new Map(command.options.map(({ name, sign }) => [name, sign === null ? 'switch' : 'text'])),
+  )
 }
 
-/** The configuration, or null after saying what is wrong with it. */
-export function configFor(argv: readonly string[], world: World, auth: AuthNeed = 'required'): Config | null {
-  const loaded = loadConfig({ argv, env: world.env, readFile: world.readFile }, auth)
+export function sourcesFor(
+  { options }: Pick<Command, 'options'>,
+  argv: readonly string[],
+  { env, readFile }: World,
+): ConfigSources {
+  return { argv, ownOptions: options.map(({ name }) => name), env, readFile }
+}
+
+/** The configuration, or null after printing what is wrong with it. */
+export function configFor(
+  command: Pick<Command, 'options'>,
+  argv: readonly string[],
+  world: World,
+  auth: AuthNeed = 'required',
+): Config | null {
+  const loaded = loadConfig(sourcesFor(command, argv, world), auth)
   if (loaded.ok) return loaded.config
   world.complain(loaded.problem)
   return null
 }
 
-/** The command was not given what it needs. */
 export function misuse(problem: string, world: World): ExitCode {
   world.complain(problem)
   return EXIT.usage

@@ -1,6 +1,6 @@
 // The commands of the program, in the order in which help lists them.
-import { bench } from './bench.ts'
-import { capacity } from './capacity.ts'
+
+import { bench, capacity } from './bench.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
@@ -12,7 +12,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   roleCommand('gateway', 'holds connections'),
   roleCommand('presence', 'state, queries, deadlines'),
-  roleCommand('fanout', 'for queues and webhooks, which later versions bring'),
+  roleCommand('fanout', 'for queues and webhooks of later versions'),
   token,
   explain,
   migrate,

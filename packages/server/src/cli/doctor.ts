@@ -1,5 +1,5 @@
-// `greendot doctor`: checks what a server would need before it is needed, one line per check, each
-// failure with the way to mend it. It starts nothing; it looks.
+// `greendot doctor`: checks what a server needs before it starts, one line per check, each failure with its
+// remedy. It starts nothing.
 import { type Config, loadConfig } from '../platform/config/config.ts'
 import {
   type Check,
@@ -10,11 +10,11 @@ import {
   checkKeySet,
   checkPort,
 } from './checks.ts'
-import { type Command, EXIT, type ExitCode, takeOptions, type World } from './command.ts'
+import { type Command, EXIT, type ExitCode, sourcesFor, takeOptions, type World } from './command.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'checks the configuration and everything it names, and says how to mend it',
+  summary: 'checks the configuration and the services it names, and says how to fix problems',
   about: ['Give it the settings of the server. Exits with 1 when a check failed.'],
   options: [{ name: 'json', sign: null, help: 'prints the checks as JSON' }],
   run,
@@ -34,9 +34,9 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
 }
 
 async function runChecks(argv: readonly string[], world: World): Promise<Check[]> {
-  const loaded = loadConfig({ argv, env: world.env, readFile: world.readFile })
+  const loaded = loadConfig(sourcesFor(doctor, argv, world))
   if (!loaded.ok) {
-    // Without a configuration there is still a machine to look at.
+    // The machine can be checked without a configuration.
     const configuration: Check = { name: 'configuration', state: 'fail', detail: loaded.problem, mend: null }
     return [configuration, checkClock(world.clock.now(), null), checkFileLimit()]
   }

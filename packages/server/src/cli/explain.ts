@@ -1,5 +1,5 @@
-// `greendot explain`: asks a running server why somebody sees somebody as they do, and prints its
-// sentences. The state is in the server, so this needs its address and a server key, nothing else.
+// `greendot explain`: asks a running server why a viewer sees a user as they do, and prints the sentences of
+// the answer. It needs the address of the server and a server key.
 import { isId, type Problem } from '@greendot/protocol'
 import type { Explanation } from '../presence/explain/explain.ts'
 import { type Command, configFor, EXIT, type ExitCode, misuse, takeOptions, type World } from './command.ts'
@@ -12,11 +12,11 @@ export const explain: Command = {
   summary: 'says why a viewer sees a user as they do',
   about: [
     'Asks the server at host and port, with the first of server_keys, or the dev key when there is none.',
-    'Without --viewer it explains the truth, which only the app sees.',
+    'Without --viewer it explains the unfiltered state, which only the app sees.',
   ],
   options: [
-    { name: 'user', sign: '<user_id>', help: 'who is seen' },
-    { name: 'viewer', sign: '<user_id>', help: 'who looks' },
+    { name: 'user', sign: '<user_id>', help: 'the user that is seen' },
+    { name: 'viewer', sign: '<user_id>', help: 'the user that looks' },
     { name: 'url', sign: '<url>', help: 'another server, as in https://presence.example.com' },
     { name: 'json', sign: null, help: 'prints the whole explanation as JSON' },
   ],
@@ -35,7 +35,7 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
     if (id !== undefined && !isId(id))
       return misuse(`--${name}: 1 to 128 bytes without white space or commas`, world)
   }
-  const config = configFor(taken.rest, world, 'optional')
+  const config = configFor(explain, taken.rest, world, 'optional')
   if (config === null) return EXIT.usage
   const { host, port, serverKeys } = config
   const base = values.get('url') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,4 +1,4 @@
-// Turns whatever stopped a command into one line that says what to do about it.
+// Turns an error that stopped a command into one line that says what to do.
 import { isIP } from 'node:net'
 import type { Config } from '../platform/config/config.ts'
 
@@ -11,14 +11,14 @@ export function failureLine(error: unknown, config: Pick<Config, 'host' | 'port'
 function listenLine(code: string, { host, port }: Pick<Config, 'host' | 'port'>): string {
   switch (code) {
     case 'EADDRINUSE': {
-      // Bun says the same when a host name cannot be resolved.
-      const orElse = isIP(host) || host === 'localhost' ? '' : `, or ${host} is no name of this machine`
+      // Bun reports the same code when a host name cannot be resolved.
+      const orElse = isIP(host) || host === 'localhost' ? '' : `, or ${host} is not a name of this machine`
       return `port ${port} on ${host} is taken${orElse}; stop what uses it, or choose another with --port`
     }
     case 'EADDRNOTAVAIL':
       return `${host} is not an address of this machine; choose another with --host`
     case 'EACCES':
-      return `port ${port} is not allowed to you; choose one above 1023 with --port`
+      return `port ${port} is not permitted; choose one above 1023 with --port`
     default:
       return `cannot listen on ${host}, port ${port} (${code}); check --host and --port`
   }

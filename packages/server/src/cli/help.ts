@@ -1,4 +1,4 @@
-// The help texts, derived from the commands and the table of settings, so that they cannot lie.
+// The help texts, derived from the commands and the table of settings, so that they are never out of date.
 
 import { describeValue } from '../platform/config/config.ts'
 import { DEFAULT_POLICY, flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../platform/config/settings.ts'
@@ -46,7 +46,7 @@ function settingsOf({ name, takesSettings }: Command): string[] {
 function settingsHelp(): string[] {
   const rows = SETTING_NAMES.map((name): Row => {
     const setting: Setting<unknown> = SETTINGS[name]
-    const flag = `${flagOf(name)} ${setting.kind.sign}`.trimEnd()
+    const flag = `${flagOf(name)} ${setting.type.placeholder}`.trimEnd()
     return [flag, `${setting.help} [${defaultOf(setting)}]`]
   })
   return [
@@ -58,7 +58,7 @@ function settingsHelp(): string[] {
   ]
 }
 
-/** The default, and how the presets differ from it. */
+/** The default, and the presets that differ from it. */
 function defaultOf(setting: Setting<unknown>): string {
   const { fallback } = setting
   if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
@@ -73,7 +73,7 @@ function table(rows: readonly Row[]): string[] {
   const widths = rows.map(([left]) => left.length).filter((length) => length <= LEFT_CHARS_MAX)
   const width = Math.max(11, ...widths)
   return rows.flatMap(([left, right]) =>
-    // What does not fit gets a line of its own rather than a wider column for everybody.
+    // A long left side gets its own line instead of widening the column.
     left.length > width
       ? [`  ${left}`, `  ${' '.repeat(width)}  ${right}`]
       : [`  ${left.padEnd(width)}  ${right}`],

@@ -1,5 +1,5 @@
-// `greendot migrate`: creates or upgrades the schema behind database_url and says what it did, so
-// that an upgrade can happen before the first new server starts. Harmless to repeat.
+// `greendot migrate`: creates or upgrades the schema behind database_url and prints what it did, so that an
+// upgrade can happen before the first new server starts. Idempotent.
 import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
 import { failureLine } from './failure.ts'
 
@@ -12,7 +12,7 @@ export const migrate: Command = {
 }
 
 async function run(argv: readonly string[], world: World): Promise<ExitCode> {
-  const config = configFor(argv, world, 'optional')
+  const config = configFor(migrate, argv, world, 'optional')
   if (config === null) return EXIT.usage
   const { openArchive } = await import('../compose.ts')
   try {

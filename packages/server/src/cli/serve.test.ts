@@ -92,7 +92,7 @@ describe('serve', () => {
     })
   }
 
-  test('[X2] waits for its clients, who are told to go', async () => {
+  test('[X2] waits for its clients, which are told to go', async () => {
     const { server, port } = await serve('--drain-ms', '600000')
     const { socket, frame } = await connect(port)
     server.kill('SIGTERM')

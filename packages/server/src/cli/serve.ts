@@ -1,6 +1,5 @@
-// `greendot serve`, and the commands for one role. Stdout carries the ready line and nothing else,
-// so that whoever started the process can wait for it. The first signal stops the server in order;
-// a second one means now.
+// `greendot serve`, and the commands for one role. Stdout carries the ready line and nothing else, so that the
+// parent process can wait for it. The first signal stops the server in order, the second at once.
 
 import type { Role } from '../platform/config/settings.ts'
 import { createLogger } from '../platform/logger.ts'
@@ -13,8 +12,8 @@ export const serve: Command = {
   summary: 'runs all roles in one process',
   about: [
     'Prints "greendot ready <url>" once it answers; SIGTERM or SIGINT stops it in order.',
-    'With workers above 1 it starts that many processes on one port and watches over them; SIGHUP',
-    'restarts them one after the other.',
+    'With workers above 1 it starts and supervises that many processes on one port; SIGHUP restarts',
+    'them one after the other.',
   ],
   options: [],
   run: runServer,
@@ -31,10 +30,10 @@ export function roleCommand(role: Role, what: string): Command {
 }
 
 async function runServer(argv: readonly string[], world: World): Promise<ExitCode> {
-  const config = configFor(argv, world)
+  const config = configFor(serve, argv, world)
   if (config === null) return EXIT.usage
   const logger = createLogger({ level: config.logLevel })
-  // Heard from the beginning: a signal during the start must not be lost.
+  // From the beginning: a signal during the start must not be lost.
   const stopAsked = firstSignal()
   try {
     if (config.workers > 1) {
@@ -46,7 +45,7 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
       await workers.stop()
       return EXIT.ok
     }
-    // Loaded here, so that help and tokens do not wait for the whole server.
+    // Imported here, so that other commands do not load the whole server.
     const { start } = await import('../compose.ts')
     const running = await start(config, { logger, clock: world.clock })
     world.print(`greendot ready ${running.url}`)
@@ -59,7 +58,7 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
   }
 }
 
-/** How this program was started: as one executable, or as a script of the runtime. */
+/** How this program was started: as an executable, or as a script of the runtime. */
 function ownCommand(): string[] {
   const isExecutable = Bun.main.startsWith('/$bunfs/') || Bun.main.includes('~BUN')
   return isExecutable ? [process.execPath] : [process.execPath, Bun.main]

@@ -1,5 +1,5 @@
-// `greendot token`: mints what a user's client connects with, signed with the same jwt_secret the
-// server checks. Only the token goes to stdout, so that it can be used in a script.
+// `greendot token`: mints a user token, signed with the jwt_secret that the server checks. Only the token goes
+// to stdout, so that a script can use it.
 import { isId } from '@greendot/protocol'
 import { SignJWT } from 'jose'
 import { type Command, configFor, EXIT, type ExitCode, misuse, takeOptions, type World } from './command.ts'
@@ -13,11 +13,11 @@ export const token: Command = {
   summary: 'mints a user token',
   about: [
     'Signs with jwt_secret, from the same settings as the server. In dev mode without a jwt_secret',
-    'it prints the dev token of that user.',
+    'it prints the dev token of the user.',
   ],
   options: [
-    { name: 'user', sign: '<user_id>', help: 'whose token it is' },
-    { name: 'ttl', sign: '<time>', help: `how long it is good for: 30s, 15m, 1h, 7d (${TTL_DEFAULT})` },
+    { name: 'user', sign: '<user_id>', help: 'the user of the token' },
+    { name: 'ttl', sign: '<time>', help: `how long it is valid: 30s, 15m, 1h, 7d (${TTL_DEFAULT})` },
   ],
   run,
 }
@@ -31,12 +31,12 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
   const ttlSeconds = parseTtlSeconds(taken.values.get('ttl') ?? TTL_DEFAULT)
   if (ttlSeconds === null) return misuse('--ttl: write it as 30s, 15m, 1h or 7d, up to 366d', world)
 
-  const config = configFor(taken.rest, world)
+  const config = configFor(token, taken.rest, world)
   if (config === null) return EXIT.usage
   if (config.jwtSecret !== null) {
     world.print(await mint(config.jwtSecret, userId, ttlSeconds, world.clock.now()))
   } else if (config.jwksUrl !== null) {
-    return misuse('tokens for a jwks_url are signed by whoever publishes it; ask there', world)
+    return misuse('tokens for a jwks_url are signed by its publisher; get one there', world)
   } else {
     world.print(`dev:${userId}`)
   }

@@ -1,15 +1,15 @@
-// Several processes on one port, and one that watches over them. The kernel spreads connections over
-// the workers; they share their state through Redis, and each is a whole server. One that dies is
-// started again. A hangup signal restarts them one after the other, so that somebody always answers.
+// Several worker processes on one port, and a supervisor. The kernel spreads connections over the workers; each
+// is a whole server, and they share their state through Redis. A worker that dies is started again. SIGHUP
+// restarts them one after the other, so that the port is always served.
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
 
 const RESTART_FIRST_MS = 200
 const RESTART_MAX_MS = 5_000
-/** A worker that lived this long gets the short wait again. */
+/** After this uptime the wait before a restart is short again. */
 const STEADY_MS = 30_000
-/** On top of the drain, for what comes after it. */
+/** In addition to the drain, for the rest of the stop. */
 const STOP_EXTRA_MS = 10_000
 
 export interface Workers {
@@ -52,13 +52,14 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
         if (child !== started || isStopping) return
         if (clock.elapsed() - startedAt > STEADY_MS) waitMs = RESTART_FIRST_MS
         logger.error({ worker: index, code, waitMs }, 'a worker ended; starting another')
-        retry = clock.after(waitMs, () => void start().catch(() => 'its end was logged'))
+        // A failed start ends the process, which is logged and retried above.
+        retry = clock.after(waitMs, () => void start().catch(() => {}))
         waitMs = Math.min(waitMs * 2, RESTART_MAX_MS)
       })
       return readyUrl(started.stdout)
     }
 
-    /** Ends the worker in order, and the hard way when that takes too long. */
+    /** Ends the worker in order, and kills it when that takes too long. */
     async function end(): Promise<void> {
       retry?.stop()
       const ending = child
@@ -73,13 +74,13 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
     return { start, end }
   }
 
-  /** Never two at a time, and never after the stop. A worker that does not come back is tried again. */
+  /** Never two at a time, and never after the stop. A worker that fails to start is retried. */
   async function restartEach(): Promise<void> {
     for (const worker of workers) {
       if (isStopping) return
       await worker.end()
       if (isStopping) return
-      await worker.start().catch((error) => logger.error({ err: error }, 'a worker did not come back'))
+      await worker.start().catch((error) => logger.error({ err: error }, 'a worker did not start'))
     }
   }
 
@@ -106,7 +107,7 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
   }
 }
 
-/** What a worker prints when it answers; everything else it says goes to stderr. */
+/** The URL in the ready line of a worker. Everything else is on stderr. */
 async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let said = ''
@@ -115,7 +116,7 @@ async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
     const url = /^greendot ready (\S+)\n/m.exec(said)?.[1]
     if (url !== undefined) return url
   }
-  throw new Error('a worker ended before it was ready; it said why above')
+  throw new Error('a worker ended before it was ready; its log has the reason')
 }
 
 function freePort(host: string): number {

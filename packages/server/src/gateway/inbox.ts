@@ -2,22 +2,15 @@
 import { CLOSE, type Failure } from '@greendot/protocol'
 import type { BusMessage } from '../bus/port.ts'
 import type { QueryCache } from '../presence/reading/query-cache.ts'
-import type { OwnViews } from './sessions/own-views.ts'
-import type { Sessions } from './sessions/sessions.ts'
-import type { Sockets } from './sessions/sockets.ts'
-import type { Streams } from './sessions/streams.ts'
+import type { Connections } from './sessions/connections.ts'
 import type { Watching } from './watching/watching.ts'
 
 const ERASED: Failure = { code: 'unauthorized', message: 'everything about this user was erased' }
 
 export type Inbox = (messages: readonly BusMessage[]) => void
 
-export interface InboxParts {
+export interface InboxParts extends Pick<Connections, 'sessions' | 'ownViews' | 'sockets' | 'streams'> {
   watching: Watching
-  ownViews: OwnViews
-  sessions: Sessions
-  sockets: Sockets
-  streams: Streams
   cache: QueryCache
 }
 

@@ -1,22 +1,24 @@
-// User ids as small integers. An index is shared by everything in this gateway that concerns the
-// user (their own sessions, the people watching them) and lives as long as anything refers to it.
+// User ids as small integers. An index is shared by everything in this gateway that concerns the user (own
+// sessions, watchers) and lives as long as anything refers to it.
 import { grown } from '../platform/typed-arrays.ts'
 
 export interface Interner {
   /** The index of an id, taking a reference to it. */
   acquire(id: string): number
-  /** Takes another reference to an index that somebody holds. */
+  /** Takes another reference to an index that is held. */
   retain(index: number): void
-  /** Gives a reference back; true when it was the last and the index is free for somebody else. */
+  /** Gives a reference back; true when it was the last and the index is free for another user. */
   release(index: number): boolean
   /** -1 when nothing refers to the id. */
   find(id: string): number
   name(index: number): string
   size(): number
+  /** Called when nothing refers to an index any more: what is known by it must go. There is one listener. */
+  onFree(listener: (index: number) => void): void
 }
 
-/** `onFree` is called when nothing refers to an index any more: whatever is known by it must go. */
-export function createInterner(onFree: (index: number) => void = () => {}): Interner {
+export function createInterner(): Interner {
+  let freed: (index: number) => void = () => {}
   const indexes = new Map<string, number>()
   const names: (string | undefined)[] = []
   const free: number[] = []
@@ -42,11 +44,14 @@ export function createInterner(onFree: (index: number) => void = () => {}): Inte
       indexes.delete(names[index]!)
       names[index] = undefined
       free.push(index)
-      onFree(index)
+      freed(index)
       return true
     },
     find: (id) => indexes.get(id) ?? -1,
     name: (index) => names[index]!,
     size: () => indexes.size,
+    onFree(listener) {
+      freed = listener
+    },
   }
 }

@@ -13,8 +13,7 @@ import type { PresenceStore } from '../store/port.ts'
 import type { Doubts } from './doubts.ts'
 import { type ChangingIdentity, newGatewayId } from './identity.ts'
 import type { Inbox } from './inbox.ts'
-import type { OwnViews } from './sessions/own-views.ts'
-import type { Sessions } from './sessions/sessions.ts'
+import type { Connections } from './sessions/connections.ts'
 import type { Watching } from './watching/watching.ts'
 
 /** Renewals that may fail before the lease runs out, at least. */
@@ -39,8 +38,8 @@ export interface MembershipParts {
   bus: Bus
   inbox: Inbox
   tracker: Tracker
-  sessions: Pick<Sessions, 'announceAgain'>
-  ownViews: Pick<OwnViews, 'forgetRevisions'>
+  sessions: Pick<Connections['sessions'], 'announceAgain'>
+  ownViews: Pick<Connections['ownViews'], 'forgetRevisions'>
   watching: Pick<Watching, 'registerAgain' | 'refresh'>
   clock: Clock
   logger: Logger

@@ -198,7 +198,7 @@ describe('user tokens by key set', () => {
       keys.push({ ...(await exportJWK(pair.publicKey)), alg, kid: alg, use: 'sig' })
       if (alg === 'RS256') rsaPem = await exportSPKI(pair.publicKey)
     }
-    // A careless provider might publish a symmetric key; it must be of no use to anybody.
+    // A provider might publish a symmetric key by mistake; it must not be accepted.
     keys.push({ kty: 'oct', kid: 'shared', k: Buffer.from(SECRET).toString('base64url'), alg: 'HS256' })
     server = Bun.serve({
       hostname: '127.0.0.1',

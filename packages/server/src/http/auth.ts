@@ -1,6 +1,6 @@
-// Who is calling: a token becomes a user, the app's backend, or a refusal. Every door (WebSocket,
-// HTTP, server-sent events) asks here first. Nothing is trusted before its signature is checked,
-// and no bad token, however odd, makes this throw.
+// Authentication: a token becomes a user, the backend of the app, or a refusal. WebSocket, HTTP and
+// server-sent events all use it. Nothing is trusted before its signature is checked, and no bad token makes
+// this throw.
 import { timingSafeEqual } from 'node:crypto'
 import { type Failure, isId } from '@greendot/protocol'
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
@@ -13,7 +13,7 @@ export type Caller = { kind: 'user'; userId: string; expiresAt: number | null } 
 export type Refusal = { kind: 'refused' } & Failure
 
 export interface Authenticator {
-  /** At once where nothing has to be fetched or asked of another thread. */
+  /** Synchronous where nothing must be fetched or computed by another thread. */
   authenticate(token: string | null): Caller | Refusal | Promise<Caller | Refusal>
 }
 
@@ -23,7 +23,7 @@ const TOKEN_CHARS_MAX = 8 * 1024
 const DEV_SERVER_KEY = 'dev'
 const DEV_USER_PREFIX = 'dev:'
 
-// Never a symmetric one: whoever can read a public key could sign with it.
+// No symmetric algorithm: anyone with the public key could sign with it.
 const KEY_SET_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -42,10 +42,10 @@ type Verify = (token: string, currentDate: Date) => Promise<JWTPayload>
 
 export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'>): Authenticator {
   const verify = createVerify(config)
-  const quick = config.jwtSecret === null ? null : createHs256(config.jwtSecret)
+  const verifyHs256 = config.jwtSecret === null ? null : createHs256(config.jwtSecret)
   const serverKeyDigests = config.serverKeys.map(digest)
 
-  // Digests have one length and no early exit, so that timing tells nothing about the keys.
+  // Digests have equal lengths and the loop has no early exit, so timing reveals nothing about the keys.
   function isServerKey(token: string): boolean {
     const tokenDigest = digest(token)
     let found = false
@@ -73,7 +73,7 @@ export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'
       if (serverKeyDigests.length > 0 && isServerKey(token)) return { kind: 'server' }
       if (config.dev && token === DEV_SERVER_KEY) return { kind: 'server' }
       if (config.dev && token.startsWith(DEV_USER_PREFIX)) return devUser(token.slice(DEV_USER_PREFIX.length))
-      const claims = quick?.(token, clock.now())
+      const claims = verifyHs256?.(token, clock.now())
       return claims ? callerOf(claims) : authenticateJwt(token)
     },
   }
@@ -91,7 +91,6 @@ export function bearerToken(headers: Headers, query?: URLSearchParams): string |
 function createVerify({ jwtSecret, jwksUrl }: AuthConfig): Verify | null {
   const requiredClaims = ['sub', 'exp']
   if (jwtSecret !== null) {
-    // Imported once, not for every token.
     let imported: Promise<CryptoKey> | null = null
     return async (token, currentDate) => {
       imported ??= importSecret(jwtSecret)
@@ -114,11 +113,11 @@ function importSecret(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }
 
-/** The key set could not be fetched or read, so that nothing is known about the token. */
+/** The key set could not be fetched or read, so the token could not be checked. */
 class KeySetUnreachable extends Error {}
 
 function keysFrom(jwksUrl: string): JWTVerifyGetKey {
-  // Fetches at most twice a minute for keys it does not know, whatever tokens come in.
+  // Fetches at most twice a minute for unknown keys, whatever tokens arrive.
   const remote = createRemoteJWKSet(new URL(jwksUrl))
   return async (header, token) => {
     try {
@@ -164,7 +163,7 @@ function callerOf(claims: Pick<JWTPayload, 'sub' | 'exp'>): Caller | Refusal {
 }
 
 function expiryOf(claims: Pick<JWTPayload, 'exp'>): number {
-  // The verifier made sure that there is one; JSON can still hold numbers no instant can.
+  // The verifier requires `exp`, but JSON allows numbers that are no valid instant.
   return Math.min(Math.floor((claims.exp ?? 0) * 1000), Number.MAX_SAFE_INTEGER)
 }
 

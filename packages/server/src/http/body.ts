@@ -1,16 +1,16 @@
-// Reads a request body as JSON without ever holding more of it than is allowed, and without holding up
-// everybody else for longer than a small one takes.
+// Reads a request body as JSON. It never buffers more than the limit, and parses long bodies in slices, so
+// that other requests do not wait.
 import { BODY_BYTES_MAX, type Failure } from '@greendot/protocol'
 import type { z } from 'zod'
 import { type Parsed, parse } from '../input/schemas.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { parseLongJson } from './long-json.ts'
 
-/** Up to here parsing takes a millisecond or two. Nearly all bodies are far shorter. */
+/** Parsing up to this length takes a millisecond or two. Nearly all bodies are far shorter. */
 const SHORT_CHARS_MAX = 64 * 1024
 
 const TOO_LARGE: Failure = { code: 'too_large', message: `a body has at most ${BODY_BYTES_MAX} bytes` }
-// Whoever hangs up in the middle of a body is no failure of ours.
+// A client that disconnects in the middle of a body is not a server error.
 const UNREADABLE: Failure = { code: 'bad_request', message: 'the body is cut off or not UTF-8' }
 const ENCODED: Failure = {
   code: 'bad_request',
@@ -18,7 +18,7 @@ const ENCODED: Failure = {
 }
 
 const IDENTITY = 'identity'
-// Strict, because anything else would turn different bad ids into one good one.
+// Strict: replacement characters would turn different invalid ids into one valid id.
 const STRICT = { fatal: true } as const
 const utf8 = new TextDecoder('utf-8', STRICT)
 
@@ -33,7 +33,7 @@ export async function readBody<T>(
   if (Number(length ?? 0) > BODY_BYTES_MAX) return { ok: false, failure: TOO_LARGE }
   let text: string | null
   try {
-    // The runtime takes no more than was announced, so that in one piece it costs a fraction of a stream.
+    // The runtime enforces Content-Length, so the body can be read at once, which is far cheaper than a stream.
     text = length === null ? await readText(request) : utf8.decode(await request.arrayBuffer())
   } catch {
     return { ok: false, failure: UNREADABLE }
@@ -48,7 +48,7 @@ export async function readBody<T>(
   return parse(schema, value)
 }
 
-/** Null when there is too much of it; a body of unknown length is cut off as soon as it is. */
+/** Null when the body is too long. Reading stops at the limit. */
 async function readText(request: Request): Promise<string | null> {
   if (request.body === null) return ''
   const decoder = new TextDecoder('utf-8', STRICT)

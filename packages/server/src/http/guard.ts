@@ -1,6 +1,5 @@
-// Between the socket and the routes: which origin, which method, who calls, how often, and whether what
-// they send is what the route declares. A handler runs only when all of that holds, and an error nobody
-// expected becomes one answer and one log line.
+// Stands before the routes and checks the origin, the method, the caller, the rate and the declared input. A
+// handler runs only when all checks pass. An unexpected error becomes one answer and one log line.
 import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { Clock } from '../platform/clock.ts'
@@ -18,7 +17,7 @@ export interface GuardParts {
   pollLimit: PollLimit
   clock: Pick<Clock, 'now'>
   logger: Logger
-  /** In dev mode only pages from this machine may call: its tokens are no secret. */
+  /** In dev mode only pages from this machine may call, because dev tokens are not secret. */
   dev: boolean
 }
 
@@ -28,13 +27,13 @@ export type Guard = (methods: Methods) => Handler
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
 const CORS_METHODS = 'GET, PUT, POST, DELETE'
-/** What a page of another origin may send beyond what any form could, and what it may read. */
+/** Headers that a page of another origin may send, and may read. */
 const CORS_HEADERS_SENT = 'authorization, content-type, if-none-match, last-event-id'
 export const CORS_HEADERS_READ = 'etag, greendot-degraded, retry-after'
 
 export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): boolean {
   if (!dev) return true
-  // The Host too: a foreign name that was made to point here would be an origin of its own.
+  // The Host is checked too: with DNS rebinding a foreign name points here and is its own origin.
   const host = request.headers.get('host')
   if (host !== null && !LOOPBACK_HOST.test(host.replace(/:\d+$/, ''))) return false
   const origin = request.headers.get('origin')
@@ -42,22 +41,22 @@ export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): bo
 }
 
 export function createGuard({ authenticator, pollLimit, clock, logger, dev }: GuardParts): Guard {
-  const say = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+  const refuseWith = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
     refuse({ code, message }, headers)
 
-  /** Null when this caller may call this route now. */
+  /** Null when the caller may call this route now. */
   function refusalFor(caller: Caller, route: Route): Response | null {
     if (route.for === 'user' && caller.kind !== 'user')
-      return say('forbidden', 'this route acts for the user of the token; a server key has none')
+      return refuseWith('forbidden', 'this route acts for the user of the token; a server key has none')
     if (route.for === 'server' && caller.kind !== 'server')
-      return say('forbidden', 'this route needs a server key')
+      return refuseWith('forbidden', 'this route needs a server key')
     if (!route.isPoll || caller.kind !== 'user') return null
-    // Before anything is parsed: asking what an id may look like is polling too.
+    // Before parsing, so that invalid requests count too.
     const waitMs = pollLimit.take(caller.userId, clock.now())
     if (waitMs === 0) return null
     const seconds = Math.ceil(waitMs / 1000)
-    const message = `too many reads; wait ${seconds} s, or watch by WebSocket and be told`
-    return say('rate_limited', message, { 'retry-after': `${seconds}` })
+    const message = `too many reads; wait ${seconds} s, or watch by WebSocket`
+    return refuseWith('rate_limited', message, { 'retry-after': `${seconds}` })
   }
 
   function handlerOf(route: Route): Handler {
@@ -83,9 +82,9 @@ export function createGuard({ authenticator, pollLimit, clock, logger, dev }: Gu
       return await handler(request)
     } catch (error) {
       if (error instanceof Unavailable)
-        return say('unavailable', error.advice ?? TRY_AGAIN, { 'retry-after': '1' })
+        return refuseWith('unavailable', error.advice ?? TRY_AGAIN, { 'retry-after': '1' })
       logger.error({ err: error, method: request.method, url: addressOf(request) }, 'a request failed')
-      return say('internal', 'the request failed; the log has the reason')
+      return refuseWith('internal', 'the request failed; the log has the reason')
     }
   }
 
@@ -94,13 +93,13 @@ export function createGuard({ authenticator, pollLimit, clock, logger, dev }: Gu
     const allow = [...handlers.keys()].join(', ')
     return async (request) => {
       if (!isAllowedOrigin(request, dev))
-        return say('forbidden', 'in dev mode only pages from this machine may call')
+        return refuseWith('forbidden', 'in dev mode only pages from this machine may call')
       const origin = request.headers.get('origin')
       if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin)
       const handler = handlers.get(request.method === 'HEAD' ? 'GET' : request.method)
       return withCors(
         handler === undefined
-          ? say('method_not_allowed', `only ${allow} here`, { allow })
+          ? refuseWith('method_not_allowed', `only ${allow} here`, { allow })
           : await answer(handler, request),
         origin,
       )
@@ -108,7 +107,7 @@ export function createGuard({ authenticator, pollLimit, clock, logger, dev }: Gu
   }
 }
 
-// Tokens travel in headers, never in cookies, so any origin may ask: without a token it gets nothing.
+// Tokens are sent in headers, never in cookies, so every origin may call: without a token it gets nothing.
 function withCors(response: Response, origin: string | null): Response {
   if (origin === null || response.headers.has('access-control-allow-origin')) return response
   response.headers.set('access-control-allow-origin', origin)

@@ -1,6 +1,6 @@
-// The short road for tokens signed with the shared secret, because everybody who connects takes it: one
-// keyed hash and no promise, where the library needs a thread and several. It only ever says yes, to plain
-// tokens; whatever is odd, expired or forged is for the library to judge and to name.
+// A fast check of tokens signed with the shared secret, because every connection needs it: one HMAC and no
+// promise, where the library needs a thread. It only accepts, and only tokens without unusual headers or
+// claims. Everything else goes to the library, which decides and names the error.
 import { timingSafeEqual } from 'node:crypto'
 
 export interface Hs256Claims {
@@ -9,11 +9,11 @@ export interface Hs256Claims {
   exp: number
 }
 
-/** Headers seen and found plain. Issuers have one or two; a stranger must not fill memory with others. */
+/** Known good headers. Issuers use one or two; the limit keeps memory bounded. */
 const HEADERS_MAX = 16
 const TOKEN = /^([\w-]+)\.([\w-]+)\.([\w-]{43})$/
 
-/** Null when the token is not plainly good: ask the library. */
+/** Null when the library has to decide. */
 export type Hs256 = (token: string, now: number) => Hs256Claims | null
 
 export function createHs256(secret: string): Hs256 {
@@ -36,7 +36,7 @@ export function createHs256(secret: string): Hs256 {
       .update(token.slice(0, -signature.length - 1))
       .digest()
     if (!timingSafeEqual(digest, Buffer.from(signature, 'base64url'))) return null
-    // Only now, when the sender is known to have the secret, is anything of it believed or remembered.
+    // The signature is valid from here on: only now is anything parsed or remembered.
     if (!isPlainHeader(header)) return null
     const { sub, exp, nbf, iat } = decode(payload)
     if (nbf !== undefined || (iat !== undefined && typeof iat !== 'number')) return null

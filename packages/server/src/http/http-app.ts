@@ -1,5 +1,5 @@
-// The HTTP side of a process, whatever roles it has: queries and settings everywhere, connections where
-// there is a gateway, and the routes for whoever runs it.
+// The HTTP side of a process, for every combination of roles: queries and settings always, connections where
+// there is a gateway, and the routes for operators.
 import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
 import type { Gateway } from '../gateway/gateway.ts'
@@ -36,14 +36,14 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { STREAM_EVERY_MS, streamRoutes } from './routes/stream.ts'
 import { serveHttp } from './server.ts'
 
-export interface Front {
+export interface HttpApp {
   url: string
-  /** From now on says that it is not ready, and takes no new connections. */
+  /** From now on /readyz answers 503 and new connections are refused. */
   drain(): void
   stop(): Promise<void>
 }
 
-export interface FrontParts {
+export interface HttpAppParts {
   config: Config
   store: PresenceStore
   archive: Archive
@@ -54,7 +54,7 @@ export interface FrontParts {
   eraser: Eraser
   feed: Feed
   actions: Actions
-  /** Null in a process that holds no connections. */
+  /** Null in a process without connections. */
   gateway: Gateway | null
   tally: Tally
   clock: Clock
@@ -62,7 +62,7 @@ export interface FrontParts {
   processGauges: () => ProcessGauges
 }
 
-export function startFront(parts: FrontParts): Front {
+export function startHttpApp(parts: HttpAppParts): HttpApp {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
   const { viewerReader, contacts, exportPerson, eraser, feed } = parts
   const { host, dev, policy, rules } = config
@@ -78,7 +78,7 @@ export function startFront(parts: FrontParts): Front {
   })
   const authenticator = createAuthenticator(config, clock)
   const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
-  // All that somebody has open may come back at once, and that twice over.
+  // All sessions of a user may reconnect at once, twice in a row.
   const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
   const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
@@ -122,7 +122,7 @@ export function startFront(parts: FrontParts): Front {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     drain() {
       isDraining = true
-      // Whoever shares the port takes new connections from now on; here half of them would be refused.
+      // The other processes on this port take new connections. This one would refuse its share of them.
       if (config.reusePort) void server.stop(false)
     },
     async stop() {

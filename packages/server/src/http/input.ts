@@ -1,5 +1,5 @@
-// From a request to what its route declared: parameters of the path, of the query, and the body, each
-// parsed or the whole refused. The schemas are put together once, not for every request.
+// From a request to the input that its route declares: path parameters, query parameters and the body. If
+// one part is invalid, the whole request is refused. Schemas are built once per route.
 import { z } from 'zod'
 import { isListInUrl, type Parsed, parse } from '../input/schemas.ts'
 import { readBody } from './body.ts'
@@ -26,7 +26,7 @@ export function createInputReader(route: Route): (request: Request) => Promise<P
 
 const NOTHING = { ok: true, value: {} } as const
 
-/** Only what is declared. A list may come in several parts; of anything else two would contradict each other. */
+/** Reads declared parameters only. A list may be sent in several parts; any other parameter at most once. */
 function createQueryReader(shape: Shape): (request: Request) => Parsed<Input['query']> {
   const schema = z.object(shape)
   const declared = Object.entries(shape).map(([name, one]) => ({ name, isList: isListInUrl(one) }))
@@ -37,7 +37,7 @@ function createQueryReader(shape: Shape): (request: Request) => Parsed<Input['qu
     for (const { name, isList } of declared) {
       const all = valuesOf(request, sent, name)
       if (all.length > 1 && !isList) {
-        const message = `${name} is there ${all.length} times; send it once`
+        const message = `${name} was sent ${all.length} times; send it once`
         return { ok: false, failure: { code: 'bad_request', message } }
       }
       values[name] = all.length === 0 ? undefined : all.join(',')

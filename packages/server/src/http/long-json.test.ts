@@ -134,7 +134,7 @@ describe('cut into small pieces', () => {
     expect(texts).toHaveLength(parts.length ** 6)
   })
 
-  test('[W2] a key that comes again takes the place of the first, whoever is cut', async () => {
+  test('[W2] a repeated key takes the place of the first, also across slices', async () => {
     const texts = [
       '{"a":[1,2],"b":2,"a":[3]}',
       '{"b":1,"a":2,"b":[{"a":1}],"c":3}',

@@ -1,10 +1,10 @@
-// JSON.parse for long texts, in turns: while it runs nothing else does, and a hundred thousand ids take
-// it longer than anybody may wait. A scan that knows strings and brackets cuts the text between members;
-// JSON.parse itself reads each piece, so what is valid and what it means is never decided here. A list or
-// an object that is cut is put together from its pieces; whatever lies within one is not even looked at.
+// JSON.parse for long texts, in slices: a hundred thousand ids would block the event loop for too long. A scan
+// that knows strings and brackets cuts the text between members, and JSON.parse reads each piece, so
+// JSON.parse alone decides what is valid and what it means. A list or object that is cut is assembled from
+// its pieces; one that fits into a piece is parsed as a whole.
 import type { Clock } from '../platform/clock.ts'
 
-/** A millisecond or two, whatever they say: most of it is what lies open when a piece ends. */
+/** A piece takes a millisecond or two, whatever it contains. */
 const PIECE_CHARS = 8 * 1024
 
 const QUOTE = 34
@@ -15,20 +15,20 @@ const CLOSING_BRACKET = 93
 const OPENING_BRACE = 123
 const CLOSING_BRACE = 125
 
-/** A list or an object whose end the scan has not reached. */
+/** A list or an object that is open at the position of the scan. */
 interface Level {
   isList: boolean
   openedAt: number
-  /** Where the members begin that are not taken yet. */
+  /** Start of the members that are not parsed yet. */
   restAt: number
-  /** Where the member begins that the scan is in. */
+  /** Start of the member at the position of the scan. */
   memberAt: number
-  /** What was taken so far; null while the whole level may still lie within one piece. */
+  /** What was parsed so far; null while the whole level may still fit into one piece. */
   value: unknown[] | Record<string, unknown> | null
-  /** Where the member that the scan is in belongs, while that one is put together itself. */
+  /** The index or key of the present member, while that member is assembled itself. */
   slot: number | string
-  /** Behind a member that was put together itself, up to the next comma; else null. */
-  joinedAt: number | null
+  /** The end of an assembled member, until the next comma; otherwise null. */
+  assembledEnd: number | null
 }
 
 /** The value JSON.parse would return, or the SyntaxError it would throw. */
@@ -38,25 +38,25 @@ export async function parseLongJson(
   pieceChars = PIECE_CHARS,
 ): Promise<unknown> {
   const scan = createScan(text, pieceChars)
-  while (!scan.goOn()) await clock.nextTurn()
+  while (!scan.scanPiece()) await clock.nextTurn()
   return scan.result()
 }
 
 function createScan(text: string, pieceChars: number) {
   const levels: Level[] = []
-  /** So many levels, from the outermost, are put together from pieces; the others lie within one so far. */
-  let joined = 0
+  /** The number of levels, from the outermost, that are assembled from pieces. */
+  let assembled = 0
   let at = 0
-  let takenUpTo = 0
+  let parsedUpTo = 0
   let root: { value: unknown; endedAt: number } | null = null
 
-  /** False when there is more of it. */
-  function goOn(): boolean {
+  /** Scans one piece. True when the text is finished. */
+  function scanPiece(): boolean {
     const pauseAt = at + pieceChars
     while (at < text.length) {
       const code = text.charCodeAt(at)
       if (code === QUOTE) {
-        at = behindString(text, at)
+        at = endOfString(text, at)
         continue
       }
       if (code === COMMA) passComma()
@@ -71,18 +71,18 @@ function createScan(text: string, pieceChars: number) {
     return true
   }
 
-  const isPieceFull = () => at - takenUpTo >= pieceChars
+  const isPieceFull = () => at - parsedUpTo >= pieceChars
 
   function passComma(): void {
     const level = levels.at(-1)
     if (level === undefined) throw misplaced(at)
-    if (level.joinedAt !== null) {
-      mustBeBlank(level.joinedAt, at)
-      level.joinedAt = null
+    if (level.assembledEnd !== null) {
+      mustBeBlank(level.assembledEnd, at)
+      level.assembledEnd = null
       level.restAt = at + 1
     } else if (isPieceFull()) {
-      joinAll()
-      if (take(level, at) === 0) throw misplaced(at)
+      assembleAll()
+      if (parseMembers(level, at) === 0) throw misplaced(at)
       level.restAt = at + 1
     }
     level.memberAt = at + 1
@@ -91,56 +91,56 @@ function createScan(text: string, pieceChars: number) {
   function enter(isList: boolean): void {
     if (levels.length === 0 && root !== null) throw misplaced(at)
     const rest = { restAt: at + 1, memberAt: at + 1 }
-    levels.push({ isList, openedAt: at, ...rest, value: null, slot: '', joinedAt: null })
-    if (isPieceFull()) joinAll()
+    levels.push({ isList, openedAt: at, ...rest, value: null, slot: '', assembledEnd: null })
+    if (isPieceFull()) assembleAll()
   }
 
   function leave(isList: boolean): void {
     const level = levels.pop()
     if (level === undefined) throw misplaced(at)
-    // It is read with what is around it, and its brackets too.
+    // It is parsed together with the text around it, brackets included.
     if (level.value === null) return
     if (level.isList !== isList) throw misplaced(at)
     const isUntouched = level.restAt === level.openedAt + 1
-    if (level.joinedAt !== null) mustBeBlank(level.joinedAt, at)
-    else if (take(level, at) === 0 && !isUntouched) throw misplaced(at)
-    joined -= 1
+    if (level.assembledEnd !== null) mustBeBlank(level.assembledEnd, at)
+    else if (parseMembers(level, at) === 0 && !isUntouched) throw misplaced(at)
+    assembled -= 1
     const parent = levels.at(-1)
     if (parent === undefined) {
       root = { value: level.value, endedAt: at + 1 }
     } else {
       put(parent.value!, parent.slot, level.value)
-      parent.joinedAt = at + 1
+      parent.assembledEnd = at + 1
     }
   }
 
-  /** From now on every level that the scan is in is put together. */
-  function joinAll(): void {
-    for (; joined < levels.length; joined++) {
-      const level = levels[joined]!
-      const parent = levels[joined - 1]
+  /** From now on all open levels are assembled from pieces. */
+  function assembleAll(): void {
+    for (; assembled < levels.length; assembled++) {
+      const level = levels[assembled]!
+      const parent = levels[assembled - 1]
       if (parent === undefined) mustBeBlank(0, level.openedAt)
       else keepSlot(parent, level.openedAt)
       level.value = level.isList ? [] : {}
     }
-    takenUpTo = at
+    parsedUpTo = at
   }
 
-  /** Takes what is before the member whose value begins there, and leaves a place for it. */
+  /** Parses what is before the member whose value begins at `valueAt`, with null in its place. */
   function keepSlot(level: Level, valueAt: number): void {
-    if (level.joinedAt !== null) throw misplaced(valueAt)
-    take(level, valueAt, 'null')
-    // A key may come twice, so of all that were taken the last one need not be that of this member.
+    if (level.assembledEnd !== null) throw misplaced(valueAt)
+    parseMembers(level, valueAt, 'null')
+    // Keys may repeat, so the last parsed key is not always the key of this member.
     const keyOf = () => Object.keys(JSON.parse(`{${text.slice(level.memberAt, valueAt)}null}`))[0]!
     level.slot = level.isList ? (level.value as unknown[]).length - 1 : keyOf()
   }
 
-  /** Returns how many members that were. */
-  function take(level: Level, end: number, placeholder = ''): number {
+  /** Returns the number of members that were parsed. */
+  function parseMembers(level: Level, end: number, placeholder = ''): number {
     const rest = text.slice(level.restAt, end) + placeholder
-    takenUpTo = end
+    parsedUpTo = end
     if (level.isList) {
-      // The usual case of lists in lists, which may be very many.
+      // A fast path for lists in lists, which may be very many.
       const members: unknown[] = rest === 'null' ? [null] : JSON.parse(`[${rest}]`)
       for (const member of members) (level.value as unknown[]).push(member)
       return members.length
@@ -151,7 +151,7 @@ function createScan(text: string, pieceChars: number) {
     return keys.length
   }
 
-  /** Nothing but white space fits before a value; what that is, JSON.parse knows. */
+  /** Only white space is valid before a value, and JSON.parse decides what white space is. */
   function mustBeBlank(start: number, end: number): void {
     JSON.parse(`${text.slice(start, end)}null`)
   }
@@ -163,17 +163,17 @@ function createScan(text: string, pieceChars: number) {
     return root.value
   }
 
-  return { goOn, result }
+  return { scanPiece, result }
 }
 
-/** As JSON.parse does it: such a key is a key like any other, not the prototype. */
+/** Like JSON.parse: `__proto__` is an ordinary key. */
 function put(target: unknown[] | Record<string, unknown>, key: number | string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
   else (target as Record<number | string, unknown>)[key] = value
 }
 
-function behindString(text: string, openedAt: number): number {
+function endOfString(text: string, openedAt: number): number {
   for (let at = openedAt + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) return at + 1

@@ -1,4 +1,4 @@
-// The poll limit against a slow and obvious bucket, and its memory against a crowd.
+// The poll limit against a reference token bucket, and its memory with many users.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createPollLimit } from './poll-limit.ts'
@@ -33,7 +33,7 @@ describe('the poll limit', () => {
     expect(at(60_000)).toBe(0)
   })
 
-  test('[R5] whoever waits long enough has five again, and never more', () => {
+  test('[R5] after long enough there are five again, and never more', () => {
     const limit = createPollLimit({ burst: BURST, everyMs: EVERY_MS })
     for (const day of [0, 1, 2]) {
       const now = NOON + day * 86_400_000
@@ -42,7 +42,7 @@ describe('the poll limit', () => {
     }
   })
 
-  test('[R5] one user does not pay for another', () => {
+  test('[R5] users have buckets of their own', () => {
     const limit = createPollLimit({ burst: 1, everyMs: EVERY_MS })
     expect(limit.take('bob', NOON)).toBe(0)
     expect(limit.take('alice', NOON)).toBe(0)
@@ -50,7 +50,7 @@ describe('the poll limit', () => {
     expect(limit.take('bob', NOON)).toBe(EVERY_MS)
   })
 
-  test('[R5] is the bucket everybody expects, whenever whoever asks', () => {
+  test('[R5] matches a reference token bucket', () => {
     const steps = fc.array(fc.record({ who: fc.constantFrom('a', 'b', 'c'), afterMs: fc.nat(5_000) }), {
       maxLength: 200,
     })
@@ -99,7 +99,7 @@ describe('the poll limit', () => {
     )
   })
 
-  test('[R5] a clock that is set back keeps nobody waiting longer than one token takes', () => {
+  test('[R5] a clock that is set back makes no user wait longer than one token takes', () => {
     const limit = createPollLimit({ burst: BURST, everyMs: EVERY_MS })
     for (let taken = 0; taken < BURST; taken++) limit.take('bob', NOON)
     const hourBefore = NOON - 3_600_000
@@ -107,11 +107,11 @@ describe('the poll limit', () => {
     expect(limit.take('bob', hourBefore + EVERY_MS)).toBe(0)
   })
 
-  test('[R5] remembers no more users than it may, and forgets those who asked least recently', () => {
+  test('[R5] remembers no more users than it may, and forgets the least recent first', () => {
     const limit = createPollLimit({ burst: 2, everyMs: EVERY_MS, usersMax: 3 })
     const use = (user: string) => limit.take(user, NOON)
     for (const user of ['a', 'a', 'b', 'b', 'c', 'c']) expect(use(user)).toBe(0)
-    // A while later there is a token again: whoever takes it is no longer the one to forget.
+    // A user who takes a token later is no longer the least recent one.
     expect(limit.take('a', NOON + EVERY_MS)).toBe(0)
     expect(limit.take('d', NOON + EVERY_MS)).toBe(0)
     expect(limit.take('a', NOON + EVERY_MS)).toBe(EVERY_MS)

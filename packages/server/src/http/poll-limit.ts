@@ -1,12 +1,12 @@
-// How often one user may ask for presence instead of watching it: a few times at once, then now and
-// then. A bucket of tokens per user, kept as one number, the instant it is full again, so that whoever
-// has not asked for a while takes no room. Time is handed in; each process counts for itself.
+// How often one user may poll presence instead of watching it: a burst, then one read per interval. A token
+// bucket per user, stored as one number, the instant at which it is full again, so that idle users take no
+// memory. Time is passed in. Each process counts by itself.
 
-/** Users remembered at a time. Past it the one who asked least recently starts afresh. */
+/** Users with a bucket. Over the limit, the user who polled least recently gets a full bucket. */
 const USERS_MAX = 100_000
 
 export interface PollLimit {
-  /** Takes a token and returns 0, or takes none and returns how many milliseconds until there is one. */
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   take(userId: string, now: number): number
 }
 
@@ -20,10 +20,10 @@ export interface PollLimitOptions {
 
 export function createPollLimit({ burst, everyMs, usersMax = USERS_MAX }: PollLimitOptions): PollLimit {
   const capacityMs = burst * everyMs
-  /** In the order of their last token. */
+  /** In the order of the last token taken. */
   const fullAgainAt = new Map<string, number>()
 
-  /** Those in front asked least recently: they are full again, or have to make room. */
+  /** Users at the front polled least recently: their buckets are full again, or make room. */
   function makeRoom(now: number): void {
     for (const [userId, at] of fullAgainAt) {
       if (at > now && fullAgainAt.size <= usersMax) return
@@ -33,7 +33,7 @@ export function createPollLimit({ burst, everyMs, usersMax = USERS_MAX }: PollLi
 
   return {
     take(userId, now) {
-      // A clock that was set back keeps nobody waiting for more than one bucket.
+      // After the clock was set back, a user waits for one bucket at most.
       const before = Math.min(Math.max(fullAgainAt.get(userId) ?? 0, now), now + capacityMs)
       const waitMs = before + everyMs - now - capacityMs
       if (waitMs > 0) {

@@ -1,4 +1,4 @@
-// Answers over HTTP. Whatever goes wrong is a problem document with a registered code.
+// Answers over HTTP. Every refusal is a problem document with a registered code.
 import { type Failure, problem } from '@greendot/protocol'
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
@@ -7,7 +7,7 @@ export function reply(body: unknown, status = 200): Response {
   return replyJson(JSON.stringify(body), status)
 }
 
-/** Beside answers that were given without the hot store. */
+/** Marks answers given without the hot store. */
 export const DEGRADED = { 'greendot-degraded': 'true' }
 
 /** For bodies that are JSON already. */

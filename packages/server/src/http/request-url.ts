@@ -1,10 +1,10 @@
-// The URL of a request. What the Host header says is up to the sender and may be missing or nonsense, so
-// nothing here takes the whole URL apart and no answer depends on it. Whatever was not encoded as UTF-8
-// stays recognisable: decoders put a good character in its place, and so would make good ids of bad ones.
+// The URL of a request. The Host header is chosen by the sender and may be missing or invalid, so nothing
+// here parses the whole URL and no answer depends on it. Bytes that are not UTF-8 stay recognisable: decoders
+// replace them by a valid character, and so would turn invalid ids into valid ones.
 
-/** Half a character, which is in no id and no name: whoever checks the value refuses it by its own rule. */
+/** A lone surrogate. No id or name contains it, so every schema refuses the value by its own rule. */
 const NOT_UTF8 = '\ud800'
-/** What decoders write for bytes they cannot read, and what people may have sent themselves. */
+/** What decoders write for invalid bytes. A client may also have sent it. */
 const REPLACEMENT = '\ufffd'
 
 interface Sent {
@@ -15,19 +15,19 @@ export function queryOf({ url }: Sent): URLSearchParams {
   return new URLSearchParams(queryIn(url))
 }
 
-/** Everything before the query, for logs: in the query there may be a token. */
+/** The part before the query, for logs: the query may contain a token. */
 export function addressOf({ url }: Sent): string {
   return url.split(/[?#]/, 1)[0]!
 }
 
-/** Every value that was sent under this name. */
+/** All values sent under this name. */
 export function valuesOf({ url }: Sent, query: URLSearchParams, name: string): string[] {
   const values = query.getAll(name)
   if (!values.some((value) => value.includes(REPLACEMENT))) return values
   const pairs = queryIn(url)
     .split('&')
     .filter((pair) => new URLSearchParams(pair).has(name))
-  // A per cent sign that begins nothing stands for itself in a query.
+  // In a query, a per cent sign without two hex digits stands for itself.
   return values.map((value, position) =>
     isUtf8(pairs[position]!.replace(/%(?![\da-f]{2})/gi, '%25')) ? value : NOT_UTF8,
   )

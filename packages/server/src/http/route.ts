@@ -1,12 +1,12 @@
-// What a route is: whom it is for, what it takes, what it answers and what it does, said once. The
-// guard lets a request through by this declaration and `openapi.ts` describes the route by it, so what
-// is documented is what is checked. A handler runs only with input that has been parsed.
+// What a route is: its callers, its input, its answers and its handler, declared once. The guard checks
+// requests by this declaration and `openapi.ts` describes the route by it, so the documentation is what is
+// checked. A handler runs only with parsed input.
 import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { z } from 'zod'
 import type { Caller } from './auth.ts'
 
-/** Who may call, and what the handler then knows about them. */
+/** Who may call, and what the handler knows about the caller. */
 interface Callers {
   anyone: null
   user: Extract<Caller, { kind: 'user' }>
@@ -16,11 +16,11 @@ interface Callers {
 }
 export type Who = keyof Callers
 
-/** Parameters of a path or a query by name; a query parameter that is not sent is undefined. */
+/** Parameters of a path or a query by name. A query parameter that was not sent is undefined. */
 export type Shape = Readonly<Record<string, z.ZodType>>
 type Values<S extends Shape> = { [Name in keyof S]: z.output<S[Name]> }
 
-/** One request, with everything about it that was declared. */
+/** One request with its declared, parsed input. */
 export interface Call<W extends Who, Params extends Shape, Query extends Shape, Body extends z.ZodType> {
   params: Values<Params>
   query: Values<Query>
@@ -29,12 +29,12 @@ export interface Call<W extends Who, Params extends Shape, Query extends Shape, 
   request: BunRequest
 }
 
-/** What comes back under one status. Answers are described here and never checked while serving. */
+/** The answer with one status. Tests check answers against it; the server does not. */
 export interface AnswerShape {
   description: string
   /** Null for an answer without a body. */
   content: { type: string; schema: z.ZodType | null; example?: string } | null
-  /** Headers that may come with it, each with what it says. */
+  /** Headers that the answer may have, each with its description. */
   headers: Readonly<Record<string, string>>
 }
 
@@ -47,14 +47,14 @@ export interface RouteSpec<W extends Who, Params extends Shape, Query extends Sh
   params?: Params
   query?: Query
   body?: Body
-  /** The token may come as `?token=`, for clients that cannot send headers. */
+  /** The token may be sent as `?token=`, for clients that cannot set headers. */
   takesTokenInUrl?: true
   /** Calls by users count as polls, whether they succeed or not (`poll-limit.ts`). */
   isPoll?: true
   answers: Readonly<Record<number, AnswerShape>>
-  /** Codes that this route says itself or through its schemas; those of the guard are understood. */
+  /** Codes of this route and its schemas. Those of the guard are added. */
   refusals?: readonly ErrorCode[]
-  // A method, not a property: only so do handlers for some callers fit into a table for all.
+  // A method, not a property: parameters of methods are bivariant, so all routes fit into one table.
   run(call: Call<W, Params, Query, Body>): Response | Promise<Response>
 }
 
@@ -66,7 +66,7 @@ export type Routes = Readonly<Record<string, Methods>>
 
 type Nothing = Record<never, never>
 
-/** Changes nothing; it is here so that `run` gets the types of what is declared beside it. */
+/** Identity; it infers the types of `run` from the declaration. */
 export function route<
   W extends Who,
   Params extends Shape = Nothing,

@@ -1,13 +1,13 @@
-// The listening socket: WebSocket upgrades on one path, routes on the others. Limits that belong to
-// the transport are set here; everything about meaning is decided behind it.
+// The listening socket: WebSocket upgrades on one path, routes on the others. Limits of the transport are set
+// here.
 import http from 'node:http'
 import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { Server } from 'bun'
-import { NIL } from '../gateway/delivery/watch-edges.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { Opening, SocketData } from '../gateway/sessions/session-table.ts'
+import type { Opening, SocketData } from '../gateway/sessions/connections.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
 import { randomName } from '../platform/ids.ts'
+import { NIL } from '../platform/typed-arrays.ts'
 import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
 import { type Guard, isAllowedOrigin } from './guard.ts'
 import type { Pages } from './pages/page.ts'
@@ -16,15 +16,15 @@ import { queryOf, valuesOf } from './request-url.ts'
 import type { Routes } from './route.ts'
 
 /**
- * A request line and headers that are longer do not get past the parser, which says 431 without a word. The
- * runtime's own 16 KB are too few for a stream of as many UUIDs as one connection may watch.
+ * The parser answers a longer request line and headers with 431 and no body. The default of 16 KB is too
+ * small for a stream URL with as many UUIDs as one connection may watch.
  */
 export const HEAD_BYTES_MAX = 64 * 1024
-/** A URL has grown past the head it came in when its bytes had to be written as %XX. */
+/** A URL can grow beyond the limit of its request when bytes are written as %XX. */
 const URL_CHARS_MAX = HEAD_BYTES_MAX
-/** Our own limit answers with a problem document; this one only guards the parser. */
+/** Our own limit is lower and answers with a problem document; this one protects the parser. */
 const REQUEST_BYTES_MAX = 64 * 1024 * 1024
-/** A reader that leaves this much unread while asking for more is cut off. */
+/** A connection with more unread bytes is closed. */
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
 const HTTP_IDLE_SECONDS = 10
 
@@ -39,10 +39,10 @@ export interface HttpServerParts {
   dev: boolean
   guard: Guard
   routes: Routes
-  /** Served as they are, to anybody. */
+  /** Served without authentication. */
   pages: Pages
   authenticator: Authenticator
-  /** Null in a process that holds no connections. */
+  /** Null in a process without connections. */
   gateway: Pick<Gateway, 'sockets' | 'unblock'> | null
   isDraining(): boolean
 }
@@ -67,21 +67,21 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     }
     const query = queryOf(request)
     const caller = authenticator.authenticate(bearerToken(request.headers, query))
-    // Without a promise where there is nothing to wait for: this is what a crowd that comes back costs.
+    // Synchronous where possible: when all clients reconnect at once, this is the main cost.
     if (caller instanceof Promise)
       return caller.then((known) => open(request, server, openingOf(request, query, known)))
     return open(request, server, openingOf(request, query, caller))
   }
 
   function open(request: Request, server: HttpServer, opening: Opening | Failure): Response | undefined {
-    // A browser cannot read the status of a failed upgrade, so refusals are told over the socket.
+    // Browsers cannot read the status of a failed upgrade, so refusals are sent over the socket.
     if (server.upgrade(request, { data: opening })) return undefined
     return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
   }
 
   const guarded = Object.fromEntries(Object.entries(routes).map(([path, methods]) => [path, guard(methods)]))
-  // Bun.serve has no option for it: the parser goes by this one, for the whole process. In Node's types,
-  // where it is a flag of the command line, it is read-only.
+  // Bun.serve has no option for it: its parser uses this value, for the whole process. It is read-only in
+  // the types of Node, where it is a command-line flag.
   Object.assign(http, { maxHeaderSize: HEAD_BYTES_MAX })
   return Bun.serve<SocketData>({
     hostname: host,
@@ -89,7 +89,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     idleTimeout: HTTP_IDLE_SECONDS,
     maxRequestBodySize: REQUEST_BYTES_MAX,
     development: false,
-    // Said either way: left out, a second server would quietly share the port with this one.
+    // Always set: by default a second server could silently share the port.
     reusePort,
     routes: { ...guarded, ...(gateway === null ? {} : { '/api/v1/ws': upgrade }), ...parts.pages },
     fetch: (request) => refuse(request.url.length > URL_CHARS_MAX ? TOO_LONG : NOTHING_HERE),
@@ -99,7 +99,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
       backpressureLimit: UNREAD_BYTES_MAX,
       closeOnBackpressureLimit: true,
       perMessageDeflate: false,
-      // Silence is ours to judge, for all connections in one walk.
+      // The gateway detects silence itself, for all connections in one sweep.
       idleTimeout: 0,
       sendPings: false,
       open: (socket) => gateway?.sockets.open(socket),

@@ -1,4 +1,4 @@
-// What requests about a person must look like: their settings, and the lists the app keeps for them.
+// Schemas of requests about a user: their settings, and the contact lists the app manages.
 import {
   AUDIENCES,
   type Audience,
@@ -11,7 +11,6 @@ import { LISTED_BYTES_MAX, LISTED_MAX, type Privacy } from '../presence/core/pri
 import type { SettingsChange } from '../presence/people/actions.ts'
 import { idList, said, userIds } from './schemas.ts'
 
-/** Longer than anybody stays at a keyboard without touching it. */
 const AWAY_AFTER_MS_MAX = 7 * 86_400_000
 
 const audience = z
@@ -19,9 +18,9 @@ const audience = z
   .nullish()
   .meta({ description: "null returns to the server's default" })
 
-/** The lists travel with every change of whoever has them, so they cannot be of any length. */
+/** The lists are sent with every change of their user, so their length is limited. */
 const listed = (name: string) =>
-  idList({ name, max: LISTED_MAX, tooMany: `${name} holds at most ${LISTED_MAX} people, and never more` })
+  idList({ name, max: LISTED_MAX, tooMany: `${name} has at most ${LISTED_MAX} users` })
     .refine((ids) => ids.reduce((bytes, id) => bytes + utf8Length(id), 0) <= LISTED_BYTES_MAX, {
       error: said('too_many_ids', `the ids in ${name} have at most ${LISTED_BYTES_MAX} bytes together`),
     })
@@ -64,7 +63,7 @@ export const settingsBody = z
   .meta({ examples: [{ status_visibility: 'contacts', deny: ['mallory'] }, { away_after_ms: 600_000 }] })
   .transform(toChange)
 
-/** Only what is said; the rest stays as it is. */
+/** Fields that were not sent stay unchanged. */
 function toChange(body: SettingsBody): SettingsChange {
   const privacy: Partial<Privacy> = {}
   if (body.status_visibility !== undefined) privacy.statusVisibility = body.status_visibility

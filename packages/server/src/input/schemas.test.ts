@@ -210,7 +210,7 @@ describe('the other bodies and frames', () => {
     const tooMany = Array.from({ length: 1_001 }, (_, n) => `u${n}`)
     for (const list of ['allow', 'deny']) {
       expect(messageOf({ [list]: null })).toBe(`${list} is a list of ids`)
-      expect(messageOf({ [list]: tooMany })).toBe(`${list} holds at most 1000 people, and never more`)
+      expect(messageOf({ [list]: tooMany })).toBe(`${list} has at most 1000 users`)
       expect(messageOf({ [list]: ['a b'] })).toStartWith(`${list}: an id is`)
       expect(messageOf({ [list]: tooMany.slice(1).map((id) => id.padEnd(20, 'x')) })).toContain(`in ${list}`)
     }

@@ -1,5 +1,5 @@
-// What requests must look like, for WebSocket frames and HTTP bodies alike. A schema's message is
-// `code: sentence` with a registered error code, so that bad input is answered precisely.
+// Schemas of input, for WebSocket frames and HTTP requests alike. The message of a schema is
+// `code: sentence` with a registered error code, so that bad input gets a precise answer.
 import {
   ACTIVITIES,
   AVAILABILITY_CHOICES,
@@ -26,8 +26,8 @@ const NOT_AN_ID = said(
   'an id is 1 to 128 bytes of UTF-8 without control characters, white space or commas',
 )
 
-/** What JSON Schema can say of an id; it counts characters, not bytes. */
-const ID_IN_WORDS = {
+/** An id in JSON Schema, which counts characters, not bytes. */
+const ID_SCHEMA = {
   minLength: 1,
   maxLength: ID_BYTES_MAX,
   pattern: '^[^\\s,]+$',
@@ -37,9 +37,8 @@ const ID_IN_WORDS = {
 export const userId = z
   .string({ error: NOT_AN_ID })
   .refine(isId, { error: NOT_AN_ID })
-  .meta({ ...ID_IN_WORDS, examples: ['alice'] })
+  .meta({ ...ID_SCHEMA, examples: ['alice'] })
 
-/** What a list of ids is called, how long it may be, and what its sender is told when it is longer. */
 interface IdListRule {
   name: string
   max: number
@@ -53,14 +52,14 @@ const rule = (max: number): IdListRule => ({
 })
 
 /**
- * A list of ids as one check instead of one per element: lists are long, and both connecting and
+ * Checks a list of ids as a whole instead of element by element: lists are long, and connecting and
  * querying wait for this.
  */
 export function idList(list: IdListRule) {
   return z
     .unknown()
     .transform((value, context) => checkedIds(value, list, context))
-    .meta(idListInWords(list.max))
+    .meta(idListSchema(list.max))
 }
 
 function checkedIds(value: unknown, list: IdListRule, context: z.RefinementCtx): string[] {
@@ -70,9 +69,9 @@ function checkedIds(value: unknown, list: IdListRule, context: z.RefinementCtx):
   return z.NEVER
 }
 
-/** The same list for whoever reads the description, where one check would say nothing. */
-function idListInWords(max: number): Record<string, unknown> {
-  const items = { type: 'string', ...ID_IN_WORDS }
+/** The same list for the OpenAPI document, which cannot see inside the check. */
+function idListSchema(max: number): Record<string, unknown> {
+  const items = { type: 'string', ...ID_SCHEMA }
   const limit = Number.isFinite(max) ? { maxItems: max } : {}
   return { type: 'array', items, ...limit, examples: [['alice', 'bob']] }
 }
@@ -84,47 +83,46 @@ function idListProblem(value: unknown, { name, max, tooMany }: IdListRule): stri
 }
 
 export const userIds = idList(rule(Number.POSITIVE_INFINITY))
-export const queriedIds = idList(rule(IDS_PER_QUERY_MAX))
+const queriedIds = idList(rule(IDS_PER_QUERY_MAX))
 
-const nobodyNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b') }
+const noUsersNamed = { error: said('bad_request', 'name the users: ?user_ids=a,b') }
 
-/** The same in a URL: with commas between them, and at least one. */
+/** The same in a URL: separated by commas, at least one. */
 export const queriedIdsInUrl = z
-  .string(nobodyNamed)
-  .refine((text) => text !== '', nobodyNamed)
+  .string(noUsersNamed)
+  .refine((text) => text !== '', noUsersNamed)
   .transform((text, context) => checkedIds(text.split(','), rule(IDS_PER_QUERY_MAX), context))
   .meta({
-    ...idListInWords(IDS_PER_QUERY_MAX),
+    ...idListSchema(IDS_PER_QUERY_MAX),
     minItems: 1,
-    description: 'Ids with commas between them. Sent several times, they are one list',
+    description: 'Ids separated by commas. Repeated parameters are joined to one list',
   })
 
-/** Whether a parameter may come in several parts, which are then one list. */
+/** Whether a parameter may be repeated, as one list. */
 export const isListInUrl = (parameter: z.ZodType): boolean => parameter.meta()?.type === 'array'
 
-const NOBODY_NAMED = said('bad_request', 'name the user: ?user_id=a')
+const NO_USER_NAMED = said('bad_request', 'name the user: ?user_id=a')
 
 export const explainedUserId = z
-  .string({ error: NOBODY_NAMED })
+  .string({ error: NO_USER_NAMED })
   .refine(isId, { error: NOT_AN_ID })
-  .meta({ ...ID_IN_WORDS, description: 'Who is seen', examples: ['alice'] })
+  .meta({ ...ID_SCHEMA, description: 'The user that is seen', examples: ['alice'] })
 
-/** Through whose eyes a backend looks. */
 export const viewerId = userId.optional().meta({
-  description: 'Only with a server key: answers as this user sees it. Without it, the whole truth',
+  description: 'Only with a server key: the answer as this user sees it. Without it, unfiltered',
 })
 
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
 const INSTANT_MAX = Date.UTC(9999, 11, 31)
 
-/** Parsers take the 31st of February for a day in March, and whoever wrote it meant something else. */
-function isOnTheCalendar(text: string): boolean {
+/** Date parsers accept the 31st of February as a day in March. */
+function isCalendarDate(text: string): boolean {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number)
   const date = new Date(Date.UTC(year!, month! - 1, day!))
   return date.getUTCMonth() === month! - 1 && date.getUTCDate() === day && !Number.isNaN(Date.parse(text))
 }
 
-// For both kinds too: a union speaks up only when the value is of neither.
+// Also on both members: a union reports its own error only when the value has neither type.
 const notAnInstant = {
   error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
 }
@@ -132,7 +130,7 @@ const notAnInstant = {
 /** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
 const expiry = z
   .union([z.int(notAnInstant), z.string().regex(ISO_8601, notAnInstant)], notAnInstant)
-  .refine((value) => typeof value === 'number' || isOnTheCalendar(value), {
+  .refine((value) => typeof value === 'number' || isCalendarDate(value), {
     error: said('invalid_expiry', 'expires_at is a day or a time that does not exist'),
     abort: true,
   })
@@ -142,7 +140,7 @@ const expiry = z
   })
   .nullish()
   .transform((at) => at ?? null)
-  .meta({ description: 'Unix milliseconds or ISO 8601, and ahead of now; null or absent for never' })
+  .meta({ description: 'Unix milliseconds or ISO 8601, in the future; null or absent for never' })
 
 const CHOICES_EXPIRE_AT = '2099-12-31T17:00:00Z'
 
@@ -161,7 +159,7 @@ export const availabilityBody = z
     expiresAt: expires_at,
   }))
 
-// Databases cannot keep the null character: SQLite drops it and Postgres refuses the whole batch.
+// Databases cannot store the null character: SQLite drops it and PostgreSQL refuses the whole batch.
 const isWellFormed = (text: string) => text.isWellFormed() && !text.includes('\0')
 const malformed = {
   error: said('bad_request', 'text and emoji must be well-formed Unicode without null characters'),
@@ -203,7 +201,7 @@ export const platform = z
   .meta({ id: 'Platform' })
 
 export const deviceId = userId.meta({
-  description: `The device, the same every time. ${ID_IN_WORDS.description}`,
+  description: `The device; stable across reconnects. ${ID_SCHEMA.description}`,
   examples: ['phone'],
 })
 
@@ -236,7 +234,7 @@ function failureOf(error: z.ZodError): Failure {
   const [code, sentence] = split(issue.message)
   const where = issue.path.join('.')
   if (code in ERRORS && sentence !== undefined) {
-    // The same rule holds in many places, and only here it is known in which it was broken.
+    // The rule is shared by many fields; the path tells which field broke it.
     const message = code === 'invalid_id' && where !== '' ? `${where}: ${sentence}` : sentence
     return { code: code as ErrorCode, message }
   }

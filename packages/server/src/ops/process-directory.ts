@@ -1,15 +1,14 @@
-// What every process of a deployment says of itself, put up where the others can read it, so that any of
-// them can answer for all. A process that stops saying something is gone from the board within seconds.
+// The directory of the processes of a deployment. Each process publishes a summary of itself in the store,
+// so that any of them can answer for all. A process that stops publishing disappears within seconds.
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { PresenceStore } from '../store/port.ts'
 
-const PUT_UP_EVERY_MS = 5_000
-/** Two may be late or lost. */
-const HOLDS_MS = 15_000
+const PUBLISH_EVERY_MS = 5_000
+/** Survives two lost or late publications. */
+const VALID_MS = 15_000
 
-/** One process, in numbers that add up or stand for themselves. */
-export interface ProcessNotice {
-  /** The gateway's name, or that of a process that holds no connections. */
+export interface ProcessSummary {
+  /** The name of the gateway, or of a process without connections. */
   name: string
   roles: readonly string[]
   connections: number
@@ -26,33 +25,33 @@ export interface ProcessNotice {
   uptime_ms: number
 }
 
-export interface Board {
-  /** All processes, this one as it is now. */
-  read(): Promise<ProcessNotice[]>
+export interface ProcessDirectory {
+  /** All processes, this one with its present figures. */
+  read(): Promise<ProcessSummary[]>
   stop(): void
 }
 
-export function startBoard(parts: {
+export function startProcessDirectory(parts: {
   store: PresenceStore
   clock: Clock
-  notice: () => ProcessNotice
-}): Board {
-  const { store, clock, notice } = parts
+  summary: () => ProcessSummary
+}): ProcessDirectory {
+  const { store, clock, summary } = parts
 
-  // While the store is away there is nobody to tell.
-  const putUp = () => {
-    const own = notice()
-    store.putNotice(own.name, JSON.stringify(own), clock.now() + HOLDS_MS).catch(() => 'told again soon')
+  const publish = () => {
+    const own = summary()
+    // A failure needs no handling: the next publication is seconds away.
+    store.publishSummary(own.name, JSON.stringify(own), clock.now() + VALID_MS).catch(() => {})
   }
-  const timer: Timer = clock.every(PUT_UP_EVERY_MS, putUp)
-  clock.soon(putUp)
+  const timer: Timer = clock.every(PUBLISH_EVERY_MS, publish)
+  clock.soon(publish)
 
   return {
     async read() {
-      const own = notice()
-      const read = await store.notices(clock.now()).catch(() => new Map<string, string>())
+      const own = summary()
+      const read = await store.summaries(clock.now()).catch(() => new Map<string, string>())
       read.delete(own.name)
-      const others = [...read.values()].map((text) => JSON.parse(text) as ProcessNotice)
+      const others = [...read.values()].map((text) => JSON.parse(text) as ProcessSummary)
       return [own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1))
     },
     stop: () => timer.stop(),

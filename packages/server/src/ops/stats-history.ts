@@ -1,5 +1,5 @@
-// The last hour in numbers, one sample every ten seconds, for whoever opens the page and wants to see
-// what came before. Kept in memory, bounded, and gone with the process.
+// The figures of the last hour, one sample every ten seconds, for the charts of the dashboard. Kept in
+// memory, bounded, and lost with the process.
 import type { Status } from '@greendot/protocol'
 import type { Clock, Timer } from '../platform/clock.ts'
 
@@ -8,7 +8,7 @@ const SAMPLES_MAX = 360
 
 export interface Sample {
   at: number
-  /** Null while the store was away. */
+  /** Null while the store was down. */
   users: Record<Status, number> | null
   connections: number
   watches: number
@@ -17,13 +17,13 @@ export interface Sample {
   propagation_p99_ms: number | null
 }
 
-export interface History {
+export interface StatsHistory {
   /** Oldest first. */
   samples(): readonly Sample[]
   stop(): void
 }
 
-export function startHistory(parts: { clock: Clock; sample: () => Promise<Sample> }): History {
+export function startStatsHistory(parts: { clock: Clock; sample: () => Promise<Sample> }): StatsHistory {
   const { clock, sample } = parts
   const samples: Sample[] = []
 
@@ -31,7 +31,8 @@ export function startHistory(parts: { clock: Clock; sample: () => Promise<Sample
     samples.push(await sample())
     if (samples.length > SAMPLES_MAX) samples.shift()
   }
-  const tryTake = () => void take().catch(() => 'the next one will do')
+  // A failed sample is left out.
+  const tryTake = () => void take().catch(() => {})
   const timer: Timer = clock.every(SAMPLE_EVERY_MS, tryTake)
   clock.soon(tryTake)
 

@@ -1,14 +1,14 @@
-// What the server counts, for Prometheus and for people. Hot paths bump plain numbers; everything here
-// happens only when somebody asks, except a sample every few seconds. Prometheus reads each process by
-// itself; people get the whole deployment, as far as its processes have put up what they count.
+// What the server counts, for Prometheus and for the dashboard. Hot paths increment plain numbers; all work
+// here happens when the figures are read, except one sample every few seconds. Prometheus reads each
+// process by itself; the dashboard gets the whole deployment from the process directory.
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { GatewayGauges } from '../gateway/gateway.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { type ProcessNotice, startBoard } from './process-directory.ts'
-import { type Sample, startHistory } from './stats-history.ts'
+import { type ProcessSummary, startProcessDirectory } from './process-directory.ts'
+import { type Sample, startStatsHistory } from './stats-history.ts'
 
 const SAMPLE_EVERY_MS = 5_000
 const QUANTILES = [0.5, 0.9, 0.99] as const
@@ -17,7 +17,7 @@ export interface ProcessGauges {
   trackerDepth: number
   sweepLagMs: number
   archiveBacklog: number
-  /** How far the clock of this machine is behind that of the store. */
+  /** How far the clock of this machine is behind the clock of the store. */
   clockOffsetMs: number
 }
 
@@ -56,7 +56,7 @@ const NO_GATEWAY: GatewayGauges = {
 
 export function createStats(parts: {
   tally: Tally
-  /** Null in a process that holds no connections. */
+  /** Null in a process without connections. */
   gateway: () => GatewayGauges | null
   process: () => ProcessGauges
   store: PresenceStore
@@ -68,7 +68,7 @@ export function createStats(parts: {
   const startedAt = clock.now()
   const registry = new Registry()
 
-  /** Null while the store is away: everything else is still worth telling. */
+  /** Null while the store is down, so that the other figures are still returned. */
   const countUsers = () => store.countByStatus().catch(() => null)
   const count = (): Counts =>
     Object.fromEntries(Object.entries(COUNTERS).map(([name, of]) => [name, of(tally)])) as Counts
@@ -105,7 +105,7 @@ export function createStats(parts: {
       name: `greendot_${name}_total`,
       help: `${name.replaceAll('_', ' ')} since the start`,
       registers: [registry],
-      // The tally holds running totals already, so they are read out instead of being counted again.
+      // The tally has running totals already.
       collect() {
         this.reset()
         this.inc(of(tally))
@@ -137,13 +137,13 @@ export function createStats(parts: {
     },
     ['quantile'],
   )
-  expose('loop_block_ms_max', 'longest time the event loop was busy since it was asked last', (gauge) => {
+  expose('loop_block_ms_max', 'longest time the event loop was blocked since the last scrape', (gauge) => {
     gauge.set(tally.loopBlockMsMax)
     tally.loopBlockMsMax = 0
   })
   expose('resident_bytes', 'resident memory of the process', (gauge) => gauge.set(process.memoryUsage().rss))
 
-  function notice(): ProcessNotice {
+  function summary(): ProcessSummary {
     const here = gateway() ?? NO_GATEWAY
     return {
       name: gateway() === null ? processName : here.gatewayId,
@@ -162,11 +162,11 @@ export function createStats(parts: {
       uptime_ms: clock.now() - startedAt,
     }
   }
-  const board = startBoard({ store, clock, notice })
-  const history = startHistory({
+  const directory = startProcessDirectory({ store, clock, summary })
+  const history = startStatsHistory({
     clock,
     async sample() {
-      const processes = await board.read()
+      const processes = await directory.read()
       return {
         at: clock.now(),
         users: await countUsers(),
@@ -182,7 +182,7 @@ export function createStats(parts: {
   return {
     async read() {
       const [p50, p90, p99] = QUANTILES.map((quantile) => tally.waits.quantile(quantile))
-      const processes = await board.read()
+      const processes = await directory.read()
       return {
         users: await countUsers(),
         connections: sum(processes, 'connections'),
@@ -205,7 +205,7 @@ export function createStats(parts: {
     prometheusType: registry.contentType,
     stop() {
       timer.stop()
-      board.stop()
+      directory.stop()
       history.stop()
     },
   }
@@ -214,11 +214,11 @@ export function createStats(parts: {
 type Summed = 'connections' | 'streams' | 'watches' | 'watched_users' | 'slow_readers'
 type Rated = 'changes_per_second' | 'deliveries_per_second'
 
-function sum(processes: readonly ProcessNotice[], what: Summed | Rated): number {
+function sum(processes: readonly ProcessSummary[], what: Summed | Rated): number {
   return processes.reduce((total, one) => total + one[what], 0)
 }
 
-function slowest(processes: readonly ProcessNotice[]): number | null {
+function slowest(processes: readonly ProcessSummary[]): number | null {
   const known = processes.flatMap(({ propagation_p99_ms: ms }) => (ms === null ? [] : [ms]))
   return known.length === 0 ? null : Math.max(...known)
 }

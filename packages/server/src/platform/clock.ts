@@ -1,5 +1,5 @@
-// The only place that reads the time or sets a timer. Everything else is handed a Clock, so that
-// tests can hold time still and move it by hand.
+// The only place that reads the time or sets a timer. All other code is given a Clock, so that tests can
+// stop time and move it by hand.
 
 export interface Timer {
   stop(): void
@@ -8,11 +8,11 @@ export interface Timer {
 export interface Clock {
   /** Unix milliseconds. */
   now(): number
-  /** Milliseconds that only grow, for measuring; unrelated to `now`. */
+  /** Monotonic milliseconds for measuring; unrelated to `now`. */
   elapsed(): number
   after(delayMs: number, run: () => void): Timer
   every(intervalMs: number, run: () => void): Timer
-  /** Runs after the present turn of the event loop, once waiting I/O had its chance. */
+  /** Runs after the present turn of the event loop, after pending I/O. */
   soon(run: () => void): void
   /** Resolves when `soon` would run: long work awaits it, so that other work gets its turn in between. */
   nextTurn(): Promise<void>

@@ -1,4 +1,4 @@
-// When garbage is collected: often while a crowd comes, twice when it is calm again, else never.
+// When garbage is collected: often while many connect, twice when it is calm again, otherwise never.
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -23,7 +23,7 @@ function createWorld() {
   }
 }
 
-test('[C9] while a crowd comes, young garbage is collected every few hundred, and all of it when it is calm', async () => {
+test('[C9] while many connect, young garbage is collected every few hundred, and all of it afterwards', async () => {
   const { collected, pass } = createWorld()
   await pass(5_000, 2_000)
   expect(collected).toEqual({ young: 16, whole: 0 })
@@ -33,7 +33,7 @@ test('[C9] while a crowd comes, young garbage is collected every few hundred, an
   expect(collected).toEqual({ young: 16, whole: 2 })
 })
 
-test('[C9] a few who come and go cost no collection', async () => {
+test('[C9] a few connections that come and go cost no collection', async () => {
   const { collected, pass } = createWorld()
   await pass(40_000, 10)
   expect(collected).toEqual({ young: 0, whole: 0 })

@@ -1,31 +1,31 @@
-// Gives memory back after a crowd came or went. The collector moves nothing: what stays is scattered among
-// the garbage of those who came with it, and keeps whole blocks alive. So while a crowd comes, its young
-// garbage is collected often, and its place is used again at once; and when it is calm afterwards, all of it,
-// because a calm server allocates so little that the collector would not look for minutes.
+// Returns memory after many connections came or went. The garbage collector does not move objects: live ones
+// stay scattered among dead ones and keep whole blocks alive. So while many connections come, young garbage
+// is collected often and its space reused; once it is calm, everything is collected, because a calm server
+// allocates so little that the collector would not run for minutes.
 import { edenGC } from 'bun:jsc'
 import type { Clock, Timer } from './clock.ts'
 
 const LOOK_EVERY_MS = 100
-/** So many comings and goings leave a few megabytes of young garbage: some milliseconds to collect. */
+/** So many opened and closed connections leave a few megabytes of young garbage: milliseconds to collect. */
 const YOUNG_MOVES = 500
-/** So many are worth a whole collection. */
-const CROWD_MOVES = 1_000
-/** What the first whole collection leaves in half-empty blocks, the second gives back. */
+/** So many are worth a full collection. */
+const FULL_MOVES = 1_000
+/** The second full collection returns blocks that the first left half empty. */
 const ROUNDS = 2
 const CALM_LOOKS = 50
-/** Below this many in that time, things are calm. */
+/** Fewer than this in that time count as calm. */
 const CALM_MOVES = 50
 
-/** The collector, so that tests can count what it is asked for. */
+/** The garbage collector, as a port so that tests can count its calls. */
 export interface Collector {
   young(): void
-  /** Beside the event loop. */
+  /** Does not block the event loop. */
   whole(): void
 }
 
 const runtimeCollector: Collector = { young: edenGC, whole: () => Bun.gc(false) }
 
-/** `moves` counts everybody who came or went since the start. */
+/** `moves` counts connections opened and closed since the start. */
 export function startHousekeeping(
   clock: Clock,
   moves: () => number,
@@ -40,7 +40,7 @@ export function startHousekeeping(
   function lookForCalm(total: number): void {
     const isCalm = total - calmSince < CALM_MOVES
     calmSince = total
-    if (total - wholeAt >= CROWD_MOVES) {
+    if (total - wholeAt >= FULL_MOVES) {
       wholeAt = total
       rounds = ROUNDS
     }

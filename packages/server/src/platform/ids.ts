@@ -1,4 +1,4 @@
-// Chance: names that must be unique without asking anybody, and waits that must not coincide.
+// Randomness: names that are unique without coordination, and waits that must not coincide.
 import { randomBytes } from 'node:crypto'
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -10,19 +10,14 @@ export function randomName(prefix: string): string {
   return prefix + name
 }
 
-/** A whole number from zero up to `below`, which is left out. */
-export function randomBelow(below: number): number {
-  return Math.floor(below * Math.random())
-}
-
-/** Somewhere between nothing and all of a wait. */
+/** A random part of a wait. */
 export function randomUpTo(waitMs: number): number {
   return Math.round(waitMs * Math.random())
 }
 
 /**
- * A way to name numbers by other numbers of 32 bits, each by its own, so that names that were counted
- * up do not tell how many came between them. For names, not for secrets.
+ * A random one-to-one mapping of 32-bit numbers, so that consecutive numbers do not reveal how many lie
+ * between two of them. For names, not for secrets.
  */
 export function createScramble(): (number: number) => number {
   const [before, after] = [randomBytes(4).readUInt32LE(), randomBytes(4).readUInt32LE()]
@@ -34,7 +29,7 @@ export function createScramble(): (number: number) => number {
   }
 }
 
-/** Between half and all of a wait, so that many who wait do not end together. */
+/** Between half and all of a wait, so that many waits do not end at the same moment. */
 export function jittered(waitMs: number): number {
   return waitMs * (0.5 + Math.random() / 2)
 }

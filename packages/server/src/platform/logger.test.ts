@@ -1,6 +1,6 @@
 // Log lines are JSON, obey the level, and never carry a token or a secret.
 import { expect, test } from 'bun:test'
-import type { LogLevel } from './config/settings.ts'
+import type { LogLevel } from './logger.ts'
 import { createLogger } from './logger.ts'
 
 function logged(level: LogLevel, log: (logger: ReturnType<typeof createLogger>) => void) {

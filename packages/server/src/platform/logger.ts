@@ -1,10 +1,12 @@
-// Structured logs: one JSON object a line, on stderr, because stdout carries the ready line. No
-// transports and so no worker threads: a single-file executable has no files for them to load.
-// Tokens and secrets are cut here, whoever logs them.
+// Structured logs: one JSON object per line, on stderr, because stdout carries the ready line. There are no
+// transports and so no worker threads: a single-file executable has no files for them to load. Tokens and
+// secrets are removed here, for all callers.
 import pino from 'pino'
-import type { LogLevel } from './config/settings.ts'
 
 export type Logger = pino.Logger
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const SECRET_FIELDS = [
   'token',
@@ -20,7 +22,7 @@ const SECRET_FIELDS = [
   'server_key',
 ]
 
-// A wildcard stands for exactly one level: fields are cut at the top and up to two levels down.
+// A wildcard matches exactly one level: fields are removed at the top and up to two levels down.
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])
 
 export interface LoggerOptions {
@@ -39,12 +41,12 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
       redact: { paths: SECRET_PATHS, censor: '(secret)' },
       serializers: { url: withoutToken },
     },
-    // Synchronous, so that the last lines before a crash are never lost; nothing logs per frame.
+    // Synchronous, so that the last lines before a crash are not lost. No code logs per frame.
     destination ?? pino.destination({ fd: 2, sync: true }),
   )
 }
 
-/** Tokens may travel in the query of a URL, where no field name gives them away. */
+/** Tokens may be in the query of a URL, where redaction by field name does not find them. */
 function withoutToken(url: unknown): string {
   return String(url).replace(/([?&]token=)[^&#]*/gi, '$1(secret)')
 }

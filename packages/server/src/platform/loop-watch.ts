@@ -1,8 +1,8 @@
-// Notices when the event loop does not come round: a timer that should fire every few milliseconds says
-// how late it was. Whatever holds the loop up counts, a long turn of ours as well as a busy machine.
+// Measures how long the event loop is blocked: a timer that should fire every few milliseconds reports how
+// late it was. A long turn of ours counts as well as a busy machine.
 import type { Clock, Timer } from './clock.ts'
 
-/** Blocks are measured to within this; looking more often would cost an idle server too much. */
+/** The precision of the measurement. A shorter interval would cost an idle server too much. */
 const LOOK_EVERY_MS = 10
 
 export function startLoopWatch(clock: Clock, onLate: (lateMs: number) => void): Timer {

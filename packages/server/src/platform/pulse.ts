@@ -1,12 +1,12 @@
-// Whether something far away answers: asked every so often, at once when there is reason to doubt it,
-// and more often while it does not. Both turns are told exactly once, in turn: trouble, back.
+// Whether a remote service answers: probed periodically, at once when there is a reason for doubt, and more
+// often while it does not answer. `onTrouble` and `onBack` are called once for each change, in turn.
 import type { Clock, Timer } from './clock.ts'
 
 export interface PulseParts {
-  /** Null when it answers, otherwise why not. */
+  /** Null when it answers, otherwise the reason. */
   probe(): Promise<string | null>
   everyMs: number
-  /** How often to ask while there is no answer. */
+  /** The interval while there is no answer. */
   awayEveryMs: number
   onTrouble(why: string): void
   onBack(): void
@@ -14,9 +14,9 @@ export interface PulseParts {
 }
 
 export interface Pulse {
-  /** There is reason to doubt: ask now. */
+  /** A call failed or a connection broke: probe now. */
   doubt(): void
-  /** Resolves with the first answer; rejects, with the reason, when there is none within the time. */
+  /** Resolves with the first answer; rejects with the reason after `withinMs`. */
   first(withinMs: number): Promise<void>
   stop(): void
 }

@@ -32,7 +32,7 @@ test('[C7] a machine whose clock is off goes by the store', async () => {
   clock.stop()
 })
 
-test('[C7] a step of the local clock moves nobody', async () => {
+test('[C7] a step of the local clock moves no deadline', async () => {
   const { local, pass, step } = machine()
   const clock = await createStoreClock(local, async () => 1_000_000, logger)
   step(60_000)

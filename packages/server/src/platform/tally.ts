@@ -1,7 +1,7 @@
-// Counters for hot paths: plain numbers that are bumped without a call, and a histogram of waiting
-// times with one bucket a millisecond. Metrics and stats read them when somebody asks.
+// Counters for hot paths: plain numbers that are incremented in place, and a histogram of waiting times with
+// one bucket per millisecond. Metrics and stats read them.
 
-/** Waits longer than this share the last bucket. */
+/** Longer waits share the last bucket. */
 const WAIT_MS_MAX = 4_096
 
 export interface Tally {
@@ -10,20 +10,20 @@ export interface Tally {
   framesIn: number
   heartbeats: number
   framesOut: number
-  /** Changes inside the frames sent: one change to one watcher is one delivery. */
+  /** Changes in sent frames: one change to one watcher is one delivery. */
   deliveries: number
-  /** Visible changes of users, decided here. */
+  /** Visible changes of users that this process decided. */
   changes: number
   errorsSent: number
   sessionsLost: number
-  /** The longest time for which the event loop did not come round, since somebody last asked. */
+  /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
   waits: WaitHistogram
 }
 
 export interface WaitHistogram {
   observe(waitMs: number, count: number): void
-  /** The waiting time that this share of observations did not exceed; null before the first. */
+  /** The waiting time that this share of observations did not exceed; null without observations. */
   quantile(share: number): number | null
   count(): number
 }

@@ -1,5 +1,8 @@
-// Typed arrays that grow. Tables of connections and watch edges live in these instead of objects:
-// a few bytes a field, nothing for the garbage collector to walk.
+// Typed arrays that grow. Tables of connections and watch edges use them instead of objects: a few bytes per
+// field, and nothing for the garbage collector to trace.
+
+/** Stands for no row, no edge and no user in these tables. */
+export const NIL = -1
 
 type Growable = Uint8Array | Uint16Array | Int32Array | Float64Array
 

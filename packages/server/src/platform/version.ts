@@ -1,4 +1,4 @@
-// The version of this server, as its package says. The bundler inlines it into the executable.
+// The version of this server, from its package.json. The bundler inlines it into the executable.
 import manifest from '../../package.json' with { type: 'json' }
 
 export const VERSION: string = manifest.version

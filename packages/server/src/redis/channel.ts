@@ -1,7 +1,6 @@
-// Following one sharded channel for ever. The connection is our own and never reconnects by itself:
-// whenever it breaks, falls silent or serves the channel no longer, another one is opened to whichever
-// node serves it now. Each time the channel is followed again, messages may have been missed while it
-// was not, and the follower is told.
+// Follows one sharded channel until it is stopped. The connection is its own and never reconnects by itself:
+// when it breaks, falls silent or no longer serves the channel, another one is opened to the node that
+// serves the channel now. The follower is told of each gap, because messages may have been missed.
 import type { Redis } from 'ioredis'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { RedisLink } from './link.ts'
@@ -13,7 +12,7 @@ const RETRY_MS_MAX = 500
 
 export interface Follower {
   receive(message: string): void
-  /** The channel is followed again, after a time in which messages may have been missed. */
+  /** The channel is followed again; messages may have been missed in between. */
   onGap(): void
 }
 
@@ -45,10 +44,10 @@ export function followChannel(parts: {
     const redis = link.openNode(node)
     hold = { state: 'joining', redis, node }
     const lost = () => lose(redis)
-    // Without a listener for errors ioredis would print them.
+    // Without a listener ioredis prints errors.
     redis.on('error', () => {})
     redis.on('close', lost)
-    // The slot went to another node.
+    // The slot moved to another node.
     redis.on('moved', lost)
     redis.on('smessage', (_, message: string) => {
       if (isHeld(redis)) follower.receive(message)
@@ -84,8 +83,8 @@ export function followChannel(parts: {
     hold = { state: 'waiting', timer }
   }
 
-  // A connection can be dead without a word, and a node can lose the channel without one: when it was
-  // cut off from the rest of its cluster, for example.
+  // A dead connection may send no event, and so may a node that lost the channel, for example because it
+  // was partitioned from its cluster.
   async function look(): Promise<void> {
     if (hold.state !== 'joined') return
     const { redis, node } = hold

@@ -9,14 +9,10 @@ import {
 } from '../../../../testing/contracts/redis-under-test.ts'
 import { freePort } from '../../../../testing/services/ports.ts'
 import { startRedis } from '../../../../testing/services/redis.ts'
-import { until } from '../../../../testing/services/within.ts'
+import { until, WAIT_MS } from '../../../../testing/services/within.ts'
 import { createLogger } from '../platform/logger.ts'
 import { connectRedis, type RedisConnection } from './client.ts'
 import { parseRedisUrl } from './url.ts'
-
-const BACK_MS_MAX = 5_000
-const REPLICAS_FOUND_MS_MAX = 15_000
-const FAILOVER_TEST_MS_MAX = 40_000
 
 const open: RedisConnection[] = []
 afterEach(async () => {
@@ -44,50 +40,48 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
 
   test('[C7] says once that the server is away and once that it is back', async () => {
     const { connection, told, lines, isTold } = begin(server().url)
-    await connection.ready(BACK_MS_MAX)
+    await connection.ready(WAIT_MS)
     expect(told).toEqual([])
     await server().kill('SIGKILL')
-    await until(BACK_MS_MAX, 'word of trouble', isTold(['trouble']))
+    await until(WAIT_MS, 'word of trouble', isTold(['trouble']))
     await expect(connection.send('get', ['x'])).rejects.toThrow('redis is away')
     await server().restart({ keepData: false })
-    await until(BACK_MS_MAX, 'word that it is back', isTold(['trouble', 'back']))
+    await until(WAIT_MS, 'word that it is back', isTold(['trouble', 'back']))
     expect(await connection.send('set', ['x', 1])).toBe('OK')
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['redis is away', 'redis is back'])
   })
 
-  test('[C7] says so too when the server hangs and nobody asked it anything', async () => {
+  test('[C7] says so too when the server hangs and no command is pending', async () => {
     const { connection, isTold } = begin(server().url)
-    await connection.ready(BACK_MS_MAX)
+    await connection.ready(WAIT_MS)
     let gaps = 0
     await connection.follow(newPrefix(), { receive: () => {}, onGap: () => gaps++ })
     await server().kill('SIGSTOP')
     try {
-      await until(BACK_MS_MAX, 'word of trouble', isTold(['trouble']))
+      await until(WAIT_MS, 'word of trouble', isTold(['trouble']))
     } finally {
       await server().kill('SIGCONT')
     }
-    await until(BACK_MS_MAX, 'word that it is back', isTold(['trouble', 'back']))
-    await until(BACK_MS_MAX, 'following the channel again', async () => gaps === 1)
+    await until(WAIT_MS, 'word that it is back', isTold(['trouble', 'back']))
+    await until(WAIT_MS, 'following the channel again', async () => gaps === 1)
   })
 
   test('[C7] a master that became a replica is left, and used again when it is one no longer', async () => {
     const { connection } = begin(server().url)
-    await connection.ready(BACK_MS_MAX)
+    await connection.ready(WAIT_MS)
     await server().cli('REPLICAOF', '127.0.0.1', '1')
     await expect(connection.send('set', ['x', 1])).rejects.toThrow('READONLY')
     await server().cli('REPLICAOF', 'NO', 'ONE')
     const isWritable = () => connection.send('set', ['x', 1]).then(Boolean, () => false)
-    await until(BACK_MS_MAX, 'writing again', isWritable)
+    await until(WAIT_MS, 'writing again', isWritable)
   })
 
   test('[C7] where there is no server, waiting for it ends with the reason', async () => {
     const port = await freePort()
     const { connection, told } = begin(`redis://127.0.0.1:${port}`)
-    const startedAt = performance.now()
     await expect(connection.ready(500)).rejects.toThrow(
       `127.0.0.1:${port} cannot be used: connect ECONNREFUSED`,
     )
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
     expect(told).toEqual(['trouble'])
     await expect(connection.send('get', ['x'])).rejects.toThrow('redis is away')
     await connection.close()
@@ -104,10 +98,10 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
       expect(Bun.inspect([refused, denied, wrong.lines])).not.toContain('hunter2')
 
       const right = begin(urlOf('open-sesame'))
-      await right.connection.ready(BACK_MS_MAX)
+      await right.connection.ready(WAIT_MS)
       expect(await right.connection.send('set', ['x', 1])).toBe('OK')
       await guarded.kill('SIGKILL')
-      await until(BACK_MS_MAX, 'word of trouble', right.isTold(['trouble']))
+      await until(WAIT_MS, 'word of trouble', right.isTold(['trouble']))
       expect(right.lines.join()).not.toContain('open-sesame')
     } finally {
       await guarded.stop()
@@ -116,7 +110,7 @@ describe.skipIf(isSkipped)(`redis client, single server${reason}`, () => {
 
   test('[C7] after closing, commands are refused and nothing more is told', async () => {
     const { connection, told } = begin(server().url)
-    await connection.ready(BACK_MS_MAX)
+    await connection.ready(WAIT_MS)
     const stop = await connection.follow('channel', { receive: () => {}, onGap: () => told.push('gap') })
     const last = connection.send('get', ['x'])
     await connection.close()
@@ -151,7 +145,7 @@ describe.skipIf(isSkipped)(`redis client, cluster${reason}`, () => {
     expect(new Set(await sendMany())).toEqual(new Set(['OK']))
     expect(await server().cli(owner, 'CLUSTER', 'COUNTKEYSINSLOT', slot)).toBe('0')
 
-    // Moved: nobody tells us but the redirection.
+    // Moved: only the redirection reports it.
     for (const index of [other, owner, 3 - owner - other]) {
       await server().cli(index, 'CLUSTER', 'SETSLOT', slot, 'NODE', await idOf(other))
     }
@@ -167,7 +161,7 @@ describe.skipIf(isSkipped)(`redis client, cluster${reason}`, () => {
     const keys = Array.from({ length: 60 }, (_, index) => `{replicated-${index}}`)
     for (const key of keys) await reading.send('set', [key, key])
     // A cluster that has just begun does not name all of its replicas at once.
-    await until(REPLICAS_FOUND_MS_MAX, 'an answer from every replica', async () => {
+    await until(WAIT_MS, 'an answer from every replica', async () => {
       await Promise.all(keys.map((key) => reading.send('mget', [key])))
       return (await Promise.all([3, 4, 5].map(readsOf))).every((reads) => reads > 0)
     })
@@ -180,20 +174,16 @@ describe.skipIf(isSkipped)(`redis client, cluster${reason}`, () => {
     expect(await Promise.all([0, 1, 2].map(readsOf))).toEqual(before)
   })
 
-  test(
-    '[C7] the end of a replica is no trouble; the end of a master is, until another takes its place',
-    async () => {
-      const { connection, told, isTold } = begin(server().url)
-      await connection.ready(BACK_MS_MAX)
-      await server().killNode(4)
-      expect(await connection.send('set', ['x', 1])).toBe('OK')
-      await server().failover(0)
-      await until(BACK_MS_MAX, 'word that it is back', isTold(['trouble', 'back']))
-      await Promise.all(
-        Array.from({ length: 50 }, (_, index) => connection.send('set', [`after-${index}`, index])),
-      )
-      expect(told).toEqual(['trouble', 'back'])
-    },
-    FAILOVER_TEST_MS_MAX,
-  )
+  test('[C7] the end of a replica is no trouble; the end of a master is, until another takes its place', async () => {
+    const { connection, told, isTold } = begin(server().url)
+    await connection.ready(WAIT_MS)
+    await server().killNode(4)
+    expect(await connection.send('set', ['x', 1])).toBe('OK')
+    await server().failover(0)
+    await until(WAIT_MS, 'word that it is back', isTold(['trouble', 'back']))
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => connection.send('set', [`after-${index}`, index])),
+    )
+    expect(told).toEqual(['trouble', 'back'])
+  })
 })

@@ -1,6 +1,6 @@
-// The one door to Redis, a single server or a cluster: commands and scripts, a channel to follow, and
-// word of when Redis is away and when it is back. Commands are answered or rejected soon, whatever
-// happens to Redis; what is rejected may still have taken effect. No login reaches a log or an error.
+// Access to Redis, a single server or a cluster: commands, scripts, a channel to follow, and events when
+// Redis is down and when it is back. Every command is answered or rejected soon; a rejected command may
+// still have taken effect. Credentials never reach a log or an error.
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { startPulse } from '../platform/pulse.ts'
@@ -16,27 +16,27 @@ const FOLLOW_MS_MAX = 10_000
 
 export type RedisArgument = string | number
 
-/** Lua, and the name Redis knows it by once it has seen it. */
+/** Lua, and the hash under which Redis caches it. */
 export interface RedisScript {
   readonly lua: string
   readonly sha: string
 }
 
 export interface RedisClient {
-  /** Then keys of one command must share a hash tag. */
+  /** In a cluster, the keys of one command must share a hash tag. */
   readonly isCluster: boolean
-  /** Names of commands are written small: only so are reads known as reads. */
+  /** Command names are lower case: only then does the client recognise reads. */
   send(command: string, args: readonly RedisArgument[]): Promise<unknown>
-  /** With one key, which decides where it runs. */
+  /** The key decides on which node the script runs. */
   run(script: RedisScript, key: string, args: readonly RedisArgument[]): Promise<unknown>
 }
 
 export interface RedisConnection extends RedisClient {
-  /** Resolves once all of Redis has answered; rejects with the reason when it does not in time. */
+  /** Resolves once every part of Redis has answered; rejects with the reason after `withinMs`. */
   ready(withinMs: number): Promise<void>
   /**
-   * Resolves when the channel is followed; from then on until stopped, whatever happens to Redis.
-   * Rejects with the reason when that does not come about in time.
+   * Resolves when the channel is followed. From then on it is followed until stopped, also across outages.
+   * Rejects with the reason after a timeout.
    */
   follow(channel: string, follower: Follower): Promise<() => void>
   close(): Promise<void>
@@ -44,14 +44,14 @@ export interface RedisConnection extends RedisClient {
 
 export interface ConnectRedisOptions {
   /**
-   * Plain reads go to replicas of a cluster while there are some. What they answer may be old, so
-   * this is for queries alone: whoever writes or watches reads from the master.
+   * Reads go to replicas of a cluster, if there are any. Replicas may be behind, so this is for queries
+   * only; writers and watchers read from the master.
    */
   readFromReplicas?: boolean
   logger: Logger
-  /** Redis, or a part of it that holds data, does not answer. */
+  /** Redis, or a part of it with data, does not answer. */
   onTrouble?: (why: string) => void
-  /** It does again. It may have lost everything, or the last moments before the trouble. */
+  /** Redis answers again. It may have lost all data, or the last writes before the outage. */
   onBack?: () => void
   clock?: Clock
 }
@@ -102,7 +102,7 @@ export function connectRedis(
       void link.refresh()
       pulse.doubt()
     }
-    // A new error: the one from the client carries the arguments, which are no business of a log.
+    // A new error, because the original contains the arguments, which must not be logged.
     return new Error(`${command}: ${reasonOf(error)}`)
   }
 
@@ -118,7 +118,7 @@ export function connectRedis(
     async run({ lua, sha }, key, args) {
       try {
         return await attempt('evalsha', [sha, 1, key, ...args]).catch((error: unknown) => {
-          // A server that has just started, or just become a master, has not seen the script yet.
+          // A server that just started, or just became master, does not have the script yet.
           if (!reasonOf(error).startsWith('NOSCRIPT')) throw error
           return attempt('eval', [lua, 1, key, ...args])
         })

@@ -1,5 +1,5 @@
-// The way to a Redis Cluster. Who serves which slot is looked up again whenever a node goes, when a
-// command fails, and every so often; redirections are followed command by command.
+// The connection to a Redis Cluster. The map of slots is refreshed when a node leaves, when a command fails,
+// and periodically. Redirections are followed command by command.
 import { Cluster, Redis } from 'ioredis'
 import {
   commonOptions,
@@ -18,7 +18,7 @@ import {
 import type { RedisUrl } from './url.ts'
 
 const SLOTS_REFRESH_MS_MAX = 500
-/** Catches what nobody told us about, such as a new replica. */
+/** Finds changes that cause no event, such as a new replica. */
 const SLOTS_REFRESH_EVERY_MS = 5_000
 const REDIRECTIONS_MAX = 8
 
@@ -34,7 +34,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     ...(readFromReplicas ? { scaleReads: someReplica } : {}),
-    // Certificates name hosts, and a looked-up address would not match them.
+    // Certificates name hosts; a resolved address would not match them.
     ...(url.tls ? { dnsLookup: (host, found) => found(null, host) } : {}),
   })
   const troubles = rememberTrouble(cluster, 'node error', onDoubt)
@@ -84,7 +84,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
   return {
     isCluster: true,
     name: nameOf(url.nodes),
-    // Without any node ioredis would keep a command for later, and we have said that nothing waits.
+    // Without a node ioredis would queue the command, and commands must not wait.
     isReady: () => cluster.status === 'ready' && cluster.nodes().length > 0,
     call(command, args) {
       holdWrites()
@@ -104,7 +104,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
   }
 }
 
-/** A node that lost sight of the others answers, and takes no commands. */
+/** A partitioned node answers PING but refuses commands. */
 async function whyDown(node: Redis): Promise<string | null> {
   try {
     const info = String(await node.cluster('INFO'))
@@ -114,7 +114,7 @@ async function whyDown(node: Redis): Promise<string | null> {
   }
 }
 
-/** Replicas that answer, while there are any; the master comes first in the list. */
+/** Connected replicas, or the master, which is first in the list, if there are none. */
 function someReplica(nodes: Redis[]): Redis | Redis[] {
   const replicas = nodes.slice(1).filter((node) => node?.status === 'ready')
   return replicas.length > 0 ? replicas : nodes[0]!

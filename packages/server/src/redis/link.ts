@@ -1,35 +1,35 @@
-// What a way to Redis offers, and how we want ioredis for it: nothing waits in it. A command is answered or rejected within a second and a
-// half, and while Redis is away at once; connecting goes on for ever. A command that failed is never
-// sent a second time behind our back, because by then a later one may have taken effect; only
-// redirections of a cluster are followed.
+// What a connection to Redis offers, and the options of ioredis for it. No command waits in ioredis: it is
+// answered or rejected within a second and a half, and rejected at once while Redis is down. Reconnecting
+// never gives up. A failed command is never sent again automatically, because a later one may have taken
+// effect by then; only redirections of a cluster are followed.
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { Clock } from '../platform/clock.ts'
 import type { RedisAccess, RedisNodeAddress } from './url.ts'
 
 const COMMAND_MS_MAX = 1_500
-/** Silence after which a connection with commands under way is given up. */
+/** Silence after which a connection with pending commands is closed. */
 const SILENCE_MS_MAX = 2_000
-/** Shorter than a command may take, so that none outlives its own rejection in a queue. */
+/** Shorter than the limit of a command, so that no command outlives its rejection in a queue. */
 const CONNECT_MS_MAX = 1_000
 const RECONNECT_STEP_MS = 50
 const RECONNECT_MS_MAX = 1_000
 const CLOSE_MS_MAX = 500
-/** The first with sharded publish and subscribe. */
+/** The first version with sharded publish and subscribe. */
 const VERSION_MIN = 7
 
 export interface RedisLink {
   readonly isCluster: boolean
-  /** Addresses as written, without the login. */
+  /** The configured addresses, without credentials. */
   readonly name: string
   isReady(): boolean
   call(command: string, args: readonly (string | number)[]): Promise<unknown>
-  /** Null when every part that holds data answers, otherwise which does not and why. */
+  /** Null when every part with data answers, otherwise which part does not and why. */
   probe(): Promise<string | null>
-  /** Looks up again who serves what. */
+  /** Reads the map of slots again. */
   refresh(): Promise<void>
-  /** Which node serves a channel now; null while that is not known. */
+  /** The node that serves a channel; null while that is not known. */
   nodeFor(channel: string): Promise<RedisNodeAddress | null>
-  /** A connection of its own, not yet connected and never reconnecting. */
+  /** A new connection that is not yet open and never reconnects. */
   openNode(node: RedisNodeAddress): Redis
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface LinkOptions {
   clock: Clock
 }
 
-/** How replies are shaped is left as it is; naming it would change their types. */
+/** `replyMapping` is left at its default; naming it would change the types of replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>
 
 export const retryStrategy = (attempt: number): number =>
@@ -60,16 +60,16 @@ export function commonOptions({ username, password, tls }: RedisAccess): Options
   }
 }
 
-/** For a connection that somebody else keeps alive, by opening another one. */
+/** For a connection whose owner replaces it when it breaks. */
 export function ownOptions(access: RedisAccess): Options {
   return { ...commonOptions(access), lazyConnect: true, retryStrategy: null, autoResubscribe: false }
 }
 
 /**
- * Called before a command is sent: holds back what is written until the turn is over. The commands of
- * a batch then leave in one write for each connection, which takes half the work of many small ones.
- * ioredis has pipelines for this, but in a cluster they do not follow the redirection of a part, and
- * one must have returned before the next is sent.
+ * Called before a command is sent: holds writes back until the end of the turn. The commands of a batch
+ * then leave in one write per connection, which halves the work. Pipelines of ioredis would do this too,
+ * but in a cluster they do not follow the redirection of one command, and each must return before the
+ * next is sent.
  */
 export function writeTogether(connections: () => Redis[]): () => void {
   let isHolding = false
@@ -85,7 +85,7 @@ export function writeTogether(connections: () => Redis[]): () => void {
   }
 }
 
-/** The last thing that went wrong. Only the text: the error itself holds the command, and so the login. */
+/** The last error, as text only: the error object contains the command, and with it credentials. */
 export function rememberTrouble(link: Redis | Cluster, event: string, onDoubt: () => void) {
   let last: string | null = null
   link.on(event, (error: Error) => {
@@ -98,7 +98,7 @@ export function rememberTrouble(link: Redis | Cluster, event: string, onDoubt: (
   return { last: () => last }
 }
 
-/** Until it has been tried once, there is nothing to say about a connection. */
+/** Resolves after the first attempt to connect; before it the state of a connection is unknown. */
 export const firstTry = (link: Redis | Cluster): Promise<void> =>
   new Promise((resolve) => {
     link.once('ready', () => resolve())
@@ -107,7 +107,7 @@ export const firstTry = (link: Redis | Cluster): Promise<void> =>
 
 const versionChecked = new WeakSet<Redis>()
 
-/** Null when the server answers and is one we can use, otherwise why not. */
+/** Null when the server answers and its version is supported, otherwise the reason. */
 export async function whyUnusable(redis: Redis): Promise<string | null> {
   try {
     await redis.ping()
@@ -121,7 +121,6 @@ export async function whyUnusable(redis: Redis): Promise<string | null> {
   }
 }
 
-/** What went wrong, in words for people. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return /^(Reached the max retries|Stream isn't writeable)/.test(text) ? 'the connection broke' : text
@@ -132,7 +131,7 @@ export const nameOf = (nodes: readonly RedisNodeAddress[]): string =>
 
 export function end(link: Redis | Cluster, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    // One that is between two attempts to connect does not always say that it has ended.
+    // Between two attempts to connect, ioredis does not always emit `end`.
     const limit = clock.after(CLOSE_MS_MAX, resolve)
     link.once('end', () => {
       limit.stop()

@@ -1,5 +1,5 @@
-// The way to a single Redis server. It reconnects for ever, and what was under way when the connection
-// broke is rejected, not sent again.
+// The connection to a single Redis server. Reconnecting never gives up, and commands that were pending when
+// the connection broke are rejected, not sent again.
 import { Redis } from 'ioredis'
 import {
   commonOptions,
@@ -26,7 +26,7 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy,
-    // A master that became a replica behind the same address: the new master is a connection away.
+    // The master became a replica behind the same address: a new connection reaches the new master.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
   const troubles = rememberTrouble(redis, 'error', onDoubt)

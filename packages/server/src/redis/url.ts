@@ -1,5 +1,5 @@
-// Reads `redis_url` from the configuration. A URL that cannot be used becomes a sentence that says
-// what to write instead; the sentence never repeats the URL, which may hold a password.
+// Reads `redis_url` from the configuration. A URL that cannot be used becomes a sentence that says what to
+// write instead. The sentence never repeats the URL, which may contain a password.
 
 export interface RedisNodeAddress {
   host: string
@@ -22,7 +22,7 @@ const EXAMPLES =
 const PORT_DEFAULT = 6379
 const PORT_MAX = 65_535
 
-// An @ in a password is taken as part of it: the last one separates.
+// A password may contain an @: the last one separates.
 const SHAPE = /^(redis|rediss|redis-cluster|rediss-cluster):\/\/(?:(.*)@)?([^@/?#]*)(?:\/([^?#]*))?$/is
 
 export function parseRedisUrl(text: string): RedisUrl {
@@ -58,7 +58,7 @@ const invalid = (message: string): RedisUrl => ({ kind: 'invalid', message })
 function parseLogin(userinfo: string | undefined): Pick<RedisAccess, 'username' | 'password'> | null {
   if (userinfo === undefined) return { username: null, password: null }
   const colon = userinfo.indexOf(':')
-  // A single word could be either, and guessing wrong is a puzzle for whoever wrote it.
+  // A single word could be a user or a password, so it is refused.
   if (colon === -1) return null
   try {
     const username = decodeURIComponent(userinfo.slice(0, colon))

@@ -1,9 +1,9 @@
-// Which key is due when: the deadline queue behind the sweeper, one for each shard held in memory.
-// An indexed binary heap. Moving or removing a deadline touches its one entry, so a user whose
-// deadline changes a thousand times still costs one entry and nothing dead waits to be popped.
+// The deadline queue behind the sweeper: which key is due when. An indexed binary heap. Moving or removing
+// a deadline changes its one entry, so a user whose deadline changes a thousand times costs one entry, and
+// there are no stale entries.
 //
-// Keys live in numbered slots. `heap` is always a permutation of all slots: the first `size` places
-// are the heap, the rest are free. Sifting moves integers in typed arrays and never hashes a key.
+// Keys have numbered slots. `heap` is always a permutation of all slots: the first `size` places are the
+// heap, the rest are free. Sifting moves integers in typed arrays and never hashes a key.
 
 export interface Deadline {
   key: string
@@ -16,7 +16,7 @@ export interface Deadlines {
   set(key: string, at: number): void
   delete(key: string): boolean
   first(): Deadline | null
-  /** Those at or before `now`, earliest first, at most `limit`. Nothing is removed. */
+  /** Deadlines at or before `now`, earliest first, at most `limit`. Nothing is removed. */
   due(now: number, limit: number): Deadline[]
 }
 
@@ -80,7 +80,7 @@ export function createDeadlines(): Deadlines {
   }
 
   function set(key: string, at: number): void {
-    // NaN compares false with everything and would silently break the order for everyone.
+    // NaN compares false with everything and would silently break the order of the heap.
     if (Number.isNaN(at)) throw new Error(`deadline of ${key} is not a number`)
     const known = slotByKey.get(key)
     if (known !== undefined) {
@@ -110,7 +110,7 @@ export function createDeadlines(): Deadlines {
     heap[size] = slot
     if (position < size) {
       place(moved, position)
-      // The one that fills the gap came from elsewhere in the tree: it may belong above or below.
+      // The entry that fills the gap comes from elsewhere in the tree, so it may move up or down.
       siftUp(position)
       siftDown(positionBySlot[moved]!)
     }
@@ -122,8 +122,8 @@ export function createDeadlines(): Deadlines {
     at: atOf(position),
   })
 
-  // Walks the heap from the root, always to the earliest position not yet visited. The cost follows
-  // what is returned, never how much else is due.
+  // Walks the heap from the root, always to the earliest position not yet visited. The cost depends on
+  // the number of results, not on how many deadlines are due.
   function due(now: number, limit: number): Deadline[] {
     const found: Deadline[] = []
     const frontier: number[] = []
@@ -149,7 +149,7 @@ export function createDeadlines(): Deadlines {
   }
 }
 
-// The frontier of `due` is a small heap of heap positions, never longer than what was asked for.
+// The frontier of `due` is a small heap of heap positions, never longer than `limit` plus one.
 
 function pushPosition(frontier: number[], position: number, atOf: (position: number) => number): void {
   let index = frontier.length

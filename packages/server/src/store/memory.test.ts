@@ -46,7 +46,7 @@ describe('memory store', () => {
     expect(await store.countByStatus()).toEqual({ online: 1, away: 0, busy: 0, offline: 2 })
   })
 
-  test('[R2] people who are kept do not count towards the limit, and returning makes room', async () => {
+  test('[R2] users who are kept do not count towards the limit, and returning makes room', async () => {
     const store = createMemoryStore({ retainedMax: 1 })
     const [first] = await store.commit([aCommit('a', { retainUntil: T + 1 })])
     const revision = first?.outcome === 'committed' ? first.revision : -1

@@ -1,19 +1,17 @@
-// PresenceStore in the memory of one process: the embedded default, and the model every other
-// adapter is measured against. Each call does its work before it returns its promise, so a commit
-// and the interest it reports are one step that nothing can come between.
-//
-// Millions of users are meant to fit: per user one map entry, no closures, and no array for the
-// usual case of one interested gateway. Records are shared values; nobody may change one.
+// PresenceStore in the memory of one process: the embedded default, and the reference for the other
+// adapters. Each call does its work before it returns its promise, so a commit and the interest it reports
+// are one atomic step. It is built for millions of users: one map entry per user, no closures, and no array
+// for the usual case of one interested gateway. Records are shared and immutable.
 import type { Status } from '@greendot/protocol'
 import type { UserRecord } from '../presence/core/record.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
 
-/** How many records of people who are gone may wait for their `retainUntil`. */
+/** Records of offline users that are kept until their `retainUntil`. */
 const RETAINED_MAX = 100_000
 
 const CONFLICT: CommitResult = { outcome: 'conflict' }
-const NOBODY: readonly string[] = []
+const NO_GATEWAYS: readonly string[] = []
 
 export function createMemoryStore(options: { retainedMax?: number } = {}): PresenceStore {
   const retainedMax = options.retainedMax ?? RETAINED_MAX
@@ -23,9 +21,9 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
   const interest = createInterest()
   const leaseUntil = new Map<string, number>()
   const lostAt = new Map<string, number>()
-  const notices = new Map<string, { text: string; until: number }>()
+  const summaries = new Map<string, { text: string; until: number }>()
   const counts: Record<Status, number> = { online: 0, away: 0, busy: 0, offline: 0 }
-  // One counter for all users: somebody who was forgotten and returns never meets an old revision.
+  // One counter for all users: a user who was forgotten and returns never gets an old revision again.
   let lastRevision = 0
 
   function commitOne(commit: Commit): CommitResult {
@@ -61,7 +59,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
       return due.due(now, limit).map(({ key, at }) => ({ userId: key, dueAt: at }))
     },
     async forget(now, limit) {
-      // Only after `retainUntil`, so the instant itself still belongs to the record.
+      // Only after `retainUntil`, not at it.
       const past = retained.due(now - 1, limit)
       for (const { key } of past) remove(key)
       return past.length
@@ -100,7 +98,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
       lostAt.delete(gatewayId)
       interest.drop(gatewayId)
     },
-    // No index for this: gateways that share this memory end with it, so hardly anybody asks.
+    // Without an index: gateways share this memory and end with it, so this is rarely called.
     async usersOf(gatewayId) {
       const found: string[] = []
       for (const [userId, { record }] of users) if (livesOn(record, gatewayId)) found.push(userId)
@@ -113,12 +111,12 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
       }
       return [...names]
     },
-    async putNotice(name, text, until) {
-      notices.set(name, { text, until })
+    async publishSummary(name, text, until) {
+      summaries.set(name, { text, until })
     },
-    async notices(now) {
-      for (const [name, { until }] of notices) if (until <= now) notices.delete(name)
-      return new Map([...notices].map(([name, { text }]) => [name, text]))
+    async summaries(now) {
+      for (const [name, { until }] of summaries) if (until <= now) summaries.delete(name)
+      return new Map([...summaries].map(([name, { text }]) => [name, text]))
     },
     countByStatus: async () => ({ ...counts }),
     close: async () => {},
@@ -131,8 +129,8 @@ function schedule(deadlines: Deadlines, userId: string, at: number | null): void
 }
 
 /**
- * Watched user -> gateways that have a watcher. The lists are never changed in place, because
- * commits hand them out; users watched by one gateway only all share that gateway's list.
+ * Watched user -> gateways that have a watcher. The lists are never changed in place, because commits
+ * return them. All users watched by one gateway only share one list.
  */
 function createInterest() {
   const gatewaysByUser = new Map<string, readonly string[]>()
@@ -156,14 +154,14 @@ function createInterest() {
   }
 
   return {
-    in: (userId: string): readonly string[] => gatewaysByUser.get(userId) ?? NOBODY,
+    in: (userId: string): readonly string[] => gatewaysByUser.get(userId) ?? NO_GATEWAYS,
     add(gatewayId: string, userId: string): void {
       const before = gatewaysByUser.get(userId)
       if (before === undefined) gatewaysByUser.set(userId, alone(gatewayId))
       else if (!before.includes(gatewayId)) gatewaysByUser.set(userId, [...before, gatewayId])
     },
     remove,
-    /** Walks everything: a gateway that shares this memory is dropped when it stops, or never. */
+    /** Walks all users: a gateway in this process is dropped at most once, when it stops. */
     drop(gatewayId: string): void {
       for (const userId of gatewaysByUser.keys()) remove(gatewayId, userId)
       aloneByGateway.delete(gatewayId)

@@ -1,12 +1,12 @@
-// PresenceStore: the hot state. Every call is a batch; an adapter may split it by shard and needs
-// at most one round trip per shard. `now` is always passed in. The store decides nothing: it
-// compares revisions, keeps the indexes and says which gateways are interested.
+// PresenceStore: the hot state. Every call is a batch; an adapter may split it by shard and needs at most
+// one round trip per shard. `now` is always passed in. The store decides nothing: it compares revisions,
+// keeps the indexes and returns the interested gateways.
 import type { Status } from '@greendot/protocol'
 import type { UserRecord } from '../presence/core/record.ts'
 
 export interface Stored {
   record: UserRecord
-  /** Grows with every commit of this user; what compare-and-set compares. Zero means absent. */
+  /** Grows with every commit of this user and is what compare-and-set compares. Zero means absent. */
   revision: number
 }
 
@@ -14,7 +14,7 @@ export interface Commit {
   userId: string
   expectedRevision: number
   record: UserRecord
-  /** The next instant at which the user could change by itself; null when there is none. */
+  /** The next instant at which the user changes without an event; null when there is none. */
   dueAt: number | null
   /** After this instant the store may forget the record, because the archive can rebuild it. Null: keep. */
   retainUntil: number | null
@@ -35,12 +35,12 @@ export interface LostGateway {
 }
 
 export interface PresenceStore {
-  /** What time it is by the store's own clock, for processes to agree on; null when it has none. */
+  /** The clock of the store, on which processes agree; null when it has none. */
   time(): Promise<number | null>
   readonly shardCount: number
-  /** In the order asked; null where nothing is known. */
+  /** In the order of the ids; null for unknown users. */
   load(userIds: readonly string[]): Promise<(Stored | null)[]>
-  /** In the order given. One user appears at most once in a batch. */
+  /** In the order of the commits. A user appears at most once in a batch. */
   commit(commits: readonly Commit[]): Promise<CommitResult[]>
   /** Users of a shard whose deadline is at or before `now`, earliest first. Nothing is removed. */
   due(shard: number, now: number, limit: number): Promise<Due[]>
@@ -50,32 +50,32 @@ export interface PresenceStore {
   addInterest(gatewayId: string, userIds: readonly string[]): Promise<void>
   removeInterest(gatewayId: string, userIds: readonly string[]): Promise<void>
 
-  /** A gateway begins under a name nobody had before. */
+  /** A gateway starts, under a name that was never used before. */
   openLease(gatewayId: string, until: number): Promise<void>
-  /** False when the store knows no such lease: it ran out and was taken, or the store lost it. */
+  /** False when there is no such lease: it expired and was taken, or the store lost it. */
   renewLease(gatewayId: string, until: number): Promise<boolean>
-  /** The gateway gives its lease up: from now on it is among the lost, since `at`. */
+  /** The gateway gives up its lease and counts as lost since `at`. */
   retireGateway(gatewayId: string, at: number): Promise<void>
   /** Names with a lease at `now`. */
   liveLeases(now: number): Promise<string[]>
   /**
-   * Takes the leases that ran out at or before `now`, so that they cannot be renewed any more, and
-   * returns every gateway that is lost and not yet dropped, with the instant its lease ran out.
+   * Takes the leases that expired at or before `now`, so that they cannot be renewed, and returns every
+   * gateway that is lost and not yet dropped, with the instant its lease expired.
    */
   lostGateways(now: number): Promise<LostGateway[]>
-  /** Everything about a lost gateway has been dealt with: forgets it and the interest that hung on it. */
+  /** Called when the users of a lost gateway are handled: forgets the gateway and its interest. */
   dropGateway(gatewayId: string): Promise<void>
-  /** Gateways that somebody has a live session on, by the records, whatever the leases say. */
+  /** Gateways with a live session according to the records, with or without a lease. */
   attachedGateways(): Promise<string[]>
   /** Users that have a session on this gateway. */
   usersOf(gatewayId: string): Promise<string[]>
 
-  /** Puts up what a process says of itself, for all to read until it runs out. */
-  putNotice(name: string, text: string, until: number): Promise<void>
-  /** The notices that have not run out, by name. */
-  notices(now: number): Promise<Map<string, string>>
+  /** Publishes a small text about one process, which all processes can read until it expires. */
+  publishSummary(name: string, text: string, until: number): Promise<void>
+  /** Published texts that have not expired, by process name. */
+  summaries(now: number): Promise<Map<string, string>>
 
-  /** People by shown status; `offline` counts only those still held hot. */
+  /** Users by shown status; `offline` counts only users still in the store. */
   countByStatus(): Promise<Record<Status, number>>
   close(): Promise<void>
 }

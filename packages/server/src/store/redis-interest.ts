@@ -1,6 +1,6 @@
-// Who wants to hear of whom, in Redis. Additions and removals of one gateway never overtake each
-// other: what is asked for while a round is under way waits, the latest wish for each user, and goes
-// out together in the next round. A crowd that comes or goes costs a call per shard, not per person.
+// Interest in Redis: which gateway watches which user. Additions and removals of one gateway never overtake
+// each other. What is asked for while a round is running waits for the next round, with the latest wish per
+// user. Many connections that come or go at once cost a call per shard, not per user.
 import type { RedisClient } from '../redis/client.ts'
 import { DROP_INTEREST, INTEREST } from './redis-scripts.ts'
 import { groupByShard } from './shards.ts'
@@ -8,7 +8,7 @@ import { groupByShard } from './shards.ts'
 /** Bounds how long one call keeps Redis busy. */
 const USERS_PER_CALL = 500
 
-/** Wishes by user, and whoever waits for them to be true. */
+/** Whether each user is to be watched, and the promise of the callers. */
 interface Round {
   wishes: Map<string, boolean>
   done: PromiseWithResolvers<void>
@@ -34,7 +34,7 @@ export function createRedisInterest(
       nextRounds.set(gatewayId, round)
       if (!running.has(gatewayId)) {
         running.add(gatewayId)
-        // At the end of this turn, so that one connection that ends is one round.
+        // At the end of this turn, so that the watches of one connection are one round.
         queueMicrotask(() => void runRounds(gatewayId))
       }
     }
@@ -59,7 +59,7 @@ export function createRedisInterest(
       const removed = items.filter(([, wanted]) => !wanted).map(([userId]) => userId)
       return client.run(INTEREST, shardKey(shard), [gatewayId, added.length, ...added, ...removed])
     })
-    // All of them, before the next round may begin.
+    // The next round begins only when all calls of this one have ended.
     const outcomes = await Promise.allSettled(calls)
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }

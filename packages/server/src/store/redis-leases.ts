@@ -1,5 +1,5 @@
-// The leases of gateways in Redis. They lie together, apart from the shards of users: whether a lease
-// was renewed or taken is decided in one step, and one node's clock is everybody's clock.
+// The leases of gateways in Redis. They are stored together under one hash tag, apart from the shards of
+// users, so a lease is renewed or taken in one atomic step. The clock of that node is the clock of the store.
 import type { RedisClient } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'
 import { DROP_LEASE, RENEW_LEASE, RETIRE, TAKE_LOST, TIME } from './redis-scripts.ts'

@@ -1,6 +1,6 @@
-// Reading records from Redis. Whatever is asked for in one turn of the event loop goes out together,
-// one command per shard: a thousand people who connect at once and watch eighteen each would
-// otherwise cost as many thousands of commands. A record is read after it was asked for, never before.
+// Reads records from Redis. All reads of one turn of the event loop leave together, one command per shard:
+// a thousand users that connect at once and watch eighteen others each would otherwise cost thousands of
+// commands. A record is read after it was asked for, never before.
 import type { Clock } from '../platform/clock.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Stored } from './port.ts'
@@ -10,7 +10,7 @@ import { shardOf } from './shards.ts'
 /** Bounds how long one command keeps Redis busy. */
 const KEYS_PER_CALL = 500
 
-/** One command: its keys, and where among them each user is. */
+/** One command: its keys, and the position of each user among them. */
 interface Batch {
   keys: string[]
   placeByUser: Map<string, number>
@@ -55,10 +55,9 @@ export function createRedisLoads(parts: {
     batch.stored = texts.map((text) => (text === null ? null : decodeStored(text)))
   }
 
-  /** Puts a user into a batch and says which. */
   function place(userId: string): { batch: Batch; at: number } {
     const shard = shardOf(userId, shardCount)
-    // A single server takes keys of many shards in one command.
+    // A single server accepts keys of many shards in one command.
     const batch = openBatch(client.isCluster ? shard : 0)
     const known = batch.placeByUser.get(userId)
     if (known !== undefined) return { batch, at: known }

@@ -1,10 +1,10 @@
-// How a record lies in Redis: a head that scripts read (status, gateways) and the record as JSON,
-// which only we read. Fields at their usual value are left out; most people have no settings.
+// The format of a record in Redis: a head that scripts read (status, gateways) and the record as JSON, which
+// only this file reads. Fields with their default value are left out; most users have no settings.
 import type { Session, UserRecord } from '../presence/core/record.ts'
 import type { Stored } from './port.ts'
 
-/** What a field is when it is left out. Part of the data: it never changes. */
-const USUAL = {
+/** The value of a field that is left out. Part of the data: it never changes. */
+const DEFAULTS = {
   sessions: [],
   tombstones: [],
   forgottenAt: 0,
@@ -29,7 +29,7 @@ export function encodeRecord(record: UserRecord): string {
   })
 }
 
-/** The shown status and the gateways with a live session, in an order that does not depend on sessions. */
+/** The shown status and the sorted names of gateways with a live session. */
 export function headOf(record: UserRecord): string {
   const gateways = new Set<string>()
   for (const session of record.sessions) if (isLive(session)) gateways.add(session.gatewayId)
@@ -40,9 +40,8 @@ export function headOf(record: UserRecord): string {
 
 const isLive = (session: Session): boolean => session.end.state === 'live'
 
-/** Reads what the commit script wrote. */
 export function decodeStored(text: string): Stored {
   const recordFrom = text.indexOf('\n') + 1
   const revision = Number(text.slice(0, text.indexOf(' ')))
-  return { record: { ...USUAL, ...JSON.parse(text.slice(recordFrom)) }, revision }
+  return { record: { ...DEFAULTS, ...JSON.parse(text.slice(recordFrom)) }, revision }
 }

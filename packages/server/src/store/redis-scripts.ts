@@ -1,16 +1,16 @@
-// What Redis does in one step, as Lua kept in TypeScript so that a single-file executable carries it.
-// The scripts compare, write, index and list; every decision is made by whoever calls them.
+// The atomic steps in Redis, as Lua inside TypeScript so that a single-file executable carries them. The
+// scripts compare, write, index and list; all decisions are made by their callers.
 //
-// KEYS[1] is the part that the names of all keys of one shard begin with. It holds the hash tag, so
-// whatever is built from it lies on one node. The keys of shard 17, behind `{s17}:`
+// KEYS[1] is the prefix of all keys of one shard. It contains the hash tag, so all keys with this prefix
+// are on one node. The keys of shard 17, after `{s17}:`
 //   u:<user>     "<revision> <status> <gateway> …\n<record as JSON>"; gateways with a live session
 //   w:<user>     gateways with a watcher, each followed by "\n"
 //   g:<gateway>  set: users with a live session there
-//   i:<gateway>  set: users somebody there watches
+//   i:<gateway>  set: users with a watcher there
 //   a            set: gateways that have a g: set here
-//   due, keep    sorted sets: user by deadline, user by the instant until which they are kept
-//   n            the last revision given
-//   c            hash: people by shown status
+//   due, keep    sorted sets: user by deadline, user by the instant until which the record is kept
+//   n            the last revision
+//   c            hash: users by shown status
 import { createHash } from 'node:crypto'
 import type { RedisScript } from '../redis/client.ts'
 
@@ -18,7 +18,7 @@ function script(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }
 }
 
-/** Takes a user out of the counts and sets that their head (status and gateways) put them into. */
+/** Removes a user from the counts and sets of their previous head (status and gateways). */
 const LEAVE = `
 local function leave(p, id, head, counts)
   local status = string.match(head, '^%a+')
@@ -35,15 +35,15 @@ local function count(p, counts)
 end
 `
 
-/** How many arguments of `COMMIT` speak of one user. */
+/** Arguments of `COMMIT` per user. */
 export const COMMIT_FIELDS = 6
 
 /**
- * For each user: id, expected revision, head, record, deadline or '', kept until or ''. Answers, for
- * each user, the new revision (0: conflict) and the interested gateways.
+ * Per user: id, expected revision, head, record, deadline or '', kept until or ''. Returns per user the
+ * new revision (0: conflict) and the interested gateways.
  *
- * Revisions are at least the time in microseconds, so that they keep growing when the counter is
- * lost: by a server that came back empty, or by a replica that missed the last writes.
+ * Revisions are at least the time in microseconds, so that they keep growing when the counter is lost,
+ * because a server restarted empty or a replica missed the last writes.
  */
 export const COMMIT = script(`${LEAVE}
 local p = KEYS[1]
@@ -96,7 +96,7 @@ count(p, counts)
 return results
 `)
 
-/** Now and a limit; answers how many were forgotten. Only after the instant, never at it. */
+/** Arguments: now, limit. Returns how many records were forgotten. Only after the instant, not at it. */
 export const FORGET = script(`${LEAVE}
 local p = KEYS[1]
 local ids = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
@@ -124,7 +124,7 @@ local function without(p, id, gateway)
 end
 `
 
-/** A gateway, how many ids follow that it wants to hear of, those, and ids it does not want any more. */
+/** Arguments: gateway, number of ids to add, the ids to add, the ids to remove. */
 export const INTEREST = script(`${WITHOUT}
 local p, gateway, adding = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local interest = p .. 'i:' .. gateway
@@ -136,31 +136,31 @@ end
 return 0
 `)
 
-/** A gateway and a limit; ends that much of its interest and answers how much that was. */
+/** Arguments: gateway, limit. Removes up to `limit` entries of its interest and returns how many. */
 export const DROP_INTEREST = script(`${WITHOUT}
 local ids = redis.call('SPOP', KEYS[1] .. 'i:' .. ARGV[1], ARGV[2])
 for _, id in ipairs(ids) do without(KEYS[1], id, ARGV[1]) end
 return #ids
 `)
 
-// Leases have a hash tag of their own. Behind it `held` and `lost`: gateway by the instant its lease
-// ends or ended.
+// Leases have their own hash tag. After it, `held` and `lost`: gateway by the instant its lease expires
+// or expired.
 
-/** A gateway and its new instant; answers 0 when it has no lease. */
+/** Arguments: gateway, new expiry. Returns 0 when there is no such lease. */
 export const RENEW_LEASE = script(`
 if not redis.call('ZSCORE', KEYS[1] .. 'held', ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[1] .. 'held', ARGV[2], ARGV[1])
 return 1
 `)
 
-/** A gateway and the instant since when it is lost. */
+/** Arguments: gateway, the instant since when it is lost. */
 export const RETIRE = script(`
 redis.call('ZREM', KEYS[1] .. 'held', ARGV[1])
 redis.call('ZADD', KEYS[1] .. 'lost', ARGV[2], ARGV[1])
 return 0
 `)
 
-/** Now; moves what ran out to the lost and answers all of those, name and instant in turn. */
+/** Argument: now. Moves expired leases to `lost` and returns all lost gateways, name and instant in turn. */
 export const TAKE_LOST = script(`
 local p = KEYS[1]
 local over = redis.call('ZRANGE', p .. 'held', '-inf', ARGV[1], 'BYSCORE', 'WITHSCORES')
@@ -171,12 +171,12 @@ end
 return redis.call('ZRANGE', p .. 'lost', 0, -1, 'WITHSCORES')
 `)
 
-/** A gateway that nobody needs to know of any more. */
+/** Argument: gateway. */
 export const DROP_LEASE = script(`
 redis.call('ZREM', KEYS[1] .. 'held', ARGV[1])
 redis.call('ZREM', KEYS[1] .. 'lost', ARGV[1])
 return 0
 `)
 
-/** The clock of the node that holds the leases: in a cluster, one clock and not any. */
+/** The clock of the node with the leases: in a cluster, always the same one. */
 export const TIME = script(`return redis.call('TIME')`)

@@ -1,7 +1,7 @@
-// PresenceStore in Redis, a single server or a cluster: the shared hot state of many processes. Users
-// are spread over shards, and all keys of a shard lie together, so that a commit, its indexes and the
-// interest it reports are one step. Batches become one call per shard, each bounded, because Redis
-// does nothing else meanwhile.
+// PresenceStore in Redis, a single server or a cluster: the hot state that many processes share. Users are
+// spread over shards, and all keys of a shard are on one node, so a commit, its indexes and the interest it
+// returns are one atomic step. A batch becomes one call per shard. Calls are bounded, because Redis runs
+// nothing else meanwhile.
 import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { RedisClient } from '../redis/client.ts'
@@ -9,9 +9,9 @@ import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'
 import { createRedisLoads } from './redis-loads.ts'
-import { createRedisNotices } from './redis-notices.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
+import { createRedisSummaries } from './redis-summaries.ts'
 import { groupByShard } from './shards.ts'
 
 const SHARDS = 64
@@ -19,14 +19,14 @@ const COMMITS_PER_CALL = 100
 const FORGOTTEN_PER_CALL = 250
 
 const CONFLICT: CommitResult = { outcome: 'conflict' }
-const NOBODY: readonly string[] = []
+const NO_GATEWAYS: readonly string[] = []
 
 export interface RedisStoreOptions {
   client: RedisClient
   clock: Clock
-  /** Part of the data: every process on one Redis has the same number, for ever. */
+  /** Part of the data: it must be the same for all processes on one Redis and never change. */
   shards?: number
-  /** What all keys begin with; without braces. */
+  /** The prefix of all keys, without braces. */
   prefix?: string
 }
 
@@ -42,8 +42,8 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
     Promise.all(shardKeys.map(ask))
 
   async function commit(commits: readonly Commit[]): Promise<CommitResult[]> {
-    // Where one part of Redis fails, what the others took must not be lost on the caller: those it is
-    // not known of count as conflicts, to be loaded again.
+    // When a part of Redis fails, the caller still needs the results of the other parts. Commits without a
+    // result count as conflicts, so they are loaded again.
     const results: CommitResult[] = Array.from({ length: commits.length }, () => CONFLICT)
     const groups = groupByShard(commits, ({ userId }) => userId, shardCount, COMMITS_PER_CALL)
     const outcomes = await Promise.allSettled(
@@ -72,7 +72,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
 
   return {
     ...leases,
-    ...createRedisNotices(client, prefix),
+    ...createRedisSummaries(client, prefix),
     shardCount,
     load: createRedisLoads({ client, clock, shardCount, shardKey }),
     commit,
@@ -90,7 +90,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
     addInterest: (gatewayId, userIds) => interest.want(named(gatewayId), userIds, true),
     removeInterest: (gatewayId, userIds) => interest.want(named(gatewayId), userIds, false),
     async dropGateway(gatewayId) {
-      // The lease last: as long as the gateway is listed, somebody will finish what we began.
+      // The lease is last: while the gateway is listed, any sweeper finishes an interrupted drop.
       await interest.drop(gatewayId)
       await dropLease(gatewayId)
     },
@@ -109,7 +109,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
       }
       return counts
     },
-    // The connection belongs to whoever made it.
+    // The creator of the connection closes it.
     close: async () => {},
   }
 }
@@ -126,18 +126,18 @@ function toArguments({ userId, expectedRevision, record, dueAt, retainUntil }: C
   ]
 }
 
-/** For each user the new revision, or 0, and the interested gateways, each followed by a line break. */
+/** Per user the new revision, or 0, and the interested gateways, each followed by a line break. */
 type Answers = (number | string)[]
 
 function toResult(answers: Answers, index: number): CommitResult {
   const revision = answers[index * 2] as number
   if (revision === 0) return CONFLICT
   const gateways = answers[index * 2 + 1] as string
-  const interested = gateways === '' ? NOBODY : gateways.slice(0, -1).split('\n')
+  const interested = gateways === '' ? NO_GATEWAYS : gateways.slice(0, -1).split('\n')
   return { outcome: 'committed', revision, interested }
 }
 
-/** Scripts keep names in lists with a space or a line break between them. */
+/** Scripts separate names in lists by a space or a line break. */
 function named(gatewayId: string): string {
   if (/\s/.test(gatewayId)) throw new Error('the name of a gateway has white space in it')
   return gatewayId

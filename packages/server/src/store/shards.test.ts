@@ -21,7 +21,7 @@ describe('shards', () => {
     expect(Math.max(...counts)).toBeLessThan(1_200)
   })
 
-  test('[C2] groups hold everybody once, in order, in their shard and within the limit', () => {
+  test('[C2] groups hold every user once, in order, in their shard and within the limit', () => {
     const ids = fc.array(fc.string(), { maxLength: 200, size: 'max' })
     const property = fc.property(ids, fc.integer({ min: 1, max: 9 }), (userIds, groupMax) => {
       const groups = groupByShard(userIds, (userId) => userId, 4, groupMax)

@@ -1,5 +1,5 @@
-// Which shard a user belongs to. Every process must agree, today and after the next release, so the
-// hash is a published one (FNV-1a over UTF-8) and the number of shards is part of the data.
+// The shard of a user. All processes must agree, also across releases, so the hash is a published one
+// (FNV-1a over UTF-8) and the number of shards is part of the data.
 
 const utf8 = new TextEncoder()
 
@@ -19,14 +19,14 @@ function hashBytes(bytes: Uint8Array): number {
   return hash >>> 0
 }
 
-/** Items that go to one shard in one call, and where in the batch each of them was. */
+/** Items for one call to one shard, and their positions in the batch. */
 export interface ShardGroup<Item> {
   shard: number
   items: Item[]
   positions: number[]
 }
 
-/** Splits a batch by shard, and what one shard gets into groups of at most `groupMax`. */
+/** Splits a batch by shard, and the items of one shard into groups of at most `groupMax`. */
 export function groupByShard<Item>(
   items: readonly Item[],
   userIdOf: (item: Item) => string,

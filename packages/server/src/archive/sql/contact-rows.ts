@@ -1,16 +1,16 @@
-// The rows of one contact list, for whoever edits it, in whatever transaction they are. Lists are
-// long, so everything here is done in slices: ids in order, because then neighbours share pages, and
-// because two writers that meet on the same rows wait for each other in turn, never both at once.
+// The rows of one contact list, inside the transaction of the caller. Lists are long, so all work is done
+// in slices, in the order of ids: neighbours share pages, and two writers on the same rows wait for each
+// other in the same order, so they cannot deadlock.
 
 import type { SqlDatabase, SqlSession } from './database.ts'
 import { inSlices, type SliceLimits } from './slices.ts'
 import type { SqlStatements } from './statements.ts'
 
-/** Contacts in one statement; one owner's rows are neighbours, only the index is scattered. */
+/** Contacts in one statement. The rows of one owner are neighbours; only index entries are scattered. */
 export const CONTACTS_PER_STATEMENT_MAX = 500
 export const CONTACTS_PER_PAGE = 2000
 
-/** Fewer of those with long ids, which share their pages with fewer others. */
+/** Fewer contacts per statement where ids are long, because they fill more pages. */
 export const PER_STATEMENT: SliceLimits<string> = {
   itemsMax: CONTACTS_PER_STATEMENT_MAX,
   size: { max: 32 * CONTACTS_PER_STATEMENT_MAX, of: (id) => id.length },
@@ -21,7 +21,7 @@ export interface ContactRow {
   is_shown: number | boolean | null
 }
 
-/** What makes another list of the one that is stored. */
+/** What turns the stored list into the wanted one. */
 export interface ListDifference {
   gone: readonly string[]
   missing: readonly string[]
@@ -46,7 +46,7 @@ export function createContactRows(database: SqlDatabase, sql: SqlStatements) {
     insert,
     remove,
 
-    /** Of a list without marks. Takes those who stay out of the wanted ones. */
+    /** For a list without marks. Removes from `wanted` the ids that are stored already. */
     async difference(
       rows: SqlSession['rows'],
       ownerId: string,
@@ -63,7 +63,7 @@ export function createContactRows(database: SqlDatabase, sql: SqlStatements) {
       }
     },
 
-    /** Those who stay are not touched: they keep their date, and the usual replacement costs little. */
+    /** Contacts that stay are not touched: they keep their date, and a typical replacement is cheap. */
     async change(tx: SqlSession, ownerId: string, { gone, missing }: ListDifference, now: number) {
       await inSlices(gone, PER_STATEMENT, pause, (slice) => remove(tx, ownerId, slice))
       await inSlices(missing, PER_STATEMENT, pause, (slice) => insert(tx, ownerId, slice, now))

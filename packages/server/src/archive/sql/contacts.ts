@@ -1,6 +1,6 @@
-// The contact lists of the SQL archive. A list may hold a hundred thousand people, so everything
-// here goes through it in slices. How an edit keeps out of the way of others depends on the database:
-// where transactions run side by side, each is one transaction that holds a lock on the list.
+// The contact lists of the SQL archive. A list may have a hundred thousand entries, so all work goes
+// through it in slices. How an edit is isolated depends on the database: where transactions run
+// concurrently, an edit is one transaction with a lock on the list; otherwise see replacement.ts.
 import type { Archive } from '../port.ts'
 import {
   CONTACTS_PER_PAGE,
@@ -15,16 +15,16 @@ import { inSlices, sorted, sortedSet } from './slices.ts'
 import type { SqlStatements } from './statements.ts'
 
 const PAIRS_PER_READ_MAX = 1000
-/** Of somebody who is erased: each is in another list, on a page of its own. */
+/** Entries of an erased user in one statement. Each is in another list, on a page of its own. */
 const FORGOTTEN_PER_STATEMENT_MAX = 250
 
 type Reading = 'contactsOf' | 'contactsJson' | 'areContacts' | 'ownersOf'
 type Editing = 'addContacts' | 'removeContacts' | 'replaceContacts'
 
 interface ContactLists extends Pick<Archive, Reading | Editing> {
-  /** Their own list, and them in the lists of others. */
+  /** Deletes the list of the user, and the user from the lists of others. */
   forgetContacts(userId: string): Promise<void>
-  /** Ends what crashes have left unfinished. */
+  /** Finishes edits that a crash interrupted. */
   settleContacts(): Promise<void>
 }
 
@@ -47,7 +47,6 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
     return { inner: json.slice(1, -1), isLast: Number(length) < CONTACTS_PER_PAGE, lastId: last_id ?? '' }
   }
 
-  /** Page after page, up to the last or the limit. */
   async function pages(rows: SqlSession['rows'], ownerId: string, limit: number): Promise<string[]> {
     const ids: string[] = []
     let afterId = ''
@@ -63,7 +62,7 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
 
   return {
     async contactsOf(ownerId, limit = Number.MAX_SAFE_INTEGER) {
-      // One statement is a snapshot too, and enough for all but the longest lists.
+      // One statement is a snapshot too, and it is enough for all but the longest lists.
       const firstMax = Math.min(CONTACTS_PER_PAGE, limit)
       const first = await contacts.page(database.read, ownerId, '', firstMax)
       const ids = shownIds(first)
@@ -132,7 +131,7 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
   }
 }
 
-/** Edits of one list stand in line, so that each finds it as the one before has left it. */
+/** Edits of one list are serialised by a lock, so each sees the result of the one before. */
 function createLockedEdits(database: SqlDatabase, contacts: ContactRows): ListEdits {
   const edit: ListEdits['edit'] = (ownerId, run) =>
     database.transaction(async (tx) => {
@@ -147,7 +146,7 @@ function createLockedEdits(database: SqlDatabase, contacts: ContactRows): ListEd
         contacts.change(tx, ownerId, await contacts.difference(tx.rows, ownerId, wanted), now),
       )
     },
-    // A crash leaves no part of a transaction behind.
+    // A crash rolls the whole transaction back.
     settle: async () => {},
   }
 }

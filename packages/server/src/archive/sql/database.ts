@@ -1,6 +1,6 @@
-// What the SQL archive needs from a database, so that one archive serves SQLite and PostgreSQL.
-// Statements number their parameters `$1`, `$2`. Lists travel as one JSON parameter, so that a
-// statement has the same text for any number of rows and is prepared once.
+// What the SQL archive needs from a database, so that one archive serves SQLite and PostgreSQL. Statements
+// number their parameters `$1`, `$2`. Lists are passed as one JSON parameter, so that a statement has the
+// same text for any number of rows and is prepared once.
 
 export type SqlValue = string | number | null
 
@@ -11,21 +11,21 @@ export interface SqlSession {
 }
 
 export interface TransactionOptions {
-  /** For statements that may touch every row there is: the limit on their time is minutes. */
+  /** For statements that may touch every row: their timeout is minutes. */
   isLong?: boolean
 }
 
 export interface SqlDatabase {
   readonly dialect: SqlDialect
-  /** One statement by itself, in a snapshot that has every finished transaction of this process. */
+  /** One statement. It sees every finished transaction of this process. */
   read<Row>(text: string, params?: readonly SqlValue[]): Promise<Row[]>
-  /** Several statements in one snapshot, for reading what is too much for one. May wait for others. */
+  /** Several statements on one snapshot, for reads that are too long for one. May wait for other snapshots. */
   snapshot<Result>(run: (rows: SqlSession['rows']) => Promise<Result>): Promise<Result>
-  /** Commits when `run` resolves and rolls back when it throws; nobody sees anything before. */
+  /** Commits when `run` resolves, rolls back when it throws. Not visible outside before the commit. */
   transaction<Result>(run: (tx: SqlSession) => Promise<Result>, options?: TransactionOptions): Promise<Result>
-  /** Takes what was deleted out of older versions that are kept beside the tables. Does not wait for it. */
+  /** Removes deleted data from older versions that the database keeps. Does not wait for the result. */
   wipe?(): void
-  /** Called between slices of long work: lets the event loop run where statements occupy it. */
+  /** Awaited between slices of long work, so that the event loop can run. */
   pause(): Promise<void>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export interface SqlDialect {
   jsonArray(text: string, condition: string): string
   /** Whether one text is somewhere in the other. */
   contains(text: string, part: string): string
-  /** Holds `$1` until the transaction ends; null where there is one writer, for whom all others wait. */
+  /** Locks `$1` until the transaction ends; null where there is only one writer. */
   readonly lock: string | null
   /** Selects a row when there is a table named `$1`. */
   readonly findTable: string
@@ -56,7 +56,7 @@ export interface SqlDialect {
   readonly ping: string
 }
 
-/** Then a long transaction holds up everybody who has anything to write. */
+/** If so, a long transaction blocks all other writes. */
 export function hasOneWriter(dialect: SqlDialect): boolean {
   return dialect.lock === null
 }

@@ -1,6 +1,6 @@
-// The schema as an ordered list of named steps, kept in code so that a single-file executable
-// carries it. A step that was released is never edited: the next one mends it. All pending steps
-// run in one transaction, so a database is either at the old schema or at the new one.
+// The schema as an ordered list of named steps, in code so that a single-file executable carries it. A
+// released step is never edited; a later step corrects it. All pending steps run in one transaction, so a
+// database has either the old schema or the new one.
 import { hasOneWriter, type SqlDatabase, type SqlDialect, type SqlSession } from './database.ts'
 
 export interface Migration {
@@ -23,7 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
         shown_expires_at ${integer},
         updated_at ${integer} NOT NULL
       )${tableOptions}`,
-      // A restart reads those who were here, not everybody who ever was.
+      // A restart reads the users that were here, not every user.
       `CREATE INDEX user_last_seen_here ON user_last_seen (user_id) WHERE status = 'here'`,
     ],
   },
@@ -68,7 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     name: '0005_user_privacy',
     statements: ({ text, integer, longRowTableOptions }) => [
-      // Apart from the other settings, which are written more often and are never this long.
+      // Separate from the other settings, which are short and written more often.
       `CREATE TABLE user_privacy (
         user_id ${text} NOT NULL PRIMARY KEY,
         set_at ${integer} NOT NULL,
@@ -79,14 +79,14 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     name: '0006_contact_by_contact_owner',
     statements: () => [
-      // In the order in which owners are listed. The old one goes last, so that it serves meanwhile.
+      // In the order in which owners are listed. The old index is dropped last, so that reads can use it.
       'CREATE INDEX contact_by_contact_owner ON contact (contact_id, owner_id)',
       'DROP INDEX contact_by_contact',
     ],
   },
   {
     name: '0007_contact_replacement',
-    // Elsewhere a list is replaced in one transaction (see sql-replacement.ts).
+    // Only for databases with one writer (see replacement.ts).
     statements: (dialect) =>
       hasOneWriter(dialect)
         ? [
@@ -109,8 +109,8 @@ interface Applied {
 }
 
 /**
- * Applies what is missing, in order, and returns the names. Steps of a newer release that this
- * one does not know are left alone, so that an older process can run beside it during an upgrade.
+ * Applies the missing steps in order and returns their names. Unknown steps of a newer release are left
+ * alone, so that an older process can run beside a newer one during an upgrade.
  */
 export function migrate(
   database: SqlDatabase,
@@ -119,7 +119,7 @@ export function migrate(
 ): Promise<string[]> {
   const { dialect } = database
   const apply = async (tx: SqlSession) => {
-    // Two processes may start at once; the second one finds nothing left to do.
+    // If two processes start at once, the second finds nothing to do.
     if (dialect.lock !== null) await tx.rows(dialect.lock, [TABLE])
     await tx.run(`CREATE TABLE IF NOT EXISTS ${TABLE} (
       name ${dialect.text} NOT NULL PRIMARY KEY,
@@ -135,7 +135,7 @@ export function migrate(
   return database.transaction(apply, { isLong: true })
 }
 
-/** What `migrate` would apply. Looks only: a database without a schema stays without one. */
+/** What `migrate` would apply. Changes nothing. */
 export async function pendingMigrations(
   database: SqlDatabase,
   migrations: readonly Migration[],

@@ -1,5 +1,5 @@
-// What a column of privacy is read as: the same as was written, more than that from a newer release,
-// and nothing that would show a person who may have wanted to be hidden.
+// How a privacy column is read: as written, with unknown fields of a newer release ignored, and hidden when it
+// cannot be read completely.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -54,7 +54,7 @@ test('[S5] fields of a newer release are passed over', () => {
   expect(fromPrivacyText(JSON.stringify({ ...CHOSEN, hideDevices: true }))).toEqual(privacy)
 })
 
-test.each(ODD)('[S5] whoever has a setting with %s is hidden', (_, text) => {
+test.each(ODD)('[S5] a user who has a setting with %s is hidden', (_, text) => {
   expect(fromPrivacyText(text)).toEqual(HIDDEN)
 })
 

@@ -1,6 +1,6 @@
-// Somebody's privacy as it stands in its column: a JSON object without its instant. Fields that this
-// release does not know are passed over; what it cannot read whole hides the person, because a
-// setting that was meant to hide them must not show them to everybody.
+// The privacy setting of a user as it is stored in its column: a JSON object without its instant. Unknown
+// fields are ignored. A text that cannot be read completely hides the user: a setting meant to hide must
+// never show.
 import { AUDIENCES, LAST_SEEN_PRECISIONS } from '@greendot/protocol'
 import type { Privacy } from '../../presence/core/privacy.ts'
 
@@ -13,7 +13,7 @@ const HIDDEN: Privacy = {
   deny: [],
 }
 
-/** One order of fields, so that equal choices are equal texts: they settle ties of the same instant. */
+/** The order of fields is fixed, so that equal settings are equal texts: texts settle ties of one instant. */
 export function toPrivacyText(privacy: Privacy): string {
   return JSON.stringify(onlyPrivacy(privacy))
 }

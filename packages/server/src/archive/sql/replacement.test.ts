@@ -1,5 +1,5 @@
-// A long list that is replaced in many transactions: wherever it is stopped, others find the old list or
-// the new one, whole; what a crash leaves behind is cleared away; and nobody else waits for all of it.
+// A long list is replaced in many transactions. Wherever it is interrupted, readers see the old list or the new
+// one; the remains of a crash are cleaned up; and other writers do not wait for all of it.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -18,10 +18,10 @@ const { newPath } = sqliteFiles()
 
 const numbered = (prefix: string) =>
   Array.from({ length: LIST_SIZE }, (_, index) => `${prefix}${String(index).padStart(6, '0')}`)
-// Who comes is before and after those who stay, and so is who leaves.
+// Contacts that come and contacts that leave are before and after the contacts that stay.
 const OLD = [...numbered('b'), ...numbered('d'), ...numbered('f')]
 const NEW = [...numbered('a'), ...numbered('d'), ...numbered('e')]
-const EVERYBODY = [...new Set([...OLD, ...NEW])].sort()
+const ALL_CONTACTS = [...new Set([...OLD, ...NEW])].sort()
 
 /** Stops work, for good or until it is resumed, at the first pause at which `isTime`. */
 function stoppingClock() {
@@ -67,7 +67,7 @@ async function fileWithOldList(): Promise<string> {
   return path
 }
 
-/** True from the moment that somebody was added who is not shown yet. */
+/** True once a contact was added that is not shown yet. */
 const hasNew = (path: string, id: string) => () => {
   const database = new Database(path)
   const row = database.query("SELECT 1 FROM contact WHERE contact_id = ? AND edition = 'new'").get(id)
@@ -83,8 +83,8 @@ async function listIn(archive: Archive): Promise<string[]> {
     expect(await archive.contactsOf('owner', limit)).toEqual(list.slice(0, limit))
   }
   const inList = new Set(list)
-  const pairs = EVERYBODY.map((contactId) => ({ ownerId: 'owner', contactId }))
-  expect(await archive.areContacts(pairs)).toEqual(EVERYBODY.map((id) => inList.has(id)))
+  const pairs = ALL_CONTACTS.map((contactId) => ({ ownerId: 'owner', contactId }))
+  expect(await archive.areContacts(pairs)).toEqual(ALL_CONTACTS.map((id) => inList.has(id)))
   for (const id of ['a000000', 'b000000', 'd000000', 'e000999', 'f000999']) {
     expect(await archive.ownersOf(id, '', 10)).toEqual(inList.has(id) ? ['owner'] : [])
   }
@@ -127,8 +127,8 @@ describe('a replacement that stops in the middle', () => {
       expect(await listIn(other)).toEqual(list)
       expect(leftIn(path)).toEqual({ claims: 0, marks: 0, rows: list.length })
 
-      // Whoever was thought to have crashed had not, and their work comes to its end. What others
-      // did after they had seen the new list stays.
+      // The interrupted process had not crashed, and finishes its work. Edits made by others after the new
+      // list was shown stay.
       await other.addContacts('owner', ['z'], T)
       await finish()
       expect(await listIn(other)).toEqual(isNew ? [...NEW, 'z'] : NEW)
@@ -172,7 +172,7 @@ describe('a replacement that stops in the middle', () => {
     await reader.close()
   })
 
-  test('[X6] keeps nobody who is erased meanwhile', async () => {
+  test('[X6] keeps no user who is erased meanwhile', async () => {
     const path = await fileWithOldList()
     const { finish } = await replaceUntil(path, NEW, hasNew(path, 'a000000'))
     const other = await createSqliteArchive({ path })
@@ -226,7 +226,7 @@ test('[W2] edits of one list take effect in the order in which a process asks fo
   await archive.close()
 })
 
-test('[R1] whoever writes something else does not wait for a long replacement', async () => {
+test('[R1] other writes do not wait for a long replacement', async () => {
   const archive = await createSqliteArchive({ path: newPath() })
   await archive.migrate()
   await archive.addContacts('owner', OLD, T)

@@ -1,45 +1,45 @@
-// Replacing contact lists where there is one writer. In a single transaction a long list would hold up
-// everybody else who writes, and its commit the event loop. So it takes many short ones, under a claim:
-// who leaves the list is marked 'old' and who comes is added as 'new', then one row switches what is
-// shown from 'old' to 'new', then rows that are not shown are deleted, and marks and claim are taken away.
-// A marked row is in the list while its mark is shown, so nobody ever sees half a list. Whoever finds the
-// claim of another, who may have crashed, takes it over: what is shown then stays, the rest is deleted.
+// Replaces contact lists where there is one writer. A single transaction for a long list would block all
+// other writers, and its commit the event loop. So a replacement takes many short transactions under a
+// claim: contacts that leave are marked 'old', contacts that come are added as 'new', one update switches
+// what is shown from 'old' to 'new', then hidden rows, marks and the claim are deleted. A reader never sees
+// half a list. A process that finds the claim of another, which may have crashed, takes it over: it keeps
+// what is shown and deletes the rest.
 import { randomName } from '../../platform/ids.ts'
-import { createLines } from '../serial-queue.ts'
+import { createKeyedQueues } from '../serial-queue.ts'
 import { CONTACTS_PER_STATEMENT_MAX, type ContactRows, PER_STATEMENT } from './contact-rows.ts'
 import type { SqlDatabase, SqlDialect, SqlSession } from './database.ts'
 import { inSlices, sortedSet } from './slices.ts'
 
-/** Edits of all lists that wait for another edit of the same list. */
+/** Edits, of all lists together, that wait for another edit of the same list. */
 const EDITS_WAITING_MAX = 10_000
-/** A difference as small as that is written in one transaction, without marks. */
+/** A difference up to this size is written in one transaction, without marks. */
 const CHANGES_AT_ONCE_MAX = CONTACTS_PER_STATEMENT_MAX
-/** Rows that are looked at in one transaction to take them or their marks away. */
+/** Rows visited in one transaction of the cleanup. */
 const SETTLED_AT_ONCE_MAX = 500
 
 /** Runs part of an edit in a transaction. */
 type Step = <Result>(run: (tx: SqlSession) => Promise<Result>) => Promise<Result>
 
-/** Somebody else has taken our claim over, and what we have marked is gone. */
+/** Another process took the claim over and removed our marks. */
 class Overtaken extends Error {}
 
 export interface ListEdits {
-  /** In one transaction, on a list that nobody is replacing. */
+  /** Runs in one transaction, on a list that is not being replaced. */
   edit<Result>(ownerId: string, run: (tx: SqlSession) => Promise<Result>): Promise<Result>
   replace(ownerId: string, ids: readonly string[], now: number): Promise<void>
-  /** Ends what crashes have left unfinished. */
+  /** Finishes replacements that a crash interrupted. */
   settle(): Promise<void>
 }
 
 export function createListEdits(database: SqlDatabase, contacts: ContactRows): ListEdits {
   const { pause } = database
   const sql = replacementStatements(database.dialect)
-  const inLineFor = createLines(EDITS_WAITING_MAX, 'edits of their contact lists')
+  const queueFor = createKeyedQueues(EDITS_WAITING_MAX, 'an edit of a contact list')
 
   const isClaimed = async (tx: SqlSession, ownerId: string) =>
     (await tx.rows(sql.claimOf, [ownerId])).length > 0
 
-  /** Transactions in which the claim is certain to be ours still. */
+  /** Transactions that first check that the claim is still ours. */
   const stepsUnder =
     (ownerId: string, claim: string): Step =>
     (run) =>
@@ -107,11 +107,11 @@ export function createListEdits(database: SqlDatabase, contacts: ContactRows): L
       step((tx) => tx.run(sql.addNew, [ownerId, JSON.stringify(slice), now])),
     )
     await step((tx) => tx.run(sql.showNew, [ownerId]))
-    // It is replaced: whoever overtakes us from now on settles the new list.
+    // The new list is shown: a process that takes over from here finishes the same cleanup.
     await unlessOvertaken(settleList(ownerId, step))
   }
 
-  // Two processes that edit one list could overtake each other for ever; here nobody can.
+  // The fallback: two processes that replace one list could overtake each other forever.
   async function atOnce(ownerId: string, ids: readonly string[], now: number): Promise<void> {
     const wanted = await sortedSet(ids, pause)
     await database.transaction(async (tx) => {
@@ -121,21 +121,21 @@ export function createListEdits(database: SqlDatabase, contacts: ContactRows): L
   }
 
   return {
-    edit: (ownerId, run) => inLineFor(ownerId, () => editUnclaimed(ownerId, run)),
+    edit: (ownerId, run) => queueFor(ownerId, () => editUnclaimed(ownerId, run)),
 
     replace: (ownerId, ids, now) =>
-      inLineFor(ownerId, async () => {
+      queueFor(ownerId, async () => {
         if (!(await unlessOvertaken(inSteps(ownerId, ids, now)))) await atOnce(ownerId, ids, now)
       }),
 
     async settle() {
       const claims = await database.read<{ owner_id: string }>(sql.claims)
-      for (const { owner_id } of claims) await inLineFor(owner_id, () => takeOver(owner_id))
+      for (const { owner_id } of claims) await queueFor(owner_id, () => takeOver(owner_id))
     },
   }
 }
 
-/** Whether it came to its end. */
+/** Returns whether the work finished. */
 async function unlessOvertaken(work: Promise<unknown>): Promise<boolean> {
   try {
     await work
@@ -157,7 +157,7 @@ function replacementStatements(dialect: SqlDialect) {
     markOld: `
       UPDATE contact SET edition = 'old' WHERE owner_id = $1
       AND contact_id IN (SELECT entry.value FROM ${dialect.jsonTexts('$2')})`,
-    // Texts that differ here may be one for the database: then it is in both lists.
+    // Ids that differ here may be equal for the database: then the contact is in both lists.
     addNew: `
       INSERT INTO contact (owner_id, contact_id, created_at, edition)
       SELECT $1, entry.value, $3, 'new' FROM ${dialect.jsonTexts('$2')} WHERE true
@@ -166,7 +166,7 @@ function replacementStatements(dialect: SqlDialect) {
     deleteHidden: `
       DELETE FROM contact WHERE ${inRange}
       AND edition <> (SELECT shown FROM contact_replacement WHERE owner_id = $1)`,
-    // Of those that are left.
+    // Runs after deleteHidden, on the rows that remain.
     unmarkShown: `UPDATE contact SET edition = NULL WHERE ${inRange} AND edition IS NOT NULL`,
   }
 }

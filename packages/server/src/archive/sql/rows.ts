@@ -1,5 +1,5 @@
-// How the rows of the archive become columns and back. The list of columns is the only place that
-// knows their order: it writes the INSERT and the JSON rows that feed it.
+// Converts rows of the archive to columns and back. The list of columns is the only place that knows their
+// order: it produces the INSERT and the JSON rows for it.
 import type { Availability } from '@greendot/protocol'
 import type { PrivacySetting } from '../../presence/core/privacy.ts'
 import type { ArchivedUser, HereDevice, LastSeenRow, SettingsRow } from '../port.ts'
@@ -64,16 +64,16 @@ export function toJsonRows<Row>(columns: readonly Column<Row>[], rows: readonly 
   return JSON.stringify(rows.map((row) => columns.map((column) => column.of(row))))
 }
 
-// One odd text must not make a whole batch fail: a lone surrogate has no UTF-8 form, and
-// PostgreSQL keeps no NUL.
+// One text must not make a whole batch fail: a lone surrogate has no UTF-8 form, and PostgreSQL stores
+// no NUL.
 function storable(text: string | null | undefined): string | null {
   return text == null ? null : text.toWellFormed().replaceAll('\0', '')
 }
 
-/** Some drivers hand 64-bit numbers over as text. */
+/** Some drivers return 64-bit numbers as text. */
 type Whole = number | string
 
-/** One line of the joined read; the columns of a table are all null where it has no row. */
+/** One row of the joined read. The columns of a table without a row are null. */
 export interface JoinedRow {
   wanted_id: string
   last_seen_at: Whole | null
@@ -95,12 +95,11 @@ export interface JoinedRow {
   away_after_ms: Whole | null
   away_after_set_at: Whole | null
   privacy_set_at: Whole | null
-  /** Null also where it is too long to be read with the rest. */
+  /** Also null when it is too long to be read with the rest. */
   privacy: string | null
   privacy_bytes: number | null
 }
 
-/** A line of the table of privacy. */
 export interface PrivacyRow {
   user_id: string
   set_at: Whole

@@ -1,18 +1,18 @@
-// Long work in turns. Whatever grows with the length of a list (statements, sorting, filling a set)
-// is done a slice at a time, with a pause between two slices, so that nobody else on the event loop
-// waits for more than one of them.
+// Long work in slices. Work that grows with the length of a list (statements, sorting, filling a set) is
+// done one slice at a time with a pause in between, so that other work on the event loop waits for one
+// slice at most.
 import { chunksOf } from '../../platform/chunks.ts'
 
-/** How much may be done in one go: so many items, or fewer where they are large. */
+/** The size of one slice: a number of items, or fewer where items are large. */
 export interface SliceLimits<Item> {
   itemsMax: number
-  /** An item that is larger than that is a slice of its own. */
+  /** A larger item is a slice of its own. */
   size?: { max: number; of: (item: Item) => number }
 }
 
 export type Pause = () => Promise<void>
 
-/** In memory a thousand take a millisecond or two, whatever is done to them. */
+/** A thousand items in memory take a millisecond or two. */
 const ITEMS_PER_TURN = 1000
 
 const UNSIZED = { max: 0, of: () => 0 }
@@ -33,7 +33,7 @@ export function* slicesOf<Item>(items: readonly Item[], limits: SliceLimits<Item
   if (start < items.length) yield items.slice(start)
 }
 
-/** A pause stands between two slices, never before the first or after the last. */
+/** Pauses between two slices, never before the first or after the last. */
 export async function inSlices<Item>(
   items: readonly Item[],
   limits: SliceLimits<Item>,
@@ -48,7 +48,7 @@ export async function inSlices<Item>(
   }
 }
 
-/** Each of the texts once, in order. */
+/** The distinct texts, sorted. */
 export async function sortedSet(texts: readonly string[], pause: Pause): Promise<Set<string>> {
   const distinct = new Set<string>()
   let left = ITEMS_PER_TURN

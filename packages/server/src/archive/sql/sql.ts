@@ -1,6 +1,6 @@
-// The Archive on a SQL database, the same for every dialect. Long lists are cut into slices with a
-// pause between them, so that no slice holds the event loop or a lock for long. A user appears once
-// per statement: PostgreSQL demands it, and so "the newest wins" is decided by SQL alone.
+// The Archive on a SQL database, the same for every dialect. Long lists are written in slices with a pause
+// in between, so that no slice holds the event loop or a lock for long. A user appears once per statement:
+// PostgreSQL requires it, and so SQL alone decides which write is the newest.
 import type { Clock } from '../../platform/clock.ts'
 import type { Archive, ArchivedUser, SettingsRow } from '../port.ts'
 import { createSqlContacts } from './contacts.ts'
@@ -21,11 +21,11 @@ import { inSlices, type SliceLimits } from './slices.ts'
 import { sqlStatements } from './statements.ts'
 
 /** Ids in one SELECT. */
-export const IDS_PER_READ_MAX = 1000
-/** User rows in one transaction: each may touch a page of its own, in the table and in an index. */
+const IDS_PER_READ_MAX = 1000
+/** User rows in one transaction. Each may touch a page of its own, in the table and in an index. */
 export const ROWS_PER_TRANSACTION_MAX = 250
 
-/** Ids in the privacy lists of those rows: one person may have as many as everybody else together. */
+/** Ids in the privacy lists of those rows. One user may have as many as all others together. */
 const LISTED_PER_TRANSACTION_MAX = 2000
 
 const SETTINGS_WRITTEN: SliceLimits<SettingsRow> = {
@@ -43,7 +43,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const privacy = createSqlPrivacy(database, sql)
   const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
-  /** `write` gets rows of different users. */
+  /** Each call of `write` gets rows of distinct users. */
   async function upsert<Row extends { userId: string }>(
     rows: readonly Row[],
     limits: SliceLimits<Row>,
@@ -54,7 +54,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     }
   }
 
-  // Together, so that nobody is ever shown without the privacy they had chosen.
+  // In one transaction, so that a user is never shown without their privacy settings.
   async function eraseRows(userId: string): Promise<void> {
     await database.transaction(async (tx) => {
       await tx.run(sql.eraseLastSeen, [userId])
@@ -87,7 +87,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
       for (const { user_id } of long) {
         const { lastSeen, settings } = found.get(user_id)!
         const theirs = longPrivacies.get(user_id)
-        // Erased meanwhile. Without the privacy they had chosen, nothing of them is to be shown.
+        // Erased in the meantime: without the privacy settings nothing may be shown.
         if (theirs === undefined) found.delete(user_id)
         else found.set(user_id, { lastSeen, settings: { ...settings!, privacy: theirs } })
       }
@@ -141,7 +141,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
 
 const hasPrivacy = (row: SettingsRow): row is SettingsRow & ChosenPrivacy => row.privacy !== null
 
-/** The rows in as few rounds as possible, none of which names a user twice, sorted by user. */
+/** Splits rows into as few rounds as possible, each with distinct users and sorted by user. */
 function* roundsOfDistinctUsers<Row extends { userId: string }>(rows: readonly Row[]): Generator<Row[]> {
   let waiting = rows
   while (waiting.length > 0) {

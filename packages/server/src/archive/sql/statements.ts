@@ -1,13 +1,13 @@
-// The statements of the SQL archive. "The newest wins" is decided here and nowhere else: each
-// upsert compares the row it brings with the row it finds, so batches may repeat and arrive late.
+// The statements of the SQL archive. Only this file decides which write is the newest: each upsert
+// compares the new row with the stored row, so batches may repeat and arrive late.
 import { hasOneWriter, type SqlDialect } from './database.ts'
 import { type Column, insertJsonRows, LAST_SEEN_COLUMNS, PRIVACY_COLUMNS, SETTINGS_COLUMNS } from './rows.ts'
 
-/** Expressions that are compared from left to right; `#` stands for the row. */
+/** Expressions compared from left to right; `#` stands for the row. */
 type Rank = readonly string[]
 
-// The version decides, then the later write. The rest only settles equals, so that the order of
-// arrival never does; one version shows one custom status, so that needs no comparing.
+// The version decides, then the later write. The rest breaks ties, so that the order of arrival never
+// does. One version has one custom status, so that is not compared.
 const LAST_SEEN_RANK: Rank = [
   '#.version',
   '#.updated_at',
@@ -16,7 +16,7 @@ const LAST_SEEN_RANK: Rank = [
   '#.devices',
 ]
 
-/** The parts of the settings, which win or lose each by itself. The first column is its instant. */
+/** The parts of the settings. Each wins or loses by itself; its first column is its instant. */
 const SETTINGS_PARTS: readonly { columns: readonly string[]; rank: Rank }[] = [
   {
     columns: ['availability_set_at', 'availability', 'availability_expires_at'],
@@ -42,18 +42,18 @@ const SETTINGS_PARTS: readonly { columns: readonly string[]; rank: Rank }[] = [
 ]
 
 const PRIVACY_RANK: Rank = ['#.set_at', '#.privacy']
-/** A longer one is left out where people are read by the thousand. */
+/** Longer texts are left out of the joined read and read separately. */
 const PRIVACY_BYTES_TOGETHER_MAX = 2048
 
 export type SqlStatements = ReturnType<typeof sqlStatements>
 
 export function sqlStatements(dialect: SqlDialect) {
-  // Some rows wait for a replacement of their list, or were replaced (see sql-replacement.ts).
+  // During a replacement some rows are not shown yet, or no longer (see replacement.ts).
   const isShown = (ownerId: string) =>
     hasOneWriter(dialect)
       ? `(edition IS NULL OR edition = (SELECT shown FROM contact_replacement AS r WHERE r.owner_id = ${ownerId}))`
       : 'true'
-  // Also those who are not shown, so that a page takes the same time however many there are.
+  // Hidden rows are part of the page, so that its cost does not depend on how many there are.
   const contactsPage = `
     SELECT contact_id, ${isShown('$1')} AS is_shown FROM contact
     WHERE owner_id = $1 AND contact_id > $2 ORDER BY contact_id LIMIT CAST($3 AS BIGINT)`
@@ -90,7 +90,7 @@ export function sqlStatements(dialect: SqlDialect) {
       WHERE excluded.alive_at > server_alive.alive_at`,
     aliveAt: 'SELECT alive_at FROM server_alive',
 
-    // The literal 'here' lets the partial index find them.
+    // The literal 'here' matches the partial index.
     hereIds: `
       SELECT user_id FROM user_last_seen
       WHERE status = 'here' AND user_id > $1 ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
@@ -110,7 +110,7 @@ export function sqlStatements(dialect: SqlDialect) {
       SELECT ${dialect.jsonArray('page.contact_id', 'page.is_shown')} AS json, count(*) AS length,
         max(page.contact_id) AS last_id
       FROM (${contactsPage}) AS page`,
-    // Of rows `[position, owner, contact]`, the positions of those who are contacts.
+    // Input rows are `[position, owner, contact]`; the answer is the positions that are contacts.
     areContacts: `
       SELECT CAST(entry.value ->> 0 AS BIGINT) AS position FROM ${dialect.jsonRows('$1')}
       WHERE EXISTS (
@@ -140,7 +140,7 @@ export function sqlStatements(dialect: SqlDialect) {
   }
 }
 
-/** The whole row is replaced by one that ranks above it. */
+/** A new row that ranks above the stored one replaces it. */
 function upsert<Row>(
   table: string,
   columns: readonly Column<Row>[],
@@ -153,7 +153,7 @@ function upsert<Row>(
     ON CONFLICT (user_id) DO UPDATE SET ${taken.join(', ')} WHERE ${newer(table, rank)}`
 }
 
-/** True where the row that is written ranks above the row that is stored. */
+/** True where the new row ranks above the stored one. */
 function newer(table: string, rank: Rank): string {
   const of = (row: string) => rank.map((part) => part.replaceAll('#', row)).join(', ')
   return `(${of('excluded')}) > (${of(table)})`
@@ -163,12 +163,12 @@ function takeIf(condition: string, table: string, name: string): string {
   return `${name} = CASE WHEN ${condition} THEN excluded.${name} ELSE ${table}.${name} END`
 }
 
-/** A part that says nothing is older than any that does. */
+/** A part that was never set is older than any that was. */
 function instant(name: string): string {
   return `COALESCE(#.${name}, -1)`
 }
 
-// Two choices of the same instant are ordered by their values, null last, as the machine does it.
+// Two settings of the same instant are ordered by their values, null last, as in the state machine.
 function nullLast(name: string, whereNull: string): Rank {
   return [`#.${name} IS NULL`, `COALESCE(#.${name}, ${whereNull})`]
 }

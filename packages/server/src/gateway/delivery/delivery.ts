@@ -3,15 +3,20 @@
 // it sends; it asks no other part of the gateway anything.
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { type Plans, planFor } from './plans.ts'
 import { createTargetTable, isNothingKnown, type TargetTable } from './target-table.ts'
-import { createWatchEdges, NIL, type WatchEdges, type WatchReason } from './watch-edges.ts'
+import { createWatchEdges, type WatchEdges, type WatchReason } from './watch-edges.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
-/** Edges are changed by the verbs below; everybody may look at them. */
+export { unpushed } from './plans.ts'
+export { CHANGE_FRAME_START, FRAME_LIST_END, isNothingKnown } from './target-table.ts'
+export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
+
+/** Edges are changed by the verbs below; every part may read them. */
 type EdgeLook = Pick<
   WatchEdges,
   | 'find'
@@ -53,6 +58,8 @@ export interface Delivery extends OutboxVerbs {
   addReason(edge: number, reason: WatchReason): void
   dropReason(edge: number, reason: WatchReason): void
 
+  /** Whether the edge counts where the size of the audience shows. */
+  setCounted(edge: number, isCounted: boolean): void
   /** Sets what the viewer of a new edge sees, before the snapshot is made. */
   place(edge: number, level: ViewLevel): void
   /** What the viewer may see is being looked up: until `reveal` nothing is told. */
@@ -64,6 +71,8 @@ export interface Delivery extends OutboxVerbs {
 
   /** Whether the connection has been told everything. */
   isCaughtUp(connection: number): boolean
+  /** Whether watchers can be turned away, so that the size of an audience shows. */
+  hasLimit: boolean
   /** Whether the target has more watchers than are told of changes. */
   isFull(target: number): boolean
   waves(): { walking: number; waiting: number }
@@ -125,6 +134,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     clear: edges.clear,
     addReason: edges.addReason,
     dropReason: edges.dropReason,
+    setCounted: edges.setCounted,
     place: (edge, level) => void edges.reveal(edge, level),
     hold(edge) {
       // A wave that has yet to come by must find neither more nor fewer viewers than may hear of its change.
@@ -145,7 +155,8 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       if (isOwed || before !== targets.jsonFor(target, level)) outbox.markAlways(edge)
     },
     isCaughtUp: (connection) => outbox.isFlushed(connection) && !isOwedByWave(connection),
-    isFull: (target) => plans.polledAbove > 0 && edges.watchers(target) > plans.polledAbove,
+    hasLimit: plans.polledAbove > 0,
+    isFull: (target) => plans.polledAbove > 0 && edges.countedWatchers(target) > plans.polledAbove,
     waves: () => ({ walking: waves.walking(), waiting: waves.waiting() }),
     stop() {
       outbox.stop()

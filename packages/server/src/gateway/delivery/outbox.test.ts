@@ -1,5 +1,5 @@
-// Latest wins, whatever happens: random histories of watching, changing, slow and dead readers against
-// a naive model (testing/outbox-world.ts), and by hand the cases worth naming.
+// Latest wins: random histories of watching, changing, slow and dead connections compared with a naive model
+// (testing/outbox-world.ts), and single cases by hand.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../../testing/fake-clock.ts'
@@ -26,7 +26,7 @@ function newWorld(options: {
   return { clock, world }
 }
 
-/** So slow that waves are met on their way; everybody with a few watchers has one. */
+/** So slow that histories meet waves on their way; with CROWDED even a few watchers make a wave. */
 const SLOW: Pace = { pacedPerMs: 0.05, queuedPerMs: 0.03, queuedPerMsMax: 0.3, walkers: 1 }
 const CROWDED: Plans = { pacedAbove: 1, queuedAbove: 2, polledAbove: 0, paceMsMax: 2_000 }
 
@@ -54,14 +54,6 @@ const steps = fc.array(
     { weight: 8, arbitrary: target.map((t) => named(`change ${t}`, (w) => w.change(t))) },
     { weight: 2, arbitrary: connection.map((c) => named(`own ${c}`, (w) => w.changeOwn(c))) },
     { weight: 2, arbitrary: connection.map((c) => named(`replace ${c}`, (w) => w.replace(c))) },
-    {
-      weight: 2,
-      arbitrary: fc
-        .tuple(connection, fc.boolean())
-        .map(([c, isDiscreet]) =>
-          named(`${isDiscreet ? 'hide' : 'show'} ${c}`, (w) => w.setDiscreet(c, isDiscreet)),
-        ),
-    },
     { weight: 2, arbitrary: connection.map((c) => named(`block ${c}`, (w) => w.become(c, 'blocked'))) },
     { weight: 2, arbitrary: connection.map((c) => named(`unblock ${c}`, (w) => w.become(c, 'sent'))) },
     { weight: 1, arbitrary: connection.map((c) => named(`kill ${c}`, (w) => w.become(c, 'gone'))) },
@@ -71,7 +63,7 @@ const steps = fc.array(
 )
 
 describe('the outbox', () => {
-  test('[W5, W6, W7, G1] after any history everybody was told the newest of all they watch, and nothing else', async () => {
+  test('[W5, W6, W7, G1] after any history every connection was told the newest of what it watches, and nothing else', async () => {
     let frames = 0
     await fc.assert(
       fc.asyncProperty(
@@ -89,11 +81,11 @@ describe('the outbox', () => {
       ),
       { numRuns: 600 },
     )
-    // Histories that send nothing would prove nothing.
+    // Histories without frames would prove nothing.
     expect(frames).toBeGreaterThan(1_000)
   })
 
-  test('[W5] many changes of many people within a flush are one frame with the newest of each', async () => {
+  test('[W5] many changes of many targets within a flush are one frame with the newest of each', async () => {
     const { clock, world } = newWorld({})
     for (let t = 0; t < TARGETS; t++) world.watch(0, t)
     for (let round = 0; round < 30; round++) for (let t = 0; t < TARGETS; t++) world.change(t)
@@ -102,7 +94,7 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
-  test('[W5] what does not fit one frame comes with the next flushes', async () => {
+  test('[W5] changes that do not fit one frame come with the next flushes', async () => {
     const targets = CHANGES_PER_FRAME_MAX * 2 + 1
     const { clock, world } = newWorld({ targets })
     for (let t = 0; t < targets; t++) world.watch(3, t)
@@ -125,12 +117,12 @@ describe('the outbox', () => {
       await clock.advance(5)
       sentBy.push(world.framesSent())
     }
-    // Neighbours go together, a tenth of all in each turn.
+    // Neighbouring connections share a turn, a tenth of all in each.
     expect(sentBy).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((turns) => turns * 64))
     world.expectTruth()
   })
 
-  test('[W5] so does the first change after a quiet time', async () => {
+  test('[W5] the first change after a quiet time is spread over the interval too', async () => {
     const { clock, world } = newWorld({ connections: 640 })
     for (let c = 0; c < 640; c++) world.watch(c, 0)
     await clock.advance(10_000)
@@ -142,7 +134,7 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
-  test('[C7] a clock that is set back or forward holds nothing up', async () => {
+  test('[C7] a clock that is set back or forward delays no flush', async () => {
     const clock = createFakeClock(NOW)
     let skewMs = 0
     const world = createOutboxWorld({ clock, flushMs: 50, connections: 4, targets: 2, skewMs: () => skewMs })
@@ -158,7 +150,7 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
-  test('[W6] a turn that takes too long goes on in the next one, and nobody is left out', async () => {
+  test('[W6] a turn that takes too long goes on in the next one, and no connection is left out', async () => {
     const { clock, world } = newWorld({ connections: 1_000, flushMs: 1, sendCostMs: 1 })
     for (let c = 0; c < 1_000; c++) world.watch(c, 0)
     world.change(0)
@@ -168,7 +160,7 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
-  test('[W6] a slow reader is sent nothing until it reads again, and then only the newest', async () => {
+  test('[W6] a blocked connection is sent nothing until it is unblocked, and then only the newest', async () => {
     const { clock, world } = newWorld({})
     world.watch(0, 0)
     world.watch(1, 0)
@@ -177,16 +169,16 @@ describe('the outbox', () => {
       world.change(0)
       await clock.advance(50)
     }
-    // The first frame to the slow one filled its buffer; the other had one each time.
+    // The first frame filled the buffer of the blocked one; the other was sent one each time.
     expect(world.framesSent()).toBe(1 + 20)
-    expect(world.outbox.blocked()).toBe(1)
+    expect(world.delivery.blocked()).toBe(1)
     world.become(0, 'sent')
     await clock.advance(50)
     expect(world.framesSent()).toBe(1 + 20 + 1)
     world.expectTruth()
   })
 
-  test('[W6] a slow reader that leaves is counted no more, and its number starts afresh', async () => {
+  test('[W6] a blocked connection that ends is not counted any more, and its number starts afresh', async () => {
     const { clock, world } = newWorld({})
     world.watch(0, 0)
     world.become(0, 'blocked')
@@ -194,7 +186,7 @@ describe('the outbox', () => {
     await clock.advance(50)
     world.change(0)
     world.replace(0)
-    expect(world.outbox.blocked()).toBe(0)
+    expect(world.delivery.blocked()).toBe(0)
     await clock.advance(100)
     expect(world.framesSent()).toBe(1)
     world.watch(0, 1)
@@ -205,7 +197,7 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
-  test('[W5] the own view and the changes of others go out in the same flush', async () => {
+  test('[W5] the own view and the changes of targets go out in the same flush', async () => {
     const { clock, world } = newWorld({})
     world.watch(0, 0)
     for (let round = 0; round < 5; round++) {
@@ -217,12 +209,12 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
-  test('[D9] with nothing to say no timer runs, and a stopped outbox sets none', async () => {
+  test('[D9] with nothing to send no timer is set, and a stopped outbox sets none', async () => {
     const { clock, world } = newWorld({})
     world.change(0)
     expect(clock.timerCount()).toBe(0)
     world.watch(0, 0)
-    world.outbox.stop()
+    world.delivery.stop()
     world.change(0)
     await clock.advance(200)
     expect(world.framesSent()).toBe(0)

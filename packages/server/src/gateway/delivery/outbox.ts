@@ -2,10 +2,10 @@
 // queue of events. A slow reader costs one mark per watched target and one own view, and ends at the truth.
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
-import { grown } from '../../platform/typed-arrays.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { createFlushPhases } from './flush-phases.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
-import { NIL, type WatchEdges } from './watch-edges.ts'
+import type { WatchEdges } from './watch-edges.ts'
 
 /** Changes in one frame; the rest stay marked for the next flush. */
 const CHANGES_PER_FRAME_MAX = 500
@@ -111,8 +111,9 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     }
     if (changes.length === 0) return
     observe(changes.length, now - oldestAt)
-    // Marks are on a stack; in the frame the oldest comes first.
-    const frame = CHANGE_FRAME_START + changes.reverse().join(',') + FRAME_LIST_END
+    // Sorted by user id, which comes first in the JSON. Targets that change together are marked in an order
+    // that goes by rows and queue positions, and hidden users take some of those (S6; small histories show it).
+    const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 

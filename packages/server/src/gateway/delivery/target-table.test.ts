@@ -1,5 +1,5 @@
-// The newest known of each watched user: versions only go up, 0 replaces anything, and a frame always
-// carries what is known now.
+// The newest known state of each target: versions only go up, 0 replaces anything, and a frame always carries
+// what is known now.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createTargetTable } from './target-table.ts'
@@ -24,7 +24,7 @@ describe('the target table', () => {
     expect([targets.version(1), targets.json(1), targets.changedAt(1)]).toEqual([7, json(7), 100])
   })
 
-  test('[W9] version 0 replaces whatever was known, and anything replaces it', () => {
+  test('[W9] version 0 replaces any version, and any version replaces it', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 7, json(7), 100)
     expect(targets.update(1, 0, json(0), 200)).toBe(true)
@@ -33,7 +33,7 @@ describe('the target table', () => {
     expect(targets.update(1, 3, json(3), 400)).toBe(true)
   })
 
-  test('[S6, W9] another version of the same object is no news, and counts all the same', () => {
+  test('[S6, W9] another version of the same object is no change, but later versions are compared with it', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 0, json(0), 100)
     expect(targets.update(1, 7, json(0), 200)).toBe(false)
@@ -42,19 +42,19 @@ describe('the target table', () => {
     expect(targets.update(1, 8, json(8), 300)).toBe(true)
   })
 
-  test('[S5, S6] what is masked is made once a day, and after a change', () => {
+  test('[S5, S6] a masked object is made once a day, and again after a change', () => {
     const DAY_MS = 86_400_000
     let now = 3 * DAY_MS - 1
     let made = 0
     const targets = createTargetTable({ mask: () => `mask ${++made}`, now: () => now })
     targets.update(1, 1, json(1), 0)
-    expect([targets.seen(1, 'status'), targets.seen(1, 'status')]).toEqual(['mask 1', 'mask 1'])
+    expect([targets.jsonFor(1, 'status'), targets.jsonFor(1, 'status')]).toEqual(['mask 1', 'mask 1'])
     now++
-    expect(targets.seen(1, 'status')).toBe('mask 2')
+    expect(targets.jsonFor(1, 'status')).toBe('mask 2')
     now += DAY_MS - 1
-    expect(targets.seen(1, 'status')).toBe('mask 2')
+    expect(targets.jsonFor(1, 'status')).toBe('mask 2')
     targets.update(1, 2, json(2), 0)
-    expect(targets.seen(1, 'status')).toBe('mask 3')
+    expect(targets.jsonFor(1, 'status')).toBe('mask 3')
   })
 
   test('a frame is made once and again only after a change', () => {
@@ -67,7 +67,7 @@ describe('the target table', () => {
     expect(JSON.parse(targets.frame(1))).toEqual({ type: 'presence_change', changes: [{ version: 2 }] })
   })
 
-  test('a forgotten target starts again: its number may belong to somebody else', () => {
+  test('a forgotten target starts again: its number may belong to another user', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 9, json(9), 0)
     targets.frame(1)
@@ -85,9 +85,9 @@ describe('the target table', () => {
         const known = new Map<number, number>()
         for (const [at, { target, version, forgets }] of steps.entries()) {
           const before = known.get(target)
-          const isNews = before === undefined || (version === 0 ? before !== 0 : version > before)
-          expect(targets.update(target, version, json(version), at)).toBe(isNews)
-          if (isNews) known.set(target, version)
+          const isNewer = before === undefined || (version === 0 ? before !== 0 : version > before)
+          expect(targets.update(target, version, json(version), at)).toBe(isNewer)
+          if (isNewer) known.set(target, version)
           expect(targets.version(target)).toBe(known.get(target)!)
           expect(targets.frame(target)).toContain(json(known.get(target)!))
           if (!forgets) continue

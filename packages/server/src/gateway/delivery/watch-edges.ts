@@ -3,10 +3,9 @@
 // (doubly linked, because it leaves from the middle) and the targets of its connection (singly linked). While
 // an edge is marked, it is on its connection's list of changes to send; otherwise the same slot holds the
 // number of the wave that last told it.
-import { grown } from '../../platform/typed-arrays.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { VIEW_LEVELS, type ViewLevel } from '../../presence/privacy/visibility.ts'
 
-export const NIL = -1
 /** Value of the mark slot of an edge that is not marked; below it, the number of the wave that told it. */
 const UNMARKED = -2
 
@@ -23,6 +22,9 @@ export const FOLLOWED = 1 << 5
 /** Why an edge exists; both may hold. */
 export type WatchReason = typeof NAMED | typeof FOLLOWED
 const REASONS = NAMED | FOLLOWED
+/** The viewer hides from others, so the edge must not count where a size of the audience shows. */
+const UNCOUNTED = 1 << 6
+const KEPT = REASONS | UNCOUNTED
 
 /** A place in a target's list of watchers. When its edge leaves the list, it moves on to the next one. */
 export interface Cursor {
@@ -48,6 +50,8 @@ export function createWatchEdges() {
   let used = 0
   let live = 0
   const cursors = new Map<number, Set<Cursor>>()
+  /** By target, how many of its watchers do not count. */
+  const uncounted = new Map<number, number>()
   /** By target, the number of the wave that is under way. */
   const waves = new Map<number, number>()
 
@@ -72,6 +76,7 @@ export function createWatchEdges() {
 
   const waveOf = (ofTarget: number) => (waves.size === 0 ? 0 : (waves.get(ofTarget) ?? 0))
   const isMarked = (edge: number) => mark[edge]! > UNMARKED
+  const watchers = (ofTarget: number) => (ofTarget < sizeOfTarget.length ? sizeOfTarget[ofTarget]! : 0)
   const firstTarget = (ofConnection: number) =>
     ofConnection < headOfConnection.length ? headOfConnection[ofConnection]! : NIL
 
@@ -116,9 +121,18 @@ export function createWatchEdges() {
     mark[before] = mark[edge]!
   }
 
+  function setCounted(edge: number, isCounted: boolean): void {
+    if (((flags[edge]! & UNCOUNTED) === 0) === isCounted) return
+    flags[edge]! ^= UNCOUNTED
+    const left = (uncounted.get(target[edge]!) ?? 0) + (isCounted ? -1 : 1)
+    if (left === 0) uncounted.delete(target[edge]!)
+    else uncounted.set(target[edge]!, left)
+  }
+
   /** Takes an edge off its target's list and returns it to the pool. */
   function retire(edge: number): void {
     if (isMarked(edge)) unlinkMark(edge)
+    setCounted(edge, true)
     unlinkFromTarget(edge)
     // A freed edge has no target: whoever kept its number can tell.
     target[edge] = NIL
@@ -189,7 +203,10 @@ export function createWatchEdges() {
     find,
     degree: (ofConnection: number) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
     count: () => live,
-    watchers: (ofTarget: number) => (ofTarget < sizeOfTarget.length ? sizeOfTarget[ofTarget]! : 0),
+    watchers,
+    /** Watchers that may be known to watch. */
+    countedWatchers: (ofTarget: number) => watchers(ofTarget) - (uncounted.get(ofTarget) ?? 0),
+    setCounted,
     firstWatcher: (ofTarget: number) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),
     nextWatcher: (edge: number) => nextOfTarget[edge]!,
     firstTarget,
@@ -214,7 +231,7 @@ export function createWatchEdges() {
     /** Ends a hold and sets what the viewer may see; true when something is owed from the hold. */
     reveal(edge: number, level: ViewLevel): boolean {
       const wasOwed = (flags[edge]! & OWED) !== 0
-      flags[edge] = (flags[edge]! & REASONS) | VIEW_LEVELS.indexOf(level)
+      flags[edge] = (flags[edge]! & KEPT) | VIEW_LEVELS.indexOf(level)
       return wasOwed
     },
     reasons: (edge: number) => flags[edge]! & REASONS,

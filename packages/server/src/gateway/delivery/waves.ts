@@ -4,9 +4,10 @@
 // change during a wave makes the wave go round once more, as far as it had come, and only watchers that have
 // not heard the newest change are told again.
 import type { Clock } from '../../platform/clock.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { Outbox } from './outbox.ts'
 import { type Plans, planFor } from './plans.ts'
-import { type Cursor, NIL, type WatchEdges } from './watch-edges.ts'
+import type { Cursor, WatchEdges } from './watch-edges.ts'
 
 const TICK_MS = 10
 /** Time that passed while the loop was busy is not made up for in one burst. */

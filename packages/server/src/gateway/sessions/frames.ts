@@ -1,5 +1,6 @@
 // What a client may say, frame by frame. Decoding never throws and a bad frame changes nothing.
 // Heartbeats do not come through here: the socket recognises them by their bytes.
+
 import { type Failure, FRAME_BYTES_MAX, type Ref } from '@greendot/protocol'
 import {
   activity,
@@ -10,10 +11,8 @@ import {
   watchFrame,
 } from '../../input/schemas.ts'
 import type { Actions } from '../../presence/people/actions.ts'
-import type { Delivery } from '../delivery/delivery.ts'
-import { NAMED } from '../delivery/watch-edges.ts'
-import { stateFrames } from '../watching/state-frames.ts'
-import type { Watching } from '../watching/watching.ts'
+import { type Delivery, NAMED } from '../delivery/delivery.ts'
+import { stateFrames, type Watching } from '../watching/watching.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface RawFrame {

@@ -65,8 +65,8 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
       throw error
     })
     if (tracked === null) return { awayAfterMs: policy.awayAfterMs, ownView: null }
-    ownViews.welcomed(row, tracked.revision)
     const view = toOwnPresence(heartbeat.userId, tracked.record, clock.now(), policy)
+    ownViews.welcomed(row, tracked.revision, view.availability === 'invisible')
     return { awayAfterMs: awayAfterMs(row), ownView: JSON.stringify(view) }
   }
 

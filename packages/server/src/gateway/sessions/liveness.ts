@@ -3,8 +3,8 @@
 // the instant it became true, not to the walk, so a late walk delays nothing.
 import { CLOSE, type Failure } from '@greendot/protocol'
 import type { Clock, Timer } from '../../platform/clock.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { Policy } from '../../presence/core/policy.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import { ACTIVITY, type SessionTable } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
 import type { Sockets } from './sockets.ts'

@@ -1,12 +1,15 @@
-// The own view on every open session of a person: each newer one once, none twice, none backwards,
-// and nothing for clients that beat over HTTP.
-import { describe, expect, test } from 'bun:test'
-import type { Availability } from '@greendot/protocol'
+// The own view on the sessions of a user: each session gets every newer view once and none backwards. Sockets
+// are pushed the newest with a flush; sessions over HTTP take it with their next heartbeat.
+import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFakeClock, type FakeClock } from '../../../../../testing/fake-clock.ts'
-import { UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
-import { createOutbox } from '../delivery/outbox.ts'
-import { createTargetTable } from '../delivery/target-table.ts'
+import { createFakeClock } from '../../../../../testing/fake-clock.ts'
+import { OPEN_RULES } from '../../../../../testing/records.ts'
+import { createTally } from '../../platform/tally.ts'
+import { createEvaluator } from '../../presence/privacy/evaluator.ts'
+import { createConnectionNumbers } from '../connection-numbers.ts'
+import { createDelivery } from '../delivery/delivery.ts'
+import { ALL_AT_ONCE } from '../delivery/plans.ts'
+import { createIdentity } from '../identity.ts'
 import { createInterner } from '../interner.ts'
 import { createOwnViews } from './own-views.ts'
 import { createSessionTable, type Opening, type Socket } from './session-table.ts'
@@ -21,241 +24,211 @@ const opening: Opening = {
   tokenExpiresAt: null,
 }
 
-/** The parts around own views as the gateway fits them together, with a record of what was sent. */
-function createWorld(clock: FakeClock) {
+interface Session {
+  row: number
+  userId: string
+  /** Revisions of the own views it got, pushed or taken. */
+  got: number[]
+}
+
+let world: ReturnType<typeof createWorld>
+beforeEach(() => {
+  world = createWorld()
+})
+
+/** Own views with the parts around them. */
+function createWorld() {
+  const clock = createFakeClock(NOW)
   const interner = createInterner()
-  const table = createSessionTable(
-    () => 'g-1',
-    () => 0,
-  )
-  const heard = new Map<string, number[]>()
-  const openness: [string, boolean][] = []
+  const numbers = createConnectionNumbers()
+  const table = createSessionTable(createIdentity())
+  const evaluator = createEvaluator(OPEN_RULES)
+  const tally = createTally()
+  const visible: [string, boolean][] = []
+  const delivery = createDelivery({ evaluator, clock, flushMs: FLUSH_MS, plans: ALL_AT_ONCE, tally })
   const ownViews = createOwnViews({
     table,
     interner,
-    outbox: () => outbox,
-    onOpenness: (user) => openness.push([interner.name(user), ownViews.isOpenlyHere(user)]),
+    delivery,
+    watching: { setVisible: (userId, isVisible) => void visible.push([userId, isVisible]) },
   })
-  const outbox = createOutbox({
-    targets: createTargetTable({ mask: (json) => json, now: () => 0 }),
-    clock,
-    flushMs: FLUSH_MS,
-    send(row, frame) {
-      const { type, presence } = JSON.parse(frame)
-      expect(type).toBe('self')
-      heard.get(table.sessionId(row))!.push(presence.revision)
-      return 'sent'
-    },
-    ownFrame: (row) => ownViews.frameFor(row),
-    onFrame: () => expect.unreachable(),
-  })
+  const { columns } = table
+
   return {
-    heardBy: (row: number) => heard.get(table.sessionId(row))!,
-    open(userId: string, kind: 'socket' | 'http' = 'socket'): number {
+    ownViews,
+    visible,
+    flush: () => clock.advance(2 * FLUSH_MS),
+    open(userId: string, kind: 'socket' | 'http' = 'socket'): Session {
+      const session: Session = { row: numbers.take(), userId, got: [] }
       // Own views only ask whether there is a socket.
       const socket = kind === 'socket' ? ({} as Socket) : null
-      const row = table.add(interner.acquire(userId), { ...opening, userId }, socket, clock.now())
-      heard.set(table.sessionId(row), [])
-      return row
+      table.add(session.row, interner.acquire(userId), { ...opening, userId }, socket, clock.now())
+      const send = (text: string) => {
+        const { type, presence } = JSON.parse(text)
+        expect(type).toBe('self')
+        return session.got.push(presence.revision)
+      }
+      if (socket !== null) delivery.attach(session.row, { send })
+      return session
     },
-    welcome: (row: number, revision: number, isInvisible = false) =>
-      ownViews.welcomed(row, revision, isInvisible),
-    change: (userId: string, revision: number, availability: Availability = 'auto') =>
-      ownViews.receive({ kind: 'self', userId, revision, json: JSON.stringify({ revision, availability }) }),
-    isOpenlyHere: (userId: string) => ownViews.isOpenlyHere(interner.find(userId)),
-    openness,
-    end(row: number): void {
-      const user = table.columns.user[row]!
-      outbox.forget(row)
+    change: (userId: string, revision: number, isInvisible = false) =>
+      ownViews.receive({ kind: 'self', userId, revision, isInvisible, json: JSON.stringify({ revision }) }),
+    /** A heartbeat over HTTP. */
+    take({ row, got }: Session): void {
+      const json = ownViews.take(row)
+      if (json !== null) got.push(JSON.parse(json).revision)
+    },
+    isHttp: ({ row }: Session) => columns.sockets[row] === null,
+    end({ row }: Session): void {
+      const user = columns.user[row]!
+      delivery.detach(row)
       ownViews.ended(row)
       table.remove(row)
       interner.release(user)
+      numbers.giveBack(row)
     },
-    isWaiting: (row: number) => ownViews.frameFor(row) !== null,
   }
 }
 
-describe('own views', () => {
-  test('reach every open session of that person and of nobody else', async () => {
-    const clock = createFakeClock(NOW)
-    const world = createWorld(clock)
-    const [first, second, other] = [world.open('bob'), world.open('bob'), world.open('alice')]
-    for (const row of [first, second, other]) world.welcome(row, 1)
+const welcomed = (session: Session, revision: number, isInvisible = false) =>
+  world.ownViews.welcomed(session.row, revision, isInvisible)
+
+describe('an own view', () => {
+  test('reaches every session of its user and of no other', async () => {
+    const sessions = [world.open('bob'), world.open('bob'), world.open('alice')]
+    for (const session of sessions) welcomed(session, 1)
     world.change('bob', 2)
-    world.change('nobody', 3)
-    await clock.advance(FLUSH_MS)
-    expect([first, second, other].map(world.heardBy)).toEqual([[2], [2], []])
+    world.change('unknown', 3)
+    await world.flush()
+    expect(sessions.map(({ got }) => got)).toEqual([[2], [2], []])
   })
 
-  test('only the newest of a flush is sent', async () => {
-    const clock = createFakeClock(NOW)
-    const world = createWorld(clock)
-    const row = world.open('bob')
-    world.welcome(row, 1)
+  test('[W5] is the newest when several come within a flush', async () => {
+    const session = world.open('bob')
+    welcomed(session, 1)
     for (const revision of [2, 4, 3]) world.change('bob', revision)
-    await clock.advance(FLUSH_MS)
-    expect(world.heardBy(row)).toEqual([4])
+    await world.flush()
+    expect(session.got).toEqual([4])
   })
 
-  test('before the welcome nothing is sent; after it, only what the welcome did not have', async () => {
-    const clock = createFakeClock(NOW)
-    const world = createWorld(clock)
-    const [early, late] = [world.open('bob'), world.open('alice')]
-    world.change('bob', 5)
-    world.change('alice', 5)
-    await clock.advance(FLUSH_MS)
-    expect([early, late].map(world.heardBy)).toEqual([[], []])
-    world.welcome(early, 5)
-    world.welcome(late, 4)
-    await clock.advance(FLUSH_MS)
-    expect([early, late].map(world.heardBy)).toEqual([[], [5]])
+  test('is not sent before the welcome, and after it only if it is newer', async () => {
+    const [same, newer] = [world.open('bob'), world.open('alice')]
+    for (const userId of ['bob', 'alice']) world.change(userId, 5)
+    await world.flush()
+    welcomed(same, 5)
+    welcomed(newer, 4)
+    await world.flush()
+    expect([same.got, newer.got]).toEqual([[], [5]])
   })
 
-  test('a client that beats over HTTP is sent nothing and holds nothing up', async () => {
-    const clock = createFakeClock(NOW)
-    const world = createWorld(clock)
-    const [beating, open] = [world.open('bob', 'http'), world.open('bob')]
-    world.welcome(open, 1)
+  test('waits for the heartbeat of a session over HTTP, while sockets get it at once', async () => {
+    const [http, socket] = [world.open('bob', 'http'), world.open('bob')]
+    for (const session of [http, socket]) welcomed(session, 1)
     world.change('bob', 2)
-    await clock.advance(FLUSH_MS)
-    expect([beating, open].map(world.heardBy)).toEqual([[], [2]])
+    await world.flush()
+    expect([http.got, socket.got]).toEqual([[], [2]])
+    world.change('bob', 3)
+    for (let heartbeat = 0; heartbeat < 2; heartbeat++) world.take(http)
+    await world.flush()
+    expect([http.got, socket.got]).toEqual([[3], [2, 3]])
   })
 
-  test('somebody who gets the row and the number of a person who left hears nothing of theirs', async () => {
-    const clock = createFakeClock(NOW)
-    const world = createWorld(clock)
-    const row = world.open('bob')
-    world.welcome(row, 1)
-    world.change('bob', 9)
-    world.end(row)
-    const next = world.open('alice')
-    expect(next).toBe(row)
-    world.welcome(next, 1)
-    await clock.advance(FLUSH_MS)
-    expect(world.heardBy(next)).toEqual([])
-    expect(world.isWaiting(next)).toBe(false)
+  test('is not sent to the next session with the same row and user number', async () => {
+    for (const kind of ['socket', 'http'] as const) {
+      const session = world.open('bob', kind)
+      welcomed(session, 1)
+      world.change('bob', 9)
+      world.end(session)
+      const next = world.open('alice', kind)
+      expect(next.row).toBe(session.row)
+      welcomed(next, 1)
+      await world.flush()
+      world.take(next)
+      expect(next.got).toEqual([])
+      world.end(next)
+    }
   })
 
-  test('[W5] after any history every welcomed session has the newest view, each once and in order', async () => {
-    const step = fc.record({
-      does: fc.constantFrom('open', 'welcome', 'change', 'replay', 'end', 'wait'),
-      userId: fc.constantFrom('bob', 'alice', '__proto__'),
-      pick: fc.nat(20),
-    })
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
-        const clock = createFakeClock(NOW)
-        const world = createWorld(clock)
-        const newest = new Map<string, number>()
-        const sessions: { row: number; userId: string; openedWith: number; isWelcome: boolean }[] = []
-        let revision = 0
-        const change = (userId: string) => {
-          newest.set(userId, ++revision)
-          world.change(userId, revision)
-        }
-        for (const { does, userId, pick } of steps) {
-          const at = sessions.length === 0 ? 0 : pick % sessions.length
-          const session = sessions[at]
-          if (does === 'open') {
-            // The opening is a change for the sessions that are there, and what the welcome will carry.
-            const row = world.open(userId)
-            change(userId)
-            sessions.push({ row, userId, openedWith: revision, isWelcome: false })
-          } else if (does === 'change') change(userId)
-          else if (does === 'replay') world.change(userId, Math.min(pick, newest.get(userId) ?? 0))
-          else if (does === 'wait') await clock.advance(pick * 5)
-          else if (session === undefined) continue
-          else if (does === 'end') {
-            world.end(session.row)
-            sessions.splice(at, 1)
-          } else if (!session.isWelcome) {
-            session.isWelcome = true
-            world.welcome(session.row, session.openedWith)
-          }
-        }
-        await clock.advance(2 * FLUSH_MS)
-        for (const { row, userId, openedWith, isWelcome } of sessions) {
-          const heard = world.heardBy(row)
-          if (!isWelcome) expect(heard).toEqual([])
-          else {
-            expect(heard).toEqual([...new Set(heard)].sort((a, b) => a - b))
-            expect(heard.every((one) => one > openedWith)).toBe(true)
-            expect(heard.at(-1) ?? openedWith).toBe(newest.get(userId)!)
-          }
-        }
-      }),
-      { numRuns: 200 },
-    )
+  test('[C7] is newer than any before once revisions may begin again', async () => {
+    const [http, socket, unwelcomed] = [world.open('bob', 'http'), world.open('bob'), world.open('bob')]
+    for (const session of [http, socket]) welcomed(session, 900)
+    world.change('bob', 901)
+    await world.flush()
+    world.ownViews.forgetRevisions()
+    world.take(http)
+    expect(http.got).toEqual([])
+    world.change('bob', 3)
+    await world.flush()
+    world.take(http)
+    expect([http.got, socket.got, unwelcomed.got]).toEqual([[3], [901, 3], []])
   })
 })
 
-describe('whether somebody is here openly', () => {
-  test('[S2] is what their welcome or their newest view says, until their last session ends', () => {
-    const world = createWorld(createFakeClock(NOW))
-    const rows = [world.open('bob'), world.open('bob')]
-    world.welcome(rows[0]!, 1, true)
-    expect(world.isOpenlyHere('bob')).toBe(false)
-    world.change('bob', 2)
-    expect(world.isOpenlyHere('bob')).toBe(true)
-    world.welcome(rows[1]!, 3, true)
-    world.end(rows[0]!)
-    expect(world.isOpenlyHere('bob')).toBe(false)
-    world.end(rows[1]!)
-    world.welcome(world.open('bob'), 4)
-    expect(world.isOpenlyHere('bob')).toBe(true)
+test('[W5] after any history every welcomed session has the newest view, each once and in order', async () => {
+  const step = fc.record({
+    does: fc.constantFrom('open', 'open http', 'welcome', 'change', 'replay', 'take', 'end', 'wait'),
+    userId: fc.constantFrom('bob', 'alice', '__proto__'),
+    pick: fc.nat(20),
   })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
+      world = createWorld()
+      const newest = new Map<string, number>()
+      const sessions: { session: Session; openedWith: number; isWelcome: boolean }[] = []
+      let revision = 0
+      const change = (userId: string) => {
+        newest.set(userId, ++revision)
+        world.change(userId, revision)
+      }
+      for (const { does, userId, pick } of steps) {
+        const at = sessions.length === 0 ? 0 : pick % sessions.length
+        const one = sessions[at]
+        if (does === 'open' || does === 'open http') {
+          // The opening is a change for the other sessions, and what the welcome will carry.
+          const session = world.open(userId, does === 'open' ? 'socket' : 'http')
+          change(userId)
+          sessions.push({ session, openedWith: revision, isWelcome: false })
+        } else if (does === 'change') change(userId)
+        else if (does === 'replay') world.change(userId, Math.min(pick, newest.get(userId) ?? 0))
+        else if (does === 'wait') await world.flush()
+        else if (one === undefined) continue
+        else if (does === 'take' && world.isHttp(one.session)) world.take(one.session)
+        else if (does === 'end') {
+          world.end(one.session)
+          sessions.splice(at, 1)
+        } else if (does === 'welcome' && !one.isWelcome) {
+          one.isWelcome = true
+          welcomed(one.session, one.openedWith)
+        }
+      }
+      await world.flush()
+      for (const { session, openedWith, isWelcome } of sessions) {
+        if (world.isHttp(session)) world.take(session)
+        const { got, userId } = session
+        if (!isWelcome) expect(got).toEqual([])
+        else {
+          expect(got).toEqual([...new Set(got)].sort((a, b) => a - b))
+          expect(got.every((revision) => revision > openedWith)).toBe(true)
+          expect(got.at(-1) ?? openedWith).toBe(newest.get(userId)!)
+        }
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
 
-  test('[S2, S6] begins with the welcome, and every change of it is said, and nothing else', () => {
-    const world = createWorld(createFakeClock(NOW))
-    const rows = [world.open('bob'), world.open('bob')]
-    expect(world.isOpenlyHere('bob')).toBe(false)
-    world.welcome(rows[0]!, 1)
-    world.welcome(rows[1]!, 2)
-    world.change('bob', 3)
-    expect(world.openness.splice(0)).toEqual([['bob', true]])
-    world.change('bob', 4, 'invisible')
-    world.change('bob', 5, 'invisible')
-    expect(world.openness.splice(0)).toEqual([['bob', false]])
-    world.change('bob', 6)
-    world.end(rows[0]!)
-    expect(world.openness.splice(0)).toEqual([['bob', true]])
-    // Whoever has not been welcomed may be anything.
-    world.open('bob')
-    world.end(rows[1]!)
-    expect(world.openness).toEqual([['bob', false]])
-  })
-
-  test('[S2] is not undone by a view that was overtaken, told already or not', async () => {
-    const clock = createFakeClock(NOW)
-    const world = createWorld(clock)
-    const row = world.open('bob')
-    world.welcome(row, 1)
-    world.change('bob', 6, 'invisible')
-    world.change('bob', 4)
-    expect(world.isOpenlyHere('bob')).toBe(false)
-    await clock.advance(FLUSH_MS)
-    expect(world.heardBy(row)).toEqual([6])
-    world.change('bob', 5)
-    expect(world.isOpenlyHere('bob')).toBe(false)
-    await clock.advance(FLUSH_MS)
-    expect(world.heardBy(row)).toEqual([6])
-    world.change('bob', 7)
-    expect(world.isOpenlyHere('bob')).toBe(true)
-  })
-
-  test('[S2, C7] is not undone by a welcome that was imagined while the store was away', () => {
-    const world = createWorld(createFakeClock(NOW))
+describe('whether a user is visible', () => {
+  test('[S6] watching is told by welcomes and views, not by older ones, and when the last session ends', () => {
     const [first, second] = [world.open('bob'), world.open('bob')]
-    world.welcome(first, 8, true)
-    world.welcome(second, UNSTORED_REVISION)
-    expect(world.isOpenlyHere('bob')).toBe(false)
-  })
-
-  test('[S2] is not undone by a welcome that is older than a view that waits', () => {
-    const world = createWorld(createFakeClock(NOW))
-    const row = world.open('bob')
-    world.change('bob', 6, 'invisible')
-    world.welcome(row, 5)
-    expect(world.isOpenlyHere('bob')).toBe(false)
+    welcomed(first, 5)
+    world.change('bob', 6, true)
+    welcomed(second, 4)
+    world.end(first)
+    world.end(second)
+    expect(world.visible).toEqual([
+      ['bob', true],
+      ['bob', false],
+      ['bob', false],
+    ])
   })
 })

@@ -1,16 +1,17 @@
 // A user's own view on the user's sessions: every session gets each newer view once. Sockets are pushed the
 // frame; a session over HTTP gets the newest view with its next heartbeat, so that one is kept here.
 import type { SelfMessage } from '../../bus/port.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import { UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import type { Interner } from '../interner.ts'
+import type { Watching } from '../watching/watching.ts'
 import type { SessionTable } from './session-table.ts'
 
 export interface OwnViews {
   receive(message: SelfMessage): void
   /** The welcome of a session carried the own view of this revision. */
-  welcomed(row: number, revision: number): void
+  welcomed(row: number, revision: number, isInvisible: boolean): void
   /** The newest own view for a session over HTTP; null when it has that one. */
   take(row: number): string | null
   /** A session ended. */
@@ -23,12 +24,20 @@ export interface OwnViewsParts {
   table: SessionTable
   interner: Interner
   delivery: Pick<Delivery, 'own'>
+  watching: Pick<Watching, 'setVisible'>
 }
 
-export function createOwnViews({ table, interner, delivery }: OwnViewsParts): OwnViews {
+export function createOwnViews({ table, interner, delivery, watching }: OwnViewsParts): OwnViews {
   const { columns } = table
   /** Views that a session without a socket, or one before its welcome, has yet to get. */
   const views = new Map<number, { revision: number; json: string }>()
+
+  /** Watching is told whether the user is visible, but not by a view older than the sessions have. */
+  function noteVisibility(user: number, revision: number, isInvisible: boolean): void {
+    for (let row = table.firstOfUser(user); row !== NIL; row = columns.nextOfUser[row]!)
+      if (columns.ownRevision[row]! > revision) return
+    watching.setVisible(interner.name(user), !isInvisible)
+  }
 
   /** Tells a session that was welcomed; false when it has to ask for the view. */
   function tell(row: number, revision: number, json: string): boolean {
@@ -50,15 +59,18 @@ export function createOwnViews({ table, interner, delivery }: OwnViewsParts): Ow
   }
 
   return {
-    receive({ userId, revision, json }) {
+    receive({ userId, revision, isInvisible, json }) {
       const user = interner.find(userId)
       if (user === NIL || table.firstOfUser(user) === NIL) return
-      if ((views.get(user)?.revision ?? 0) < revision) tellAll(user, revision, json)
+      if ((views.get(user)?.revision ?? 0) >= revision) return
+      noteVisibility(user, revision, isInvisible)
+      tellAll(user, revision, json)
     },
-    welcomed(row, revision) {
+    welcomed(row, revision, isInvisible) {
       const user = columns.user[row]!
       columns.ownRevision[row] = revision
       const view = views.get(user)
+      if ((view?.revision ?? 0) <= revision) noteVisibility(user, revision, isInvisible)
       if (view !== undefined) tellAll(user, view.revision, view.json)
     },
     take(row) {
@@ -75,7 +87,9 @@ export function createOwnViews({ table, interner, delivery }: OwnViewsParts): Ow
       const user = columns.user[row]!
       columns.ownRevision[row] = 0
       const isLast = table.firstOfUser(user) === row && columns.nextOfUser[row] === NIL
-      if (isLast) views.delete(user)
+      if (!isLast) return
+      views.delete(user)
+      watching.setVisible(interner.name(user), false)
     },
     forgetRevisions() {
       views.clear()

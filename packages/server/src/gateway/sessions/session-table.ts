@@ -4,8 +4,7 @@
 import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { ServerWebSocket } from 'bun'
 import { createScramble } from '../../platform/ids.ts'
-import { grown } from '../../platform/typed-arrays.ts'
-import { NIL } from '../delivery/watch-edges.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
 import type { Identity } from '../identity.ts'
 
 /**

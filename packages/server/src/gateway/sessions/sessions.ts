@@ -4,13 +4,14 @@
 import type { Activity } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { SessionFacts } from '../../presence/core/event.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { toOwnPresence } from '../../presence/core/view.ts'
 import { type Tracked, type Tracker, UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import type { Identity } from '../identity.ts'
 import type { Interner } from '../interner.ts'
 import type { Watching } from '../watching/watching.ts'
@@ -95,6 +96,14 @@ export function createSessions(parts: SessionsParts): Sessions {
     watching.learn(userIdOf(row), record)
   }
 
+  /** The session may have missed its own view, and is in it under its new id. */
+  function tellOwnView(row: number, { record, revision }: Tracked): void {
+    const userId = userIdOf(row)
+    const view = toOwnPresence(userId, record, clock.now(), policy)
+    const isInvisible = view.availability === 'invisible'
+    ownViews.receive({ kind: 'self', userId, revision, isInvisible, json: JSON.stringify(view) })
+  }
+
   return {
     admit(opening, socket) {
       if (rowsOf(opening.userId).length >= sessionsPerUser) return null
@@ -141,7 +150,9 @@ export function createSessions(parts: SessionsParts): Sessions {
         const generation = columns.generation[row]
         announced.push(
           tracker.apply(userIdOf(row), event).then((tracked) => {
-            if (table.isLive(row) && columns.generation[row] === generation) takeSettings(row, tracked)
+            if (!table.isLive(row) || columns.generation[row] !== generation) return
+            takeSettings(row, tracked)
+            tellOwnView(row, tracked)
           }),
         )
       }

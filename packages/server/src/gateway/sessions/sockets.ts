@@ -13,11 +13,11 @@ import {
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Tally } from '../../platform/tally.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracked } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import { decodeFrame, type FrameHandler, type RawFrame } from './frames.ts'
 import type { OwnViews } from './own-views.ts'
 import type { Opening, SessionTable, Socket } from './session-table.ts'
@@ -101,7 +101,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       self: toOwnPresence(opening.userId, tracked.record, now, policy),
     }
     say(socket, welcome)
-    ownViews.welcomed(row, tracked.revision)
+    ownViews.welcomed(row, tracked.revision, welcome.self.availability === 'invisible')
   }
 
   async function answer(row: number, frame: RawFrame, socket: Socket): Promise<void> {

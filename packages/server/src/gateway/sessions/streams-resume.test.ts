@@ -1,5 +1,5 @@
-// The event ids of streams by a clock that stands still: they say what their viewer was told, never more,
-// and whoever comes back with one gets only what changed since.
+// The event ids of streams: an id names the versions that the viewer was told, never more, and a stream that
+// resumes from it gets only what changed since.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { type Reading, readerOf, versionOf } from '../../../../../testing/e2e/stream-format.ts'
 import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
@@ -8,7 +8,7 @@ import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import type { StreamRequest } from './streams.ts'
 
 const ID_EVERY_MS = 5_000
-const LOOK_EVERY_MS = 1_000
+const CHECK_EVERY_MS = 1_000
 
 let world: GatewayWorld
 let clock: GatewayWorld['clock']
@@ -26,21 +26,21 @@ async function read(request: Partial<StreamRequest> = {}, isEager = true): Promi
   return readerOf(opened.body, isEager)
 }
 
-describe('ids that come by themselves', () => {
-  test('[W9] an id alone comes within six seconds of a change, and not without one', async () => {
+describe('an id without an event', () => {
+  test('[W9] comes within six seconds of a change, and not without one', async () => {
     await begin()
     const reading = await read()
     await clock.advance(60_000)
     expect(reading.idsAlone).toEqual([])
     await world.setText('bob', 'one')
     await world.setText('bob', 'two')
-    await clock.advance(ID_EVERY_MS + LOOK_EVERY_MS)
+    await clock.advance(ID_EVERY_MS + CHECK_EVERY_MS)
     expect(reading.idsAlone).toEqual([versionOf(reading, 'bob').toString(36)])
     await clock.advance(60_000)
     expect(reading.idsAlone).toHaveLength(1)
   })
 
-  test('[W9] an id never says what was not told yet', async () => {
+  test('[W9] never names a version that was not told yet', async () => {
     await begin()
     const reading = await read({}, false)
     for (let n = 0; n < 20; n++) {
@@ -53,7 +53,7 @@ describe('ids that come by themselves', () => {
     expect(reading.idsAlone).toEqual([versionOf(reading, 'bob').toString(36)])
   })
 
-  test('[W9] nor while it is in doubt whether it may be told', async () => {
+  test('[W9] nor one that is held while a contact list is looked up', async () => {
     await begin({ defaultVisibility: 'contacts', hiddenAs: 'offline' })
     await world.editContacts('bob', ['alice'])
     await world.setText('bob', 'before')
@@ -63,7 +63,7 @@ describe('ids that come by themselves', () => {
     const openGate = world.closeGate()
     await world.editContacts('bob', ['alice', 'carol'])
     await world.setText('bob', 'after')
-    await clock.advance(ID_EVERY_MS + 2 * LOOK_EVERY_MS)
+    await clock.advance(ID_EVERY_MS + 2 * CHECK_EVERY_MS)
     expect(reading.texts('bob')).toEqual(['before'])
     await reading.cancel()
     openGate()
@@ -72,7 +72,7 @@ describe('ids that come by themselves', () => {
     expect(resumed.texts('bob')).toEqual(['after'])
   })
 
-  test('[W1] however long the doubt, the connection does not look dead', async () => {
+  test('[W1] does not come during a long look-up, but comments do', async () => {
     await begin({ defaultVisibility: 'contacts', hiddenAs: 'offline' })
     await world.editContacts('bob', ['alice'])
     const reading = await read()
@@ -83,8 +83,8 @@ describe('ids that come by themselves', () => {
   })
 })
 
-describe('going on from an id', () => {
-  test('[W9] only what changed since is told, under the same id once it is', async () => {
+describe('a stream that resumes', () => {
+  test('[W9] is told only what changed since, and then has the id of what it was told', async () => {
     await begin()
     const userIds = ['bob', 'carol', 'nobody']
     for (const userId of ['bob', 'carol']) await world.setText(userId, 'one')
@@ -102,7 +102,7 @@ describe('going on from an id', () => {
     ])
   })
 
-  test('[W9] nonsense, or an id of other people, is the same as none', async () => {
+  test('[W9] with an id that is malformed or of other users starts from the beginning', async () => {
     await begin()
     await world.setText('bob', 'one')
     await world.setText('carol', 'one')
@@ -139,7 +139,7 @@ describe('going on from an id', () => {
     }
   })
 
-  test('[W9] people with privacy of their own are always told again', async () => {
+  test('[W9] is told users with privacy settings again', async () => {
     await begin()
     await world.setText('bob', 'one')
     await world.choose('bob', { lastSeenVisibility: 'nobody' })
@@ -150,7 +150,7 @@ describe('going on from an id', () => {
     expect(second.texts('bob')).toEqual(['one'])
   })
 
-  test('[W9, S6] hidden people have version 0 in it, and are told when they show themselves', async () => {
+  test('[W9, S6] has version 0 for hidden users, and is told of them once they are visible', async () => {
     await begin()
     await world.setText('bob', 'one')
     await world.choose('bob', { statusVisibility: 'nobody' })
@@ -158,7 +158,7 @@ describe('going on from an id', () => {
     await clock.advance(0)
     expect(first.lastEventId()).toBe('0')
     await world.setText('bob', 'two')
-    await clock.advance(ID_EVERY_MS + LOOK_EVERY_MS)
+    await clock.advance(ID_EVERY_MS + CHECK_EVERY_MS)
     expect([first.idsAlone, first.frames.length]).toEqual([[], 1])
     await first.cancel()
     const hidden = await read({ lastEventId: '0' })

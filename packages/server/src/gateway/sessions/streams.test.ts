@@ -1,6 +1,6 @@
-// Server-sent events by a clock that stands still: what comes when, limits, readers who do not read, and
-// that whatever ends gives everything back. Only the bytes to a client are missing; those are in
-// testing/e2e/stream*.test.ts, and ids to go on from in streams-resume.test.ts.
+// Server-sent event streams: what they send and when, limits, readers that do not read, and that a stream
+// leaves nothing behind. Bytes to a client are in testing/e2e/stream*.test.ts, resuming in
+// streams-resume.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { presencesIn, type Reading, readerOf, versionOf } from '../../../../../testing/e2e/stream-format.ts'
 import {
@@ -14,7 +14,7 @@ import type { StreamRequest } from './streams.ts'
 const WATCH_LIMIT = 1_200
 const STREAMS_PER_USER = 3
 const KEEP_ALIVE_MS = 15_000
-const LOOK_EVERY_MS = 1_000
+const CHECK_EVERY_MS = 1_000
 
 let world: GatewayWorld
 let clock: GatewayWorld['clock']
@@ -36,16 +36,16 @@ async function read(request: Partial<StreamRequest> = {}, isEager = true): Promi
   return readerOf(opened.body, isEager)
 }
 
-/** Whatever is left of streams. */
+/** Streams, watched users, edges and interned users. */
 const remains = () => [
   world.streams.count(),
-  world.watches.targets(),
-  world.outbox.index.edges(),
+  world.watching.targetCount(),
+  world.delivery.edges.count(),
   world.interner.size(),
 ]
 
-describe('what comes', () => {
-  test('[W1] how soon to come back, then the snapshot with its id, then changes without', async () => {
+describe('a stream', () => {
+  test('[W1] sends the retry time, then the snapshot with its id, then changes without', async () => {
     await world.setText('bob', 'hello')
     const reading = await read({ userIds: ['nobody', 'bob'] })
     await clock.advance(0)
@@ -59,7 +59,7 @@ describe('what comes', () => {
     expect(reading.lastEventId()).toBe(id)
   })
 
-  test('[W1] a long snapshot comes in several frames, and only whoever has the last may go on', async () => {
+  test('[W1] sends a long snapshot in several frames, and the id with the last', async () => {
     const userIds = Array.from({ length: WATCH_LIMIT }, (_, n) => `user-${n}`)
     const { frames } = await read({ userIds })
     await clock.advance(0)
@@ -67,24 +67,24 @@ describe('what comes', () => {
     expect(frames.flatMap(({ frame }) => presencesIn(frame)).map(({ user_id }) => user_id)).toEqual(userIds)
   })
 
-  test('[W1] something comes every fifteen seconds, unless something came anyway', async () => {
+  test('[W1] sends a comment after fifteen seconds without a frame', async () => {
     const reading = await read()
     await clock.advance(KEEP_ALIVE_MS - 1)
     expect(reading.comments()).toBe(0)
-    await clock.advance(2 * LOOK_EVERY_MS)
+    await clock.advance(2 * CHECK_EVERY_MS)
     expect(reading.comments()).toBe(1)
     for (let n = 0; n < 20; n++) {
       await world.setText('bob', `text ${n}`)
       await clock.advance(4_000)
     }
     expect(reading.comments()).toBe(1)
-    await clock.advance(4 * (KEEP_ALIVE_MS + LOOK_EVERY_MS))
+    await clock.advance(4 * (KEEP_ALIVE_MS + CHECK_EVERY_MS))
     expect(reading.comments()).toBe(1 + 4)
   })
 })
 
-describe('a reader who does not read', () => {
-  test('[W6] holds back a handful of frames, whatever happens, and ends at the truth', async () => {
+describe('a reader that does not read', () => {
+  test('[W6] keeps a handful of frames waiting, and ends at the newest of every target', async () => {
     const userIds = Array.from({ length: 20 }, (_, n) => `user-${n}`)
     const slow = await read({ userIds }, false)
     const reading = await read({ userId: 'quick', userIds })
@@ -93,16 +93,16 @@ describe('a reader who does not read', () => {
       await clock.advance(FLUSH_MS)
     }
     expect(reading.texts('user-7').at(-1)).toBe('59')
-    expect(world.outbox.blocked()).toBe(1)
+    expect(world.delivery.blocked()).toBe(1)
     slow.start()
     await clock.advance(2 * FLUSH_MS)
     for (const userId of userIds) expect(slow.texts(userId).at(-1)).toBe('59')
-    // The snapshot, what fitted the queue, and the newest of everything.
+    // The snapshot, what fitted the queue, and the newest of every target.
     expect(slow.frames.length).toBeLessThanOrEqual(6)
-    expect(world.outbox.blocked()).toBe(0)
+    expect(world.delivery.blocked()).toBe(0)
   })
 
-  test('[W6] gets no comments that would only pile up', async () => {
+  test('[W6] gets no comments that would pile up', async () => {
     const slow = await read({}, false)
     await clock.advance(100 * KEEP_ALIVE_MS)
     slow.start()
@@ -112,13 +112,13 @@ describe('a reader who does not read', () => {
 })
 
 describe('limits and ends', () => {
-  test('[W1] more people than the limit are refused, and nothing is left of it', async () => {
+  test('[W1] more users than the limit are refused, and nothing is left behind', async () => {
     const userIds = Array.from({ length: WATCH_LIMIT + 1 }, (_, n) => `user-${n}`)
     expect(await open({ userIds })).toMatchObject({ ok: false, failure: { code: 'watch_limit' } })
     expect(remains()).toEqual([0, 0, 0, 0])
   })
 
-  test('[W1] so many streams a person, counted from the moment they are asked for, freed however they end', async () => {
+  test('[W1] the streams of a user are limited, counted from the moment they are asked for until they end', async () => {
     const openings = await openMany(STREAMS_PER_USER + 2)
     expect(openings.filter(({ ok }) => ok)).toHaveLength(STREAMS_PER_USER)
     expect(openings.at(-1)).toMatchObject({ ok: false, failure: { code: 'rate_limited' } })
@@ -131,7 +131,7 @@ describe('limits and ends', () => {
     expect(world.streams.count()).toBe(2)
   })
 
-  test('[W1, C7] an opening that fails leaves nothing behind, and takes no place', async () => {
+  test('[W1, C7] a stream that fails to open leaves nothing behind and does not count', async () => {
     world.faults.isStoreAway = world.faults.isArchiveAway = true
     for (let n = 0; n < STREAMS_PER_USER + 1; n++)
       await expect(open({})).rejects.toThrow('the archive does not answer')
@@ -140,7 +140,7 @@ describe('limits and ends', () => {
     expect((await open({})).ok).toBe(true)
   })
 
-  test('[W1, C7] nor does one that fails halfway, with the viewer known already', async () => {
+  test('[W1, C7] nor does one that fails after its viewer was read', async () => {
     const first = await read({ userIds: ['carol'] })
     world.faults.isStoreAway = world.faults.isArchiveAway = true
     await expect(open({ userIds: ['bob'] })).rejects.toThrow('the archive does not answer')
@@ -148,9 +148,9 @@ describe('limits and ends', () => {
     expect(remains()).toEqual([0, 0, 0, 0])
   })
 
-  test('[W1] whoever goes away leaves nothing behind, and the next one in their place hears nothing of theirs', async () => {
+  test('[W1] a cancelled stream leaves nothing behind, and the next one with its number gets none of its changes', async () => {
     const gone = await read({ userIds: ['bob', 'carol'] })
-    await world.setText('bob', 'for the one who left')
+    await world.setText('bob', 'for the cancelled stream')
     await gone.cancel()
     expect(remains()).toEqual([0, 0, 0, 0])
     const next = await read({ userId: 'dave', userIds: ['erin'] })
@@ -165,12 +165,22 @@ describe('limits and ends', () => {
     const other = await read({ userId: 'carol' })
     await clock.advance(9_999)
     expect(reading.hasEnded()).toBe(false)
-    await clock.advance(LOOK_EVERY_MS)
+    await clock.advance(CHECK_EVERY_MS)
     expect([reading.hasEnded(), other.hasEnded()]).toEqual([true, false])
     expect(world.streams.count()).toBe(1)
   })
 
-  test('[X6] the streams of one person end, or those of all', async () => {
+  test('[W1, X6] a stream that is ended while it opens is refused and leaves nothing behind', async () => {
+    const openGate = world.closeGate()
+    const opening = world.streams.open(ASKED)
+    await clock.advance(0)
+    world.streams.end('alice')
+    openGate()
+    expect(await world.done(opening)).toMatchObject({ ok: false, failure: { code: 'unavailable' } })
+    expect(remains()).toEqual([0, 0, 0, 0])
+  })
+
+  test('[X6] the streams of one user end, or those of all', async () => {
     const [alice, again, carol] = [
       await read(),
       await read(),
@@ -186,7 +196,7 @@ describe('limits and ends', () => {
     expect(remains()).toEqual([0, 0, 0, 0])
   })
 
-  test('[W1, S6] one timer serves all streams, whoever opened the first, and ends with them', async () => {
+  test('[W1] one timer serves all streams, and stops with them', async () => {
     expect(clock.timerCount()).toBe(1)
     const reading = await read()
     expect(clock.timerCount()).toBe(1)

@@ -1,13 +1,12 @@
 // Watching without a WebSocket: server-sent events with the frames a socket gets. A stream is a connection
 // with a number, edges and a sink, but it is no session: it makes its user neither online nor away. Its event
 // ids are the versions its viewer was shown, in the order of the ids asked for, so any gateway can resume it.
+
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
-import type { Delivery } from '../delivery/delivery.ts'
-import { NAMED } from '../delivery/watch-edges.ts'
-import { stateFrames } from '../watching/state-frames.ts'
-import type { Watching } from '../watching/watching.ts'
+import { type Delivery, NAMED } from '../delivery/delivery.ts'
+import { stateFrames, type Watching } from '../watching/watching.ts'
 
 const CHECK_EVERY_MS = 1_000
 /** Ids are long, so not every event has one: changes after the last id are sent again on resuming. */

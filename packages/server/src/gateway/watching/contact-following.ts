@@ -1,6 +1,7 @@
 // Connections that watch their user's contact list. When the list is edited it is read again: users that are
 // new on it are watched, users that left it are not watched any more. The client is told version 0 of
 // those, because from then on nothing more will come.
+
 import type { Failure } from '@greendot/protocol'
 import type { Archive } from '../../archive/port.ts'
 import { chunksOf } from '../../platform/chunks.ts'
@@ -8,9 +9,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import { unknownPresence } from '../../presence/core/view.ts'
-import type { Delivery } from '../delivery/delivery.ts'
-import { CHANGE_FRAME_START, FRAME_LIST_END } from '../delivery/target-table.ts'
-import { FOLLOWED } from '../delivery/watch-edges.ts'
+import { CHANGE_FRAME_START, type Delivery, FOLLOWED, FRAME_LIST_END } from '../delivery/delivery.ts'
 import { stateFrames, watchLimitFailure } from './state-frames.ts'
 import type { Viewers } from './viewers.ts'
 import type { Watches } from './watches.ts'

@@ -2,13 +2,14 @@
 // when privacy settings or a contact list change. While a contact list is looked up, the edge is held and its
 // viewer is told nothing; after that the viewer is told once, and only if what they see is different.
 import type { Clock } from '../../platform/clock.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import type { VisibilityInputs } from '../../presence/core/privacy.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import type { Interner } from '../interner.ts'
 import type { Decision, LevelDecisions } from './level-decisions.ts'
 import type { Viewers } from './viewers.ts'
 import type { InputTable } from './visibility-inputs.ts'
+import type { WatcherExposure } from './watcher-exposure.ts'
 
 /** When the archive does not answer, how often it is asked again. */
 const ASK_AGAIN_MS = 1_000
@@ -29,6 +30,7 @@ export interface LevelReviewsParts {
   inputs: InputTable
   decisions: LevelDecisions
   viewers: Viewers
+  exposure: WatcherExposure
   delivery: Delivery
   clock: Clock
 }
@@ -42,7 +44,7 @@ interface Waiting {
 }
 
 export function createLevelReviews(parts: LevelReviewsParts): LevelReviews {
-  const { interner, inputs, decisions, viewers, delivery, clock } = parts
+  const { interner, inputs, decisions, viewers, exposure, delivery, clock } = parts
   const { edges } = delivery
   let guessed: Waiting[] = []
 
@@ -123,6 +125,7 @@ export function createLevelReviews(parts: LevelReviewsParts): LevelReviews {
   }
 
   function reviewUser(user: number): void {
+    exposure.review(user)
     reviewWatchersOf(user)
     reviewReciprocal(user)
   }
@@ -135,6 +138,7 @@ export function createLevelReviews(parts: LevelReviewsParts): LevelReviews {
       if (inputs.replace(user, found)) reviewUser(user)
     },
     place(edge, decision) {
+      exposure.place(edge)
       if (decisions.isOutdated(decision, viewerOf(edge), edges.targetOf(edge))) {
         // The snapshot must not show what may be hidden by now; the review tells what is missing.
         delivery.place(edge, 'nothing')

@@ -1,7 +1,6 @@
 // Which user is behind each connection that may watch, and the connections of each user. Sessions and
 // streams say so when they open and close, so that watching needs no look-up in their tables.
-import { grown } from '../../platform/typed-arrays.ts'
-import { NIL } from '../delivery/watch-edges.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
 import type { Interner } from '../interner.ts'
 
 export interface Viewers {

@@ -1,5 +1,5 @@
-// What a gateway knows of people's privacy: messages come late, twice and in any order, and the newest of
-// each part is kept.
+// What a gateway knows of the privacy of users: messages come late, twice and in any order, and the newest
+// of each part is kept.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -8,7 +8,7 @@ import {
   type PrivacySetting,
   UNRESTRICTED,
 } from '../../presence/core/privacy.ts'
-import { createDiscretions } from './visibility-inputs.ts'
+import { createInputTable } from './visibility-inputs.ts'
 
 const chosen = (setAt: number, change: Partial<Privacy> = {}): PrivacySetting => ({
   ...NO_PRIVACY_CHOSEN,
@@ -17,84 +17,84 @@ const chosen = (setAt: number, change: Partial<Privacy> = {}): PrivacySetting =>
 })
 const BOB = 3
 
-describe('discretions', () => {
-  test('[S6] somebody nobody heard of is unguarded, the very same value for all', () => {
-    const discretions = createDiscretions()
-    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
-    expect(discretions.learn(BOB, { privacy: null, contactsAt: 0 })).toBe(false)
-    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
+describe('the input table', () => {
+  test('[S6] a user without settings is unrestricted, the very same value for all', () => {
+    const inputs = createInputTable()
+    expect(inputs.of(BOB)).toBe(UNRESTRICTED)
+    expect(inputs.learn(BOB, { privacy: null, contactsAt: 0 })).toBe(false)
+    expect(inputs.of(BOB)).toBe(UNRESTRICTED)
   })
 
-  test('[S6] learning takes what is newer of each part, and says whether there was any', () => {
-    const discretions = createDiscretions()
+  test('[S6] learning takes what is newer of each part, and returns whether anything was', () => {
+    const inputs = createInputTable()
     const first = chosen(10, { statusVisibility: 'nobody' })
-    expect(discretions.learn(BOB, { privacy: first, contactsAt: 5 })).toBe(true)
-    expect(discretions.learn(BOB, { privacy: first, contactsAt: 5 })).toBe(false)
+    expect(inputs.learn(BOB, { privacy: first, contactsAt: 5 })).toBe(true)
+    expect(inputs.learn(BOB, { privacy: first, contactsAt: 5 })).toBe(false)
     // Older privacy with a newer list, then the other way round.
-    expect(discretions.learn(BOB, { privacy: chosen(9), contactsAt: 7 })).toBe(true)
-    expect(discretions.of(BOB)).toEqual({ privacy: first, contactsAt: 7 })
+    expect(inputs.learn(BOB, { privacy: chosen(9), contactsAt: 7 })).toBe(true)
+    expect(inputs.of(BOB)).toEqual({ privacy: first, contactsAt: 7 })
     const second = chosen(11, { deny: ['eve'] })
-    expect(discretions.learn(BOB, { privacy: second, contactsAt: 6 })).toBe(true)
-    expect(discretions.of(BOB)).toEqual({ privacy: second, contactsAt: 7 })
+    expect(inputs.learn(BOB, { privacy: second, contactsAt: 6 })).toBe(true)
+    expect(inputs.of(BOB)).toEqual({ privacy: second, contactsAt: 7 })
   })
 
   test('[S6] a message from before any choice takes nothing back', () => {
-    const discretions = createDiscretions()
+    const inputs = createInputTable()
     const privacy = chosen(10, { statusVisibility: 'nobody' })
-    discretions.learn(BOB, { privacy, contactsAt: 5 })
-    expect(discretions.learn(BOB, UNRESTRICTED)).toBe(false)
-    expect(discretions.of(BOB)).toEqual({ privacy, contactsAt: 5 })
+    inputs.learn(BOB, { privacy, contactsAt: 5 })
+    expect(inputs.learn(BOB, UNRESTRICTED)).toBe(false)
+    expect(inputs.of(BOB)).toEqual({ privacy, contactsAt: 5 })
   })
 
-  test('[S6] what is known stays one value as long as nothing changes: decisions are compared by it', () => {
-    const discretions = createDiscretions()
-    discretions.learn(BOB, { privacy: chosen(10), contactsAt: 5 })
-    const known = discretions.of(BOB)
-    discretions.learn(BOB, { privacy: chosen(10), contactsAt: 4 })
-    discretions.replace(BOB, { privacy: chosen(10), contactsAt: 5 })
-    expect(discretions.of(BOB)).toBe(known)
+  test('[S6] the value stays the same object while nothing changes: decisions are compared by it', () => {
+    const inputs = createInputTable()
+    inputs.learn(BOB, { privacy: chosen(10), contactsAt: 5 })
+    const known = inputs.of(BOB)
+    inputs.learn(BOB, { privacy: chosen(10), contactsAt: 4 })
+    inputs.replace(BOB, { privacy: chosen(10), contactsAt: 5 })
+    expect(inputs.of(BOB)).toBe(known)
   })
 
-  test('[S6] replacing takes it as it is, older too, and unguarded leaves nothing behind', () => {
-    const discretions = createDiscretions()
-    discretions.learn(BOB, { privacy: chosen(10), contactsAt: 5 })
+  test('[S6] replacing takes the inputs as they are, older too, and unrestricted ones leave no entry', () => {
+    const inputs = createInputTable()
+    inputs.learn(BOB, { privacy: chosen(10), contactsAt: 5 })
     const older = { privacy: chosen(3), contactsAt: 2 }
-    expect(discretions.replace(BOB, older)).toBe(true)
-    expect(discretions.of(BOB)).toEqual(older)
-    expect(discretions.replace(BOB, { privacy: null, contactsAt: 0 })).toBe(true)
-    expect(discretions.replace(BOB, UNRESTRICTED)).toBe(false)
-    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
+    expect(inputs.replace(BOB, older)).toBe(true)
+    expect(inputs.of(BOB)).toEqual(older)
+    expect(inputs.replace(BOB, { privacy: null, contactsAt: 0 })).toBe(true)
+    expect(inputs.replace(BOB, UNRESTRICTED)).toBe(false)
+    expect(inputs.of(BOB)).toBe(UNRESTRICTED)
   })
 
   test('[S6] forgetting concerns one user only', () => {
-    const discretions = createDiscretions()
-    for (const user of [BOB, BOB + 1]) discretions.learn(user, { privacy: chosen(10), contactsAt: 0 })
-    discretions.forget(BOB)
-    expect(discretions.of(BOB)).toBe(UNRESTRICTED)
-    expect(discretions.of(BOB + 1).privacy?.setAt).toBe(10)
-    // Whoever gets the number next begins with nothing, also with what is older.
-    expect(discretions.learn(BOB, { privacy: chosen(1), contactsAt: 0 })).toBe(true)
+    const inputs = createInputTable()
+    for (const user of [BOB, BOB + 1]) inputs.learn(user, { privacy: chosen(10), contactsAt: 0 })
+    inputs.forget(BOB)
+    expect(inputs.of(BOB)).toBe(UNRESTRICTED)
+    expect(inputs.of(BOB + 1).privacy?.setAt).toBe(10)
+    // The next user with the number begins with nothing, so older inputs are new.
+    expect(inputs.learn(BOB, { privacy: chosen(1), contactsAt: 0 })).toBe(true)
   })
 
-  test('[S6, P20] after any messages in any order it is the newest of each part', () => {
+  test('[S6, P20] after any messages in any order the newest of each part is known', () => {
     const message = fc.record({ setAt: fc.nat(5), contactsAt: fc.nat(5) })
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 12 }), (messages) => {
-        const discretions = createDiscretions()
+        const inputs = createInputTable()
         for (const { setAt, contactsAt } of messages) {
-          const before = discretions.of(BOB)
-          const isNews = discretions.learn(BOB, { privacy: setAt === 0 ? null : chosen(setAt), contactsAt })
-          expect(discretions.of(BOB) !== before).toBe(isNews)
+          const before = inputs.of(BOB)
+          const isNewer = inputs.learn(BOB, { privacy: setAt === 0 ? null : chosen(setAt), contactsAt })
+          expect(inputs.of(BOB) !== before).toBe(isNewer)
         }
         const newest = (pick: (message: { setAt: number; contactsAt: number }) => number) =>
           Math.max(...messages.map(pick))
-        expect(discretions.of(BOB).privacy?.setAt ?? 0).toBe(newest(({ setAt }) => setAt))
-        expect(discretions.of(BOB).contactsAt).toBe(newest(({ contactsAt }) => contactsAt))
+        expect(inputs.of(BOB).privacy?.setAt ?? 0).toBe(newest(({ setAt }) => setAt))
+        expect(inputs.of(BOB).contactsAt).toBe(newest(({ contactsAt }) => contactsAt))
       }),
     )
   })
 
-  test('[S6, P20] of two choices of one instant it is the one that the record keeps', () => {
+  test('[S6, P20] of two choices of one instant the one that the record keeps is known', () => {
     // Two servers may date two choices alike; the record then orders them by value, and messages of
     // both are on their way here.
     const [kept, lost] = [
@@ -105,9 +105,9 @@ describe('discretions', () => {
       [kept, lost],
       [lost, kept],
     ]) {
-      const discretions = createDiscretions()
-      for (const privacy of order) discretions.learn(BOB, { privacy, contactsAt: 0 })
-      expect(discretions.of(BOB).privacy).toEqual(kept)
+      const inputs = createInputTable()
+      for (const privacy of order) inputs.learn(BOB, { privacy, contactsAt: 0 })
+      expect(inputs.of(BOB).privacy).toEqual(kept)
     }
   })
 })

@@ -1,12 +1,17 @@
 // Watching without a gap: interest is registered first, the present state is read after, and only then, in
 // one turn, the edges are added and the snapshot is made from the newest state known here. A change that
 // arrives in between is already in that state; one that arrives later finds the edges.
+
 import type { Failure } from '@greendot/protocol'
-import { grown } from '../../platform/typed-arrays.ts'
-import type { Delivery } from '../delivery/delivery.ts'
-import { unpushed } from '../delivery/plans.ts'
-import { isNothingKnown } from '../delivery/target-table.ts'
-import { FOLLOWED, NAMED, NIL, type WatchReason } from '../delivery/watch-edges.ts'
+import { grown, NIL } from '../../platform/typed-arrays.ts'
+import {
+  type Delivery,
+  FOLLOWED,
+  isNothingKnown,
+  NAMED,
+  unpushed,
+  type WatchReason,
+} from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
 import type { LevelDecisions } from './level-decisions.ts'
 import type { LevelReviews } from './level-reviews.ts'

@@ -5,6 +5,7 @@ import type { Archive } from '../../archive/port.ts'
 import type { ChangeMessage, ErasedMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import { type PrivacyRules, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
 import { unknownPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
@@ -13,7 +14,6 @@ import type { Relations } from '../../presence/privacy/relations.ts'
 import type { Reader } from '../../presence/reading/reader.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { NIL } from '../delivery/watch-edges.ts'
 import type { Doubts } from '../doubts.ts'
 import type { Identity } from '../identity.ts'
 import type { Interner } from '../interner.ts'
@@ -22,9 +22,12 @@ import { createLevelDecisions } from './level-decisions.ts'
 import { createLevelReviews } from './level-reviews.ts'
 import { createTargetReading } from './target-reading.ts'
 import { createViewers } from './viewers.ts'
-import type { InputTable } from './visibility-inputs.ts'
+import { createInputTable } from './visibility-inputs.ts'
 import { createWatchedTargets } from './watched-targets.ts'
+import { createWatcherExposure } from './watcher-exposure.ts'
 import { createWatches, type Watches } from './watches.ts'
+
+export { stateFrames } from './state-frames.ts'
 
 export interface Watching
   extends Pick<Watches, 'limitFailure' | 'watch' | 'unwatch' | 'versionsSeen' | 'isSettled'> {
@@ -35,6 +38,8 @@ export interface Watching
   followContacts(connection: number, isOpen: () => boolean): Promise<Failure | null>
   /** Who may see this user, by the user's own record. */
   learn(userId: string, inputs: VisibilityInputs): void
+  /** Whether the user has a session here and is not invisible. */
+  setVisible(userId: string, isVisible: boolean): void
   /** A user without a session watches: keeps what decides about the user up to date until `release`. */
   retain(userId: string): Promise<number>
   release(user: number): void
@@ -52,7 +57,6 @@ export interface Watching
 
 export interface WatchingParts {
   interner: Interner
-  inputs: InputTable
   delivery: Delivery
   identity: Identity
   doubts: Doubts
@@ -70,12 +74,15 @@ export interface WatchingParts {
 
 export function createWatching(parts: WatchingParts): Watching {
   const { interner, delivery, relations, rules } = parts
+  const inputs = createInputTable()
+  interner.onFree(inputs.forget)
   const viewers = createViewers(interner)
-  const decisions = createLevelDecisions(parts)
-  const reviews = createLevelReviews({ ...parts, viewers, decisions })
+  const decisions = createLevelDecisions({ ...parts, inputs })
+  const exposure = createWatcherExposure({ ...parts, inputs, viewers })
+  const reviews = createLevelReviews({ ...parts, inputs, viewers, exposure, decisions })
   const watched = createWatchedTargets(parts)
-  const reading = createTargetReading({ ...parts, reviews, watched })
-  const watches = createWatches({ ...parts, viewers, decisions, reviews, watched, reading })
+  const reading = createTargetReading({ ...parts, inputs, reviews, watched })
+  const watches = createWatches({ ...parts, inputs, viewers, decisions, reviews, watched, reading })
   const following = createContactFollowing({ ...parts, viewers, watches })
 
   function learn(user: number, heard: VisibilityInputs): void {
@@ -99,6 +106,10 @@ export function createWatching(parts: WatchingParts): Watching {
     learn(userId, heard) {
       const user = interner.find(userId)
       if (user !== NIL) learn(user, heard)
+    },
+    setVisible(userId, isVisible) {
+      const user = interner.find(userId)
+      if (user !== NIL) exposure.setVisible(user, isVisible)
     },
     async retain(userId) {
       const user = watched.retain(userId)

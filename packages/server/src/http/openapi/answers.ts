@@ -1,5 +1,5 @@
-// What the routes answer, as schemas. They describe and are tested against real answers; nothing is
-// checked by them while serving. The compiler holds each against the type that is answered.
+// The answers of the routes, as schemas. They describe, and tests check real answers against them; the server
+// does not check them. The compiler checks each against the type that is answered.
 import {
   AUDIENCES,
   type CustomStatus,
@@ -16,7 +16,7 @@ import {
 } from '@greendot/protocol'
 import { z } from 'zod'
 import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
-import type { ProcessNotice } from '../../ops/process-directory.ts'
+import type { ProcessSummary } from '../../ops/process-directory.ts'
 import { json } from '../route.ts'
 
 const AVAILABILITIES = ['auto', 'away', 'busy', 'invisible'] as const
@@ -42,13 +42,15 @@ export const customStatus = z
 
 export const presenceFields = {
   user_id: userId,
-  status: status.nullable().meta({ description: 'Null only where the server hides people so' }),
+  status: status
+    .nullable()
+    .meta({ description: 'Null only for hidden users, where the server is configured so' }),
   last_seen: instant.nullable().meta({
     description: 'The latest instant the user is known to have been active; null if never or hidden',
   }),
   last_seen_bucket: z
     .exactOptional(z.enum(LAST_SEEN_BUCKETS).nullable())
-    .meta({ description: 'Instead of last_seen, for people who show it only approximately' }),
+    .meta({ description: 'Instead of last_seen, for users who show it only approximately' }),
   custom_status: customStatus.nullable(),
   devices: z.array(platform).meta({ description: 'Platforms that are live now, most recently active first' }),
   version: count.meta({
@@ -60,13 +62,11 @@ export const presenceFields = {
 const queriedPresence = z
   .object({
     ...presenceFields,
-    source: z
-      .enum(['live', 'db'])
-      .meta({ description: 'live for people who are here, db for everybody else' }),
+    source: z.enum(['live', 'db']).meta({ description: 'live for users who are here, db for all others' }),
   })
   .meta({
     id: 'Presence',
-    description: 'A person as others see them',
+    description: 'A user as others see them',
     examples: [
       {
         user_id: 'alice',
@@ -93,13 +93,13 @@ const ownSession = z
 export const ownPresenceSchema = z
   .object({
     ...presenceFields,
-    availability: z.enum(AVAILABILITIES).meta({ description: 'What the person chose; auto for nothing' }),
+    availability: z.enum(AVAILABILITIES).meta({ description: 'What the user set; auto for nothing' }),
     availability_expires_at: instant.nullable(),
     sessions: z.array(ownSession),
   })
   .meta({
     id: 'OwnPresence',
-    description: 'A person as they see themselves',
+    description: 'A user as they see themselves',
   }) satisfies z.ZodType<OwnPresence>
 
 export const problemDocument = z
@@ -110,12 +110,12 @@ export const problemDocument = z
     code: z
       .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
       .meta({ description: 'Decide by this one; codes are added, never renamed' }),
-    detail: z.string().meta({ description: 'For people: what to mend' }),
+    detail: z.string().meta({ description: 'What to correct, for humans' }),
   })
   .meta({ id: 'Problem', description: 'Why a request was refused (RFC 9457)' }) satisfies z.ZodType<Problem>
 
 export const degraded = {
-  'Greendot-Degraded': 'true when the hot store is away and this is what the database knows',
+  'Greendot-Degraded': 'true when the hot store is down and the answer comes from the database',
 }
 
 export const presences = json(
@@ -123,7 +123,7 @@ export const presences = json(
   'One object for each id, in the order asked',
   degraded,
 )
-export const onePresence = json(queriedPresence, 'The person', degraded)
+export const onePresence = json(queriedPresence, 'The user', degraded)
 export const statuses = json(
   z.record(z.string(), presenceFields.status).meta({ examples: [{ alice: 'online', bob: 'away' }] }),
   'From id to status',
@@ -132,33 +132,33 @@ export const statuses = json(
 export const ownPresence = json(ownPresenceSchema, 'The own view, after the change')
 
 export const settingsFields = {
-  status_visibility: audience.meta({ description: 'Who may see anything at all' }),
-  last_seen_visibility: audience.meta({ description: 'Who of those may see the last seen too' }),
-  reciprocal: z.boolean().meta({ description: 'Only people who show themselves in return' }),
+  status_visibility: audience.meta({ description: 'Audience of the status; all others see nothing' }),
+  last_seen_visibility: audience.meta({ description: 'Audience, within that, of the last seen' }),
+  reciprocal: z.boolean().meta({ description: 'Visible only to users who are visible in return' }),
   last_seen_precision: z.enum(LAST_SEEN_PRECISIONS),
-  allow: z.array(userId).meta({ description: 'People who may see everything, whatever the audience' }),
+  allow: z.array(userId).meta({ description: 'Users who may see everything, whatever the audience' }),
   deny: z.array(userId).meta({
     description:
-      'People who may see nothing; wins over everything else. With anybody in it, the public page shows nothing',
+      'Users who may see nothing; wins over everything else. If it is not empty, public presence shows nothing',
   }),
-  away_after_ms: count.meta({ description: 'Inactivity after which the person is away' }),
+  away_after_ms: count.meta({ description: 'Inactivity after which the user is away' }),
 }
 
 export const settingsSchema = z.object(settingsFields).meta({
   id: 'Settings',
-  description: "With the server's defaults where the person chose nothing",
+  description: "With the server's defaults where the user set nothing",
 }) satisfies z.ZodType<Settings>
 export const settings = json(settingsSchema, 'The settings')
 
 export const idArray = z.array(userId)
 export const contactList = json(
   z.object({ user_ids: idArray }).meta({ id: 'ContactList' }),
-  'Everybody on the list, in the order of their ids',
+  'All users on the list, ordered by id',
 )
 
 export const publicPresence = json(
   z.object(presenceFields).meta({ id: 'PublicPresence' }),
-  'The person as anybody sees them',
+  'The user as anyone sees them',
   { ETag: 'changes with the answer', 'Cache-Control': 'public, max-age=30' },
 )
 
@@ -167,7 +167,7 @@ export const heartbeatTimes = json(
     user_id: userId,
     heartbeat_interval_ms: count.meta({ description: 'Send the next one within this time' }),
     heartbeat_ttl_ms: count.meta({ description: 'Silence after which the session is lost' }),
-    away_after_ms: count.meta({ description: 'Inactivity after which this person is away' }),
+    away_after_ms: count.meta({ description: 'Inactivity after which this user is away' }),
     server_time: instant,
     self: z
       .exactOptional(ownPresenceSchema)
@@ -190,14 +190,14 @@ const readiness = z
   })
   .meta({ id: 'Readiness' })
 export const ready = json(readiness, 'It can take connections, perhaps with a part missing')
-export const notReady = json(readiness, 'Send nobody here now')
+export const notReady = json(readiness, 'It must not get traffic now')
 
 const perCounter = z
   .record(z.string(), z.number())
   .meta({ description: 'connections_opened, frames_in, changes and so on' })
 const percentile = z.number().nullable()
 
-const processNotice = z
+const processSummary = z
   .object({
     name: z.string(),
     roles: z.array(z.string()),
@@ -214,7 +214,7 @@ const processNotice = z
     resident_bytes: count,
     uptime_ms: count,
   })
-  .meta({ id: 'Process' }) satisfies z.ZodType<Omit<ProcessNotice, 'roles'>>
+  .meta({ id: 'Process' }) satisfies z.ZodType<Omit<ProcessSummary, 'roles'>>
 
 export const history = json(
   z.object({
@@ -239,14 +239,14 @@ export const stats = json(
       users: z
         .record(status, count)
         .nullable()
-        .meta({ description: 'Hot users by shown status; null while the store is away' }),
+        .meta({ description: 'Users in the hot store by shown status; null while the store is down' }),
       connections: count,
       streams: count,
       watches: count,
       watched_users: count,
       slow_readers: count,
       gateways: z.array(z.object({ gateway_id: z.string(), connections: count, watches: count })),
-      processes: z.array(processNotice).meta({ description: 'Every process of the deployment' }),
+      processes: z.array(processSummary).meta({ description: 'Every process of the deployment' }),
       rates_per_second: perCounter,
       totals: perCounter,
       propagation_ms: z

@@ -1,4 +1,4 @@
-// What an explanation looks like, as a schema; see answers.ts.
+// The answer of /api/v1/explain, as a schema; see answers.ts.
 import { PLATFORMS, STATUSES } from '@greendot/protocol'
 import { z } from 'zod'
 import { activity } from '../../input/schemas.ts'

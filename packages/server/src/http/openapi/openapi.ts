@@ -1,6 +1,6 @@
-// From the declarations of routes to an OpenAPI 3.1 document. A pure function: what the guard checks by
-// is what is described, so a route cannot be served and left out, or described as something else. A
-// declaration that contradicts itself stops the start.
+// From the declarations of routes to an OpenAPI 3.1 document. A pure function. The guard checks by the same
+// declarations, so a route cannot be served and left out, or described differently. A contradictory
+// declaration stops the start.
 import type { z } from 'zod'
 import type { AnswerShape, Method, Route, Routes, Shape, Who } from '../route.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
@@ -43,11 +43,11 @@ const SECURITY_SCHEMES = {
 
 const DESCRIPTION = `Who is here, right now, on which devices.
 
-Fields you do not know may be added at any time; ignore them, as the server ignores yours. Instants are Unix
-milliseconds. Whatever is refused is refused as a whole and answered with a problem document: decide by its
+Fields may be added at any time: ignore fields you do not know, as the server ignores yours. Instants are
+Unix milliseconds. A refused request changes nothing and is answered with a problem document: decide by its
 \`code\`. Every GET answers HEAD as well, and a method that a path does not have gets 405 with \`Allow\`.
 
-To be told about changes instead of asking, open the WebSocket at \`/api/v1/ws?token=…\`.`
+To receive changes instead of polling, open the WebSocket at \`/api/v1/ws?token=…\`.`
 
 export type OpenApiDocument = Record<string, unknown>
 
@@ -100,7 +100,7 @@ function operation(path: string, method: Method, route: Route, schemas: Schemas,
   }
 }
 
-/** `GET /api/v1/presence/:user_id` as `getPresenceByUserId`: names for whoever generates a client. */
+/** `GET /api/v1/presence/:user_id` as `getPresenceByUserId`, for generated clients. */
 function operationIdOf(path: string, method: Method): string {
   const words = path
     .replace(/^\/api\/v1/, '')
@@ -124,7 +124,7 @@ function parametersIn(place: 'path' | 'query', shape: Shape, schemas: Schemas): 
       required: place === 'path' || !schema.safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
       schema: rest,
-      // a,b and not a&b: one parameter, however many there are.
+      // One parameter with commas, not one per item.
       ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
     }
   })

@@ -1,4 +1,4 @@
-// What the export of a person looks like, as a schema; see answers.ts.
+// The export of a user, as a schema; see answers.ts.
 import { AUDIENCES, LAST_SEEN_PRECISIONS } from '@greendot/protocol'
 import { z } from 'zod'
 import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
@@ -8,7 +8,7 @@ import { idArray, instant, ownPresenceSchema, presenceFields, settingsSchema } f
 
 const expiring = {
   expires_at: instant.nullable(),
-  set_at: instant.meta({ description: 'When it was chosen' }),
+  set_at: instant.meta({ description: 'When it was set' }),
 }
 const audience = z
   .enum(AUDIENCES)
@@ -31,13 +31,15 @@ const kept = z
   .object({
     shown: z
       .object(presenceFields)
-      .meta({ description: 'What others are shown who may see everything; differs while invisible' }),
+      .meta({ description: 'What viewers see who may see everything; differs while invisible' }),
     shown_since: instant.nullable().meta({ description: 'Since when the status is the one shown' }),
-    last_seen: instant.nullable().meta({ description: 'The true one, also while invisible' }),
-    sessions: z.array(session).meta({ description: 'Also those that ended a moment ago and still count' }),
+    last_seen: instant.nullable().meta({ description: 'The real one, also while invisible' }),
+    sessions: z
+      .array(session)
+      .meta({ description: 'Includes sessions that ended a moment ago and still count' }),
     ended_sessions: z
       .array(z.object({ session_id: z.string(), ended_at: instant }))
-      .meta({ description: 'Those that are remembered for two minutes, by their names only' }),
+      .meta({ description: 'Sessions remembered for two minutes, by id only' }),
     availability: z.object({ status: z.enum(['auto', 'away', 'busy', 'invisible']), ...expiring }).nullable(),
     custom_status: z
       .object({ text: z.string().nullable(), emoji: z.string().nullable(), ...expiring })
@@ -57,7 +59,7 @@ const kept = z
   })
   .meta({
     id: 'KeptData',
-    description: 'What the rest is made of, as it is kept; null for what was never chosen',
+    description: 'The stored data behind the rest; null for what was never set',
   }) satisfies z.ZodType<Kept>
 
 export const personData = json(
@@ -68,9 +70,9 @@ export const personData = json(
       presence: ownPresenceSchema,
       settings: settingsSchema,
       kept,
-      contacts: idArray.meta({ description: 'Whom they have on their list' }),
-      contact_of: idArray.meta({ description: 'Who has them on theirs' }),
+      contacts: idArray.meta({ description: 'Users on the list of this user' }),
+      contact_of: idArray.meta({ description: 'Users who have this user on their list' }),
     })
     .meta({ id: 'PersonData' }),
-  'All there is',
+  'All data of the user',
 )

@@ -1,14 +1,14 @@
-// The refusals of a route in the OpenAPI document: the codes it declares and those the guard says for
-// it, by status. What most routes share is written once, under components.
+// The refusals of a route in the OpenAPI document, by status: the codes it declares and those of the guard.
+// Responses that most routes share are written once, under components.
 import { ERRORS, type ErrorCode } from '@greendot/protocol'
 import type { Route } from '../route.ts'
 import { problemDocument } from './answers.ts'
 import type { Schemas } from './schemas.ts'
 
 export interface Refusals {
-  /** These answers, and beside them every refusal of the route. */
+  /** The answers together with every refusal of the route. */
   beside(answers: Record<string, object>, route: Route): Record<string, object>
-  /** Those that several routes refer to. */
+  /** Responses that routes refer to. */
   shared(): Record<string, object>
 }
 
@@ -22,7 +22,7 @@ const SHARED: Record<string, readonly ErrorCode[]> = {
   Unavailable: ['unavailable'],
 }
 
-/** Said by the parser before we see the request, so that it is no problem document. */
+/** Sent by the parser, so it is not a problem document. */
 const HEADERS_TOO_LARGE = { description: 'The URL and the headers have more than 64 KB together. No body' }
 
 const HEADERS: Partial<Record<number, Record<string, string>>> = {
@@ -80,14 +80,14 @@ export function createRefusals(schemas: Schemas): Refusals {
 function codesByStatus(route: Route): Map<string, ErrorCode[]> {
   const said = new Set(route.refusals)
   for (const code of saidByGuard(route)) said.add(code)
-  // In the order of the registry, so that the same codes are the same response.
+  // In the order of the registry, so that equal sets of codes share one response.
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => said.has(code))
   return Map.groupBy(codes, (code) => `${ERRORS[code].status}`)
 }
 
 function saidByGuard(route: Route): ErrorCode[] {
   return [
-    // Of a token for others, and in dev mode of a page from elsewhere.
+    // For a token of the wrong kind, and in dev mode for a page of another origin.
     'forbidden',
     'internal',
     ...(route.for === 'anyone' ? [] : (['unauthorized', 'token_expired', 'unavailable'] as const)),

@@ -1,5 +1,5 @@
-// Texts served as they are: compressed once, with a tag by which browsers and caches find out whether
-// what they keep is still good. Only GET and HEAD mean anything here.
+// Static texts, compressed once, with an ETag so that browsers and caches can revalidate. Only GET and HEAD
+// are allowed.
 import { refuse } from '../reply.ts'
 
 const NOT_WRITABLE = { code: 'method_not_allowed', message: 'only GET here' } as const
@@ -14,7 +14,7 @@ export function createAsset(text: string, headers: Record<string, string>): Serv
 
   return (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(NOT_WRITABLE, { allow: 'GET' })
-    // Caches may send several, and a star stands for any.
+    // Caches may send several tags, or a star for any.
     const kept = request.headers.get('if-none-match')?.split(',') ?? []
     if (kept.some((tag) => tag.trim() === etag || tag.trim() === '*'))
       return new Response(null, { status: 304, headers: shared })

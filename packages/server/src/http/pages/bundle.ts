@@ -1,6 +1,6 @@
-// Makes the page out of its sources. The compiler runs this as a macro (page-embedded.mts), and there Bun
-// cannot bundle by itself: the bundler would wait for the macro and the macro for the bundler. Hence
-// another process. Everything it returns is text, because the result becomes part of the program.
+// Builds the page from its sources. The compiler runs this as a macro (embedded.mts). Bun cannot bundle
+// inside a macro, because the bundler and the macro would wait for each other, so another process builds.
+// The result is text only, because it becomes part of the program.
 import { resolve } from 'node:path'
 
 export interface PageSources {

@@ -1,6 +1,5 @@
-// The pages at `/` and `/docs` and the client for browsers, carried inside the program so that a single
-// file serves them too. A page runs exactly the script and the styles that are written inside it, and
-// nothing here ever comes from elsewhere.
+// The pages at `/` and `/docs` and the browser client, embedded in the program so that a single file serves
+// them. A page runs only its own inline script and styles, and loads nothing from other hosts.
 import { createHash } from 'node:crypto'
 import docs from '../../../../dashboard/docs.html' with { type: 'text' }
 import { createAsset, type Serve } from './asset.ts'
@@ -10,24 +9,24 @@ const PATHS = ['/', '/client.js', '/client-worker.js'] as const
 type Path = (typeof PATHS)[number]
 export type Pages = Record<string, (request: Request) => Promise<Response>>
 
-const NOTHING_FROM_ELSEWHERE = [
+const NO_OTHER_ORIGIN = [
   "default-src 'none'",
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ]
-/** The workers are the client's: the one it is given, and the one it makes to keep time. */
+/** Both workers belong to the client: the shared worker, and the timer worker it creates. */
 const PAGE_NEEDS = ["connect-src 'self'", "worker-src 'self' blob:"]
 const DOCS_NEEDS = ["connect-src 'self'"]
 
-/** Anybody's page may import the client, also one that is isolated from other origins. */
+/** Any page may import the client, also a cross-origin isolated one. */
 const FOR_ANY_ORIGIN = {
   'content-type': 'text/javascript; charset=utf-8',
   'cache-control': 'public, max-age=300',
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
-  // A worker goes by its own policy, not by that of the page that starts it.
+  // A worker has its own policy, not the policy of the page that starts it.
   'content-security-policy': "default-src 'none'; connect-src 'self'",
 }
 
@@ -38,7 +37,7 @@ function hashOf(html: string, tag: 'script' | 'style'): string {
 
 function headersOf(html: string, needs: readonly string[]): Record<string, string> {
   const policy = [
-    ...NOTHING_FROM_ELSEWHERE,
+    ...NO_OTHER_ORIGIN,
     `script-src ${hashOf(html, 'script')}`,
     `style-src ${hashOf(html, 'style')}`,
     ...needs,
@@ -53,9 +52,9 @@ function headersOf(html: string, needs: readonly string[]): Record<string, strin
   }
 }
 
-/** One document: what it needs is inside, so that no part of it can be of another version. */
+/** One document with everything inside, so that all parts have the same version. */
 function assemble({ html, script, style }: PageSources, dev: boolean): string {
-  // Functions, because in a replacement that is a text every $ has a meaning.
+  // Functions, because a replacement string interprets $.
   return html
     .replace('data-mode=""', `data-mode="${dev ? 'dev' : 'secured'}"`)
     .replace('<style></style>', () => `<style>${style}</style>`)
@@ -72,7 +71,7 @@ async function makeAssets(dev: boolean): Promise<Record<Path, Serve>> {
   }
 }
 
-/** Made when somebody first asks: most processes of a deployment are never asked. */
+/** Built on the first request: most processes of a deployment never serve the page. */
 export function createPages({ dev }: { dev: boolean }): Pages {
   let assets: Promise<Record<Path, Serve>> | null = null
   const serve = (path: Path) => async (request: Request) => {

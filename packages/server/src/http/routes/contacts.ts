@@ -1,5 +1,5 @@
-// The contact graph, which the app's backend keeps: whose list has whom on it. Lists may be long, so
-// they are answered as the database wrote them.
+// Contact lists, which the backend of the app manages. Lists may be long, so the JSON of an answer is written
+// by the database.
 
 import { contactsBody } from '../../input/person-schemas.ts'
 import { userId } from '../../input/schemas.ts'
@@ -14,7 +14,7 @@ export function contactRoutes({ contacts }: { contacts: Contacts }): Routes {
       for: 'server',
       summary,
       description:
-        'Connections that follow the list, and people who show themselves to contacts only, go by it at once.',
+        'Takes effect at once, for connections that follow the list and for users who are visible to contacts only.',
       params: { user_id: userId },
       body: contactsBody,
       answers: { 204: nothing('Done, and durable') },
@@ -30,7 +30,8 @@ export function contactRoutes({ contacts }: { contacts: Contacts }): Routes {
       GET: route({
         for: 'server',
         summary: 'Read a contact list',
-        description: 'Directed: whom this user has on the list, not who has this user on theirs.',
+        description:
+          'Directed: the users on the list of this user, not the users who have this user on theirs.',
         params: { user_id: userId },
         answers: { 200: contactList },
         refusals: ['invalid_id'],

@@ -1,4 +1,4 @@
-// The description of all this: as an OpenAPI document, and as a page that shows it and tries it out.
+// The description of the API, as an OpenAPI document and as a page that displays it and sends requests.
 import { z } from 'zod'
 import { docsPage } from '../pages/page.ts'
 import { replyJson } from '../reply.ts'
@@ -6,7 +6,7 @@ import { json, type Routes, route, text } from '../route.ts'
 
 const CACHED = { 'cache-control': 'public, max-age=60' }
 
-/** Later, because it describes these routes too. */
+/** A function, because the document describes these routes too. */
 export function docsRoutes(document: () => string): Routes {
   return {
     '/openapi.json': {
@@ -23,7 +23,7 @@ export function docsRoutes(document: () => string): Routes {
       GET: route({
         for: 'anyone',
         summary: 'This document as a page',
-        answers: { 200: text('text/html', 'Reads the document, and tries routes out') },
+        answers: { 200: text('text/html', 'Displays the document and sends requests') },
         run: () => docsPage(),
       }),
     },

@@ -1,4 +1,4 @@
-// Why does somebody see somebody as they do (S7): for operators, and for whoever answers their users.
+// Explains why a viewer sees a user as they do (S7), for operators and support.
 
 import { explainedUserId, viewerId } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -10,11 +10,11 @@ import { explanation } from '../openapi/explain-answer.ts'
 import { DEGRADED, replyJson } from '../reply.ts'
 import { type Routes, route } from '../route.ts'
 
-const GUESSED = 'Contact lists cannot be read right now, so nobody counts as a contact until they can.'
+const GUESSED = 'Contact lists cannot be read now, so no user counts as a contact until they can.'
 
 const FROM_THE_DATABASE =
-  'The hot store does not answer, so this is what the database knows: sessions and delays are not in it, and ' +
-  'whoever was here when it was last written is taken to be online.'
+  'The hot store does not answer, so this is what the database knows: it has no sessions and no delays, and ' +
+  'a user who was here at the last write counts as online.'
 
 export interface ExplainRoutesParts {
   viewerReader: ViewerReader
@@ -30,8 +30,8 @@ export function explainRoutes({ viewerReader, policy, rules, clock }: ExplainRou
         for: 'server',
         summary: 'Why does a viewer see a user as they do',
         description:
-          'Device votes, what the user chose, the privacy rule that decided, running delays and the next ' +
-          'deadline, in sentences and as data. Without viewer_id it explains the truth.',
+          'Device votes, the availability that was set, the privacy rule that decided, pending delays and the ' +
+          'next deadline, in sentences and as data. Without viewer_id it explains the unfiltered state.',
         query: { user_id: explainedUserId, viewer_id: viewerId },
         answers: { 200: explanation },
         refusals: ['bad_request', 'invalid_id'],

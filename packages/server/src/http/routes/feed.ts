@@ -1,4 +1,4 @@
-// What an operator watches: the live feed of changes, as server-sent events.
+// The live feed of changes for operators, as server-sent events.
 import type { BunRequest } from 'bun'
 import type { Feed } from '../../ops/feed.ts'
 import { refuse } from '../reply.ts'
@@ -19,14 +19,13 @@ export function feedRoutes({ feed, keepOpen }: FeedRoutesParts): Routes {
         takesTokenInUrl: true,
         summary: 'Changes as they happen',
         description:
-          'The truth, as server-sent events: changes decided by the process that answers, at most 20 a ' +
-          'second, and then how many were left out. For eyes; programs watch people.',
+          'Unfiltered changes as server-sent events: those decided by the process that answers, at most 20 a ' +
+          'second, then the number that was left out. For display; programs watch users instead.',
         answers: { 200: text(EVENT_STREAM, 'Changes, until the connection is closed') },
         refusals: ['overloaded'],
         run({ request }) {
           const body = feed.open()
-          if (body === null)
-            return refuse({ code: 'overloaded', message: 'too many look at the feed already' })
+          if (body === null) return refuse({ code: 'overloaded', message: 'too many feeds are open' })
           keepOpen(request)
           return new Response(body, {
             headers: { 'content-type': EVENT_STREAM, 'cache-control': 'no-store' },

@@ -1,4 +1,4 @@
-// For whoever runs the server: is it alive, is it ready, what does it count.
+// Routes for operators: liveness, readiness, metrics and statistics.
 import type { Archive } from '../../archive/port.ts'
 import type { Stats } from '../../ops/stats.ts'
 import type { PresenceStore } from '../../store/port.ts'
@@ -12,17 +12,17 @@ import {
 import { reply, replyJson } from '../reply.ts'
 import { type Routes, route, text } from '../route.ts'
 
-/** Asking for somebody, whoever, goes all the way to the store. */
+/** Loading any user reaches the store. */
 const PROBE_ID = 'readyz'
 
 export interface OpsRoutesParts {
   stats: Stats
   store: PresenceStore
   archive: Archive
-  /** Whether the gateway, if there is one, is where it should be. */
+  /** Whether the gateway, if there is one, has its lease and its subscription. */
   isHealthy(): boolean
   isDraining(): boolean
-  /** Counts give people away, so that as a rule they are for server keys. */
+  /** Counts can reveal users, so by default they need a server key. */
   areMetricsOpen: boolean
   version: string
 }
@@ -56,7 +56,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
           ])
           const gateway = isHealthy() ? 'ok' : 'healing'
           const accepting = isDraining() ? 'draining' : 'ok'
-          // Without one of the two, people are still served; taking this process out would end that.
+          // With one of the two, users are still served; removing this process would end that.
           const isReady = accepting === 'ok' && (hot === 'ok' || cold === 'ok')
           const isWhole = hot === 'ok' && cold === 'ok' && gateway === 'ok'
           const status = !isReady ? 'not_ready' : isWhole ? 'ready' : 'degraded'
@@ -70,7 +70,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
     '/metrics': {
       GET: route({
         for: areMetricsOpen ? 'anyone' : 'server',
-        summary: 'Numbers for Prometheus',
+        summary: 'Metrics for Prometheus',
         answers: { 200: text('text/plain', 'The text format of Prometheus') },
         run: async () => replyJson(await stats.prometheus(), 200, { 'content-type': stats.prometheusType }),
       }),
@@ -78,8 +78,8 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
     '/api/v1/stats': {
       GET: route({
         for: 'server',
-        summary: 'Numbers for people',
-        description: 'People by status, connections, watches, rates, and how long changes take to arrive.',
+        summary: 'Statistics',
+        description: 'Users by status, connections, watches, rates, and how long changes take to arrive.',
         answers: { 200: statsAnswer },
         run: async () => reply(await stats.read()),
       }),
@@ -87,7 +87,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
     '/api/v1/stats/history': {
       GET: route({
         for: 'server',
-        summary: 'The last hour in numbers',
+        summary: 'Statistics of the last hour',
         description: 'A sample every ten seconds, oldest first, since the process that answers was started.',
         answers: { 200: historyAnswer },
         run: () => reply({ samples: stats.history() }),

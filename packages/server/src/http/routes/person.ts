@@ -1,4 +1,4 @@
-// The data of a person, for the backend to hand out or to have forgotten.
+// Export and erasure of the data of a user.
 
 import { userId } from '../../input/schemas.ts'
 import type { Eraser } from '../../presence/people/eraser.ts'
@@ -17,10 +17,9 @@ export function personRoutes({ exportPerson, eraser }: PersonRoutesParts): Route
     '/api/v1/users/:user_id/export': {
       GET: route({
         for: 'server',
-        summary: 'Export everything about a person',
+        summary: 'Export all data of a user',
         description:
-          'Somebody nobody has heard of has an export too, with nothing in it. While a part of what is kept ' +
-          'cannot be read, there is none: 503.',
+          'An unknown user has an empty export. While a part of the data cannot be read, the answer is 503.',
         params: { user_id: userId },
         answers: { 200: personData },
         refusals: ['invalid_id'],
@@ -30,10 +29,10 @@ export function personRoutes({ exportPerson, eraser }: PersonRoutesParts): Route
     '/api/v1/users/:user_id': {
       DELETE: route({
         for: 'server',
-        summary: 'Erase everything about a person',
+        summary: 'Erase all data of a user',
         description:
-          'Their connections are closed, and from then on they look like somebody who never came. Stop ' +
-          'issuing tokens for them first: whoever connects again begins anew.',
+          'Their connections are closed, and from then on they look like an unknown user. Stop issuing tokens ' +
+          'for them first: a user who connects again starts from nothing.',
         params: { user_id: userId },
         answers: { 204: nothing('Nothing is left') },
         refusals: ['invalid_id'],

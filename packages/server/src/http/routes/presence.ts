@@ -1,4 +1,4 @@
-// Reading presence over HTTP: one, many, or only the status of many.
+// Reads presence over HTTP: one user, many users, or only the status of many.
 import type { QueriedPresence } from '@greendot/protocol'
 import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../../input/schemas.ts'
 import type { ReadAs, ViewerReader } from '../../presence/reading/viewer-reader.ts'
@@ -7,7 +7,6 @@ import { onePresence, presences, statuses } from '../openapi/answers.ts'
 import { DEGRADED, refuse, replyJson } from '../reply.ts'
 import { type Routes, route } from '../route.ts'
 
-/** Who asks, and what may be said in the query of every reading. */
 interface Asking {
   caller: Caller
   query: { viewer_id: string | undefined }
@@ -16,7 +15,6 @@ interface Asking {
 type Shaped = (found: QueriedPresence[]) => unknown
 
 export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader }): Routes {
-  /** Answers with the people asked for, one after the other. */
   async function answerList(asking: Asking, userIds: readonly string[]): Promise<Response> {
     const as = readAsOf(asking)
     if (!as.ok) return refuse(as.failure)
@@ -24,7 +22,6 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
     return replyJson(json, 200, isDegraded ? DEGRADED : {})
   }
 
-  /** Answers with the people asked for, in the shape `shape` gives them. */
   async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
     const as = readAsOf(asking)
     if (!as.ok) return refuse(as.failure)
@@ -40,8 +37,8 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
       GET: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Presence of many people',
-        description: 'A URL has room for about 64 KB; longer lists go to the query below.',
+        summary: 'Presence of many users',
+        description: 'Lists that do not fit into a URL of 64 KB go to the query below.',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: presences },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
@@ -52,7 +49,7 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
       POST: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Presence of many people, by body',
+        summary: 'Presence of many users, by body',
         query: { viewer_id: viewerId },
         body: queryBody,
         answers: { 200: presences },
@@ -64,10 +61,10 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
       GET: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Presence of one person',
+        summary: 'Presence of one user',
         description:
-          'As others see them, even when you ask for yourself. Somebody who is called like a route beside this ' +
-          'one (query, status, availability, settings) is read by the query above.',
+          'As others see the user, even when you ask for yourself. A user whose id is the name of a route beside ' +
+          'this one (query, status, availability, settings) is read by the query above.',
         params: { user_id: userId },
         query: { viewer_id: viewerId },
         answers: { 200: onePresence },
@@ -79,7 +76,7 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
       GET: route({
         for: 'caller',
         isPoll: true,
-        summary: 'Only the status of many people',
+        summary: 'Only the status of many users',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: statuses },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
@@ -89,11 +86,11 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
   }
 }
 
-/** From a backend nobody is hidden, unless it looks through the as of a user. */
+/** A backend sees every user, unless it asks on behalf of a viewer. */
 function readAsOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<ReadAs> {
   if (caller.kind === 'server')
     return { ok: true, value: viewerId === undefined ? { kind: 'app' } : { kind: 'user', userId: viewerId } }
   if (viewerId === undefined) return { ok: true, value: { kind: 'user', userId: caller.userId } }
-  const message = 'viewer_id is for server keys; a user sees with their own as'
+  const message = 'viewer_id is for server keys; a user token has its own viewer'
   return { ok: false, failure: { code: 'forbidden', message } }
 }

@@ -1,5 +1,5 @@
-// Presence for anybody, as profile pages show it, made to be kept by a CDN: the answer depends on
-// nothing but the person, and only on what they show to everyone.
+// Public presence, for profile pages, made for CDNs: the answer depends on the user only, and contains only
+// what they show to everyone.
 
 import { userId } from '../../input/schemas.ts'
 import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
@@ -10,7 +10,7 @@ import { nothing, type Routes, route } from '../route.ts'
 
 const CACHEABLE = {
   'cache-control': 'public, max-age=30',
-  // For every origin: whoever asked first must not decide for whom the cache keeps it.
+  // For every origin: a cache must not keep the answer for the first origin only.
   'access-control-allow-origin': '*',
   'access-control-expose-headers': CORS_HEADERS_READ,
 }
@@ -20,13 +20,13 @@ export function publicRoutes({ viewerReader }: { viewerReader: ViewerReader }): 
     '/api/v1/public/presence/:user_id': {
       GET: route({
         for: 'anyone',
-        summary: 'Presence of one person, for anybody',
+        summary: 'Public presence of one user',
         description:
-          'Only of people who show their status to everyone; all others look like somebody who never came. So ' +
-          'does whoever denies anybody or is reciprocal: without a name you might be the one. ' +
+          'Only for users who show their status to everyone; all others look like an unknown user. So do users ' +
+          'with a deny list or reciprocity, because an anonymous viewer could be one they exclude. ' +
           'Cacheable for 30 s; send the ETag back in If-None-Match.',
         params: { user_id: userId },
-        answers: { 200: publicPresence, 304: nothing('Still the same') },
+        answers: { 200: publicPresence, 304: nothing('Unchanged') },
         refusals: ['invalid_id', 'unavailable'],
         async run({ params, request }) {
           const { found } = await viewerReader.read({ kind: 'anyone' }, [params.user_id])
@@ -41,7 +41,7 @@ export function publicRoutes({ viewerReader }: { viewerReader: ViewerReader }): 
   }
 }
 
-/** Caches may send several, and mark them as weak. */
+/** Caches may send several tags, and mark them as weak. */
 function namesTag(header: string | null, etag: string): boolean {
   if (header === null) return false
   return header.split(',').some((tag) => {

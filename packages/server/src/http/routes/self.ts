@@ -1,5 +1,5 @@
-// What people say about themselves by HTTP, and what the app says for them: each route exists twice,
-// for the user of the token and for a backend that names the user.
+// What users set about themselves over HTTP, and what the app sets for them. Each route exists twice: for the
+// user of the token, and for a backend that names the user.
 import type { z } from 'zod'
 import { settingsBody } from '../../input/person-schemas.ts'
 import { availabilityBody, customStatusBody, userId } from '../../input/schemas.ts'
@@ -25,13 +25,12 @@ export interface SelfRoutesParts {
 type Declared = Pick<RouteSpec<'user', never, never, never>, 'description' | 'answers' | 'refusals'>
 
 interface Twofold<Body extends z.ZodType> extends Declared {
-  /** What it does to "…": your, or their. */
+  /** `whose` is "your" or "their". */
   summary: (whose: string) => string
   body?: Body
   run(userId: string, body: z.output<Body>): Promise<Response>
 }
 
-/** The same for the user of the token and for a user that a backend names. */
 function twofold<Body extends z.ZodType = z.ZodUndefined>(spec: Twofold<Body>): { own: Route; named: Route } {
   const { summary, run, ...shared } = spec
   const own = route({
@@ -75,7 +74,7 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
   const setAvailability = twofold({
     summary: (whose) => `Set ${whose} availability by hand`,
     description:
-      'away, busy or invisible stand until they expire or are taken back; online returns to automatic.',
+      'away, busy and invisible last until they expire or are replaced; online returns to automatic.',
     body: availabilityBody,
     answers: { 200: ownPresence },
     refusals: ['invalid_status', 'invalid_expiry'],
@@ -92,8 +91,8 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
   const changeSettings = twofold({
     summary: (whose) => `Change ${whose} settings`,
     description:
-      'Merges: what is not named stays as it is. It takes effect on open connections at once; whoever may ' +
-      'not see the person any more sees one change to offline.',
+      'Merges: fields that are not sent stay unchanged. It takes effect on open connections at once; a viewer ' +
+      'who may no longer see the user gets one change to offline.',
     body: settingsBody,
     answers: { 200: settings },
     refusals: ['invalid_id', 'too_many_ids'],

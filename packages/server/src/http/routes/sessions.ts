@@ -1,5 +1,5 @@
 // Heartbeats and goodbyes over HTTP, for clients without a WebSocket.
-import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/http-sessions.ts'
+import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/connections.ts'
 import { heartbeatBody, leaveBody } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
@@ -32,7 +32,7 @@ export function sessionRoutes({ httpSessions, policy, clock }: SessionRoutesPart
         for: 'user',
         summary: 'Heartbeat over HTTP',
         description:
-          'Being here without a WebSocket. The first one of a device connects it; without another one within the time to live it is gone.',
+          'Presence without a WebSocket. The first heartbeat of a device connects it; silence past the time to live ends the session.',
         body: heartbeatBody,
         answers: { 200: heartbeatTimes },
         refusals: ['invalid_id', 'rate_limited'],
@@ -50,7 +50,7 @@ export function sessionRoutes({ httpSessions, policy, clock }: SessionRoutesPart
         summary: 'Say goodbye',
         description: 'Ends every session of the device at once, WebSockets included.',
         body: leaveBody,
-        answers: { 204: nothing('The device is gone') },
+        answers: { 204: nothing('The device has left') },
         refusals: ['invalid_id'],
         async run({ body: { device_id: deviceId }, caller: { userId } }) {
           await httpSessions.leave(userId, deviceId)

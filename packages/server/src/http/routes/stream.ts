@@ -1,9 +1,10 @@
-// Watching by server-sent events, for where WebSockets cannot be had: the same frames, one a message. A
-// browser whose stream is refused never comes back by itself, so whatever could not be resumed later is not
-// opened in the first place, and opening again and again is held to a limit that reconnecting does not meet.
+// Watches users by server-sent events, for clients that cannot use WebSockets: the same frames, one per
+// message. A browser whose stream is refused never reconnects by itself, so a stream that could not be
+// resumed is refused from the beginning, and the limit on opening streams is one that reconnecting does not
+// reach.
 import { type Failure, IDS_PER_QUERY_MAX } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
-import type { Streams } from '../../gateway/sessions/streams.ts'
+import type { Streams } from '../../gateway/sessions/connections.ts'
 import { queriedIdsInUrl } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { PollLimit } from '../poll-limit.ts'
@@ -12,22 +13,22 @@ import { type Routes, route, text } from '../route.ts'
 import { HEAD_BYTES_MAX } from '../server.ts'
 
 const EVENT_STREAM = 'text/event-stream'
-/** What is in a head besides the list and the id, generously: a browser adds cookies when it comes back. */
+/** Allowance for other headers: a browser may add cookies when it reconnects. */
 const OTHER_HEADERS_BYTES = 2 * 1024
-/** A version in base 36 and a dot, for everybody in the list. */
+/** A version in base 36 and a dot, for each user in the list. */
 const EVENT_ID_BYTES_PER_USER = 8
-/** What a browser sends back is at most what we gave it. */
+/** A browser sends back at most what it received. */
 const LAST_EVENT_ID_CHARS_MAX = IDS_PER_QUERY_MAX * EVENT_ID_BYTES_PER_USER
 
-/** How soon a user who has opened as many streams as they may at once may open another. */
+/** After the burst, a user may open one stream per interval. */
 export const STREAM_EVERY_MS = 1_000
 
 export interface StreamRoutesParts {
   streams: Streams
-  /** Every opening sends the state of everybody asked for: without a limit it would be a way to poll. */
+  /** Opening a stream sends the state of every user in the list, so without a limit it would be polling. */
   openings: PollLimit
   clock: Pick<Clock, 'now'>
-  /** Lets a connection be silent for longer than a request may be. */
+  /** Disables the idle timeout of the connection. */
   keepOpen(request: BunRequest): void
 }
 
@@ -37,12 +38,12 @@ export function streamRoutes({ streams, openings, clock, keepOpen }: StreamRoute
       GET: route({
         for: 'user',
         takesTokenInUrl: true,
-        summary: 'Watch people by server-sent events',
+        summary: 'Watch users by server-sent events',
         description:
-          'First presence_state with everybody asked for, then presence_change frames, each as the data of ' +
-          'one message. A browser that lost the connection sends Last-Event-ID and gets only what changed; a ' +
-          'list for which that would not fit into 64 KB of URL and headers is refused from the beginning. ' +
-          'A stream makes nobody present: send heartbeats for that.',
+          'First presence_state with all users in the list, then presence_change frames, each as the data of ' +
+          'one message. A browser that reconnects sends Last-Event-ID and gets only what changed; a list for ' +
+          'which that would not fit into 64 KB of URL and headers is refused from the beginning. A stream does ' +
+          'not make its user present: send heartbeats for that.',
         query: { user_ids: queriedIdsInUrl },
         answers: { 200: text(EVENT_STREAM, 'Frames as they come, until the token expires') },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids', 'watch_limit', 'too_large', 'rate_limited'],
@@ -68,7 +69,7 @@ export function streamRoutes({ streams, openings, clock, keepOpen }: StreamRoute
             headers: {
               'content-type': EVENT_STREAM,
               'cache-control': 'no-store',
-              // Proxies that collect answers before they pass them on would hold back every change.
+              // Proxies that buffer answers would hold back every change.
               'x-accel-buffering': 'no',
             },
           })
@@ -78,7 +79,7 @@ export function streamRoutes({ streams, openings, clock, keepOpen }: StreamRoute
   }
 }
 
-/** What would be wrong with the request by which this stream is to be resumed. */
+/** A failure if the request that resumes this stream would be too long. */
 function resumeFailure({ url, headers }: BunRequest, users: number): Failure | null {
   let sent = 0
   for (const [name, value] of headers)

@@ -2,11 +2,11 @@
 // line for every mistake, and no secret in any of them.
 import { describe, expect, test } from 'bun:test'
 import { POLICIES } from '../../presence/core/policy.ts'
-import { type Config, describeConfig, loadConfig } from './config.ts'
-import { fieldOf, flagOf, SETTING_NAMES, type SettingName, variableOf } from './settings.ts'
+import { type Config, loadConfig } from './config.ts'
+import { flagOf, SETTING_NAMES, type SettingName, variableOf } from './settings.ts'
 
-const SECRET = 'a secret nobody may ever see, 0123456789'
-const KEY = 'server-key-nobody-may-see'
+const SECRET = 'a secret that is never printed, 0123456789'
+const KEY = 'server-key-never-printed'
 
 interface Given {
   argv?: string[]
@@ -75,7 +75,8 @@ const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; v
 const WITHOUT_OTHER_VALUE: SettingName[] = ['roles', 'workers', 'reuse_port', 'kafka_brokers']
 
 function fieldIn(config: Config, name: SettingName): unknown {
-  return ({ ...config, ...config.policy, ...config.rules } as Record<string, unknown>)[fieldOf(name)]
+  const field = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return ({ ...config, ...config.policy, ...config.rules } as Record<string, unknown>)[field]
 }
 
 describe('three spellings', () => {
@@ -172,7 +173,7 @@ describe('defaults', () => {
     })
   })
 
-  test('[D6] a policy sets six defaults, and what is said by name wins over it', () => {
+  test('[D6] a policy sets six defaults, and a setting given by name wins over it', () => {
     expect(configOf({ argv: ['--dev', '--policy', 'linger'] }).policy).toEqual(POLICIES.linger)
     const files = { 'greendot.config.json': '{"offline_delay_ms": 1}' }
     const config = configOf({ argv: ['--dev', '--policy', 'calm'], files })
@@ -283,7 +284,7 @@ describe('processes that must meet', () => {
   }
 })
 
-describe('nobody starts an open server by accident', () => {
+describe('an open server is never started by accident', () => {
   test('[C6] without dev and without a way to check tokens', () => {
     expect(problemOf({})).toContain('set jwt_secret or jwks_url')
     expect(problemOf({ argv: ['--server-keys', KEY] })).toContain('set jwt_secret or jwks_url')
@@ -352,32 +353,4 @@ describe('secrets stay secret', () => {
   for (const [what, given] of leaks) {
     test(`[C6] ${what} is not repeated`, () => expect(problemOf(given)).not.toContain(hidden))
   }
-
-  test('[C6] a description names every setting and no secret', () => {
-    const config = configOf({
-      argv: ['--dev', '--jwt-secret', SECRET, '--server-keys', KEY, '--hidden-as', 'null'],
-    })
-    const description = describeConfig(config)
-    expect(Object.keys(description)).toEqual([...SETTING_NAMES])
-    expect(description).toMatchObject({
-      port: '4400',
-      roles: 'gateway,presence,fanout',
-      redis_url: '(not set)',
-      kafka_brokers: '(not set)',
-      dev: 'on',
-      jwt_secret: '(set)',
-      jwks_url: '(not set)',
-      server_keys: '(set)',
-      policy: 'instant',
-      heartbeat_ttl_ms: '30000',
-      hidden_as: 'null',
-    })
-    expect(JSON.stringify(description)).not.toContain(SECRET)
-    expect(JSON.stringify(description)).not.toContain(KEY)
-  })
-
-  test('[C6] a described URL has lost its credentials', () => {
-    const argv = ['--jwks-url', `https://me:${hidden}@id.test/keys?key=${hidden}`]
-    expect(describeConfig(configOf({ argv })).jwks_url).toBe('https://***@id.test/keys?***')
-  })
 })

@@ -1,20 +1,20 @@
-// From flags, environment and file to one immutable Config. Pure: the caller hands in the command
-// line, the environment and the way to read a file. Whatever is wrong comes back as one line that
-// says where it was said and how to mend it, without any secret.
+// From flags, environment and file to one immutable Config. Pure: the caller passes the command line, the
+// environment and a function that reads a file. Every problem is one line that says where the setting was
+// given and how to fix it, without any secret.
+
 import { POLICIES, type Policy, type PolicyName } from '../../presence/core/policy.ts'
 import type { PrivacyRules } from '../../presence/core/privacy.ts'
+import type { LogLevel } from '../logger.ts'
 import { brokenRule } from './rules.ts'
 import {
   DEFAULT_POLICY,
-  fieldOf,
-  type LogLevel,
   type Role,
   SETTING_NAMES,
   SETTINGS,
   type Setting,
   type Settings,
 } from './settings.ts'
-import { type ConfigSources, collectSettings, type Said, type SaidSettings } from './sources.ts'
+import { type ConfigSources, collectSettings, type GivenSettings, type GivenText } from './sources.ts'
 
 export interface Config {
   readonly host: string
@@ -53,25 +53,25 @@ export interface Config {
 
 export type LoadedConfig = { ok: true; config: Config } | { ok: false; problem: string }
 
-/** Commands that serve nobody can do without a way to check tokens. */
+/** Commands without a server need no way to check tokens. */
 export type AuthNeed = 'required' | 'optional'
 
 export function loadConfig(sources: ConfigSources, auth: AuthNeed = 'required'): LoadedConfig {
   const problems: string[] = []
   const report = (problem: string) => void problems.push(problem)
   const settings = settle(collectSettings(sources, report), report)
-  // Rules between settings mean something only when each setting is valid.
+  // Rules between settings are checked only when each setting is valid.
   const problem = problems[0] ?? brokenRule(settings, auth)
   return problem === null ? { ok: true, config: toConfig(settings) } : { ok: false, problem }
 }
 
-function settle(said: SaidSettings, report: (problem: string) => void): Settings {
-  const policyText = said.get('policy')?.text ?? DEFAULT_POLICY
-  const policy = POLICIES[SETTINGS.policy.kind.parse(policyText) ?? DEFAULT_POLICY]
+function settle(given: GivenSettings, report: (problem: string) => void): Settings {
+  const policyText = given.get('policy')?.text ?? DEFAULT_POLICY
+  const policy = POLICIES[SETTINGS.policy.type.parse(policyText) ?? DEFAULT_POLICY]
   const values = SETTING_NAMES.map((name) => {
     const setting: Setting<unknown> = SETTINGS[name]
-    const given = said.get(name)
-    return [name, given === undefined ? defaultOf(setting, policy) : parse(setting, given, report)]
+    const text = given.get(name)
+    return [name, text === undefined ? defaultOf(setting, policy) : parse(setting, text, report)]
   })
   return Object.fromEntries(values) as Settings
 }
@@ -80,11 +80,15 @@ function defaultOf({ fallback }: Setting<unknown>, policy: Policy): unknown {
   return fallback.from === 'value' ? fallback.value : policy[fallback.key]
 }
 
-function parse({ kind, secret }: Setting<unknown>, given: Said, report: (problem: string) => void): unknown {
-  const value = kind.parse(given.text)
+function parse(
+  { type, secret }: Setting<unknown>,
+  given: GivenText,
+  report: (problem: string) => void,
+): unknown {
+  const value = type.parse(given.text)
   if (value === undefined) {
     const shown = secret ? 'the value given' : `"${withoutCredentials(given.text)}"`
-    report(`${given.source}: ${shown} is not ${kind.expects}`)
+    report(`${given.source}: ${shown} is not ${type.expects}`)
   }
   return value
 }
@@ -133,32 +137,16 @@ function toConfig(settings: Settings): Config {
   })
 }
 
-/** Every setting as text, safe to print: secrets are "(set)" and URLs lose their credentials. */
-export function describeConfig(config: Config): Record<string, string> {
-  const fields: Record<string, unknown> = {
-    ...config,
-    ...config.policy,
-    ...config.rules,
-    policy: config.policyName,
-  }
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => {
-      const setting: Setting<unknown> = SETTINGS[name]
-      return [name, describeValue(setting, fields[fieldOf(name)])]
-    }),
-  )
-}
-
-/** The value of a setting as text; "(not set)" for nothing at all. */
-export function describeValue({ secret, kind }: Setting<unknown>, value: unknown): string {
+/** The value of a setting as text; "(not set)" if there is none. */
+export function describeValue({ secret, type }: Setting<unknown>, value: unknown): string {
   const text = Array.isArray(value) ? value.join(',') : String(value)
-  const isSet = text !== '' && (value !== null || kind.parse('null') === null)
+  const isSet = text !== '' && (value !== null || type.parse('null') === null)
   if (!isSet) return '(not set)'
   if (secret) return '(set)'
   return typeof value === 'boolean' ? (value ? 'on' : 'off') : withoutCredentials(text)
 }
 
-/** Hides everything before an @ but the scheme, however the URL is misspelt, and all after a question mark. */
+/** Hides everything before an @ except the scheme, also in a malformed URL, and all after a question mark. */
 function withoutCredentials(text: string): string {
   return text.replace(/^([a-z-]+:\/{0,2})?.*@/is, '$1***@').replace(/\?.+/s, '?***')
 }

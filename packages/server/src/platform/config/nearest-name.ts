@@ -1,6 +1,6 @@
-// Finds the name somebody probably meant, for messages about unknown settings and commands.
+// Finds the known name nearest to a misspelt one, for messages about unknown settings and commands.
 
-/** The closest of `names`, or null when none is close enough to be worth a guess. */
+/** The closest of `names`, or null when none is close. */
 export function nearestName(wrong: string, names: readonly string[]): string | null {
   const distances = names.map((name) => ({ name, distance: editDistance(wrong, name) }))
   const nearest = distances.sort((a, b) => a.distance - b.distance)[0]

@@ -1,5 +1,5 @@
-// What must hold between settings that are each valid by themselves. A rule returns one line that
-// says what is wrong and how to mend it, and never repeats a secret.
+// Rules between settings that are each valid by themselves. A rule returns one line that says what is wrong
+// and how to fix it, and never repeats a secret.
 import { isIPv4 } from 'node:net'
 import { ROLES, type Settings } from './settings.ts'
 
@@ -8,7 +8,7 @@ type Rule = (settings: Settings) => string | null
 const JWT_SECRET_BYTES_MIN = 32
 const SERVER_KEY_CHARS_MIN = 16
 
-/** Settings that exist already, so that names never change, and wait for their backends. */
+/** Settings whose names are reserved and whose backends do not exist yet. */
 const NOT_YET: readonly { is: (settings: Settings) => boolean; what: string; instead: string }[] = [
   { is: (s) => s.kafka_brokers.length > 0, what: 'kafka_brokers', instead: 'leave it out' },
 ]
@@ -23,7 +23,7 @@ const sharedStateForMany: Rule = ({ redis_url: redisUrl, roles, workers, reuse_p
   if (workers > 1) return 'workers share their state through Redis; set redis_url, or leave workers out'
   if (reusePort) return 'processes that share a port share their state through Redis; set redis_url'
   return roles.length < ROLES.length
-    ? 'a process without all of gateway, presence and fanout needs redis_url to meet the others; ' +
+    ? 'a process without all of gateway, presence and fanout needs redis_url to share state with the others; ' +
         'set it, or run "greendot serve" without roles'
     : null
 }
@@ -32,17 +32,17 @@ const ttlOutlivesInterval: Rule = ({ heartbeat_ttl_ms: ttlMs, heartbeat_interval
   ttlMs > intervalMs
     ? null
     : `heartbeat_ttl_ms (${ttlMs}) must be larger than heartbeat_interval_ms (${intervalMs}), ` +
-      'or everybody is lost between two beats; twice the interval is a good value'
+      'or every session is lost between two heartbeats; twice the interval is a good value'
 
 const devStaysHome: Rule = ({ dev, host }) =>
   dev && !isLoopback(host)
-    ? `dev lets anybody be anybody, so it is refused on ${host}; ` +
+    ? `dev accepts any user without a secret, so it is refused on ${host}; ` +
       'use host 127.0.0.1, or turn dev off and set jwt_secret'
     : null
 
 const oneKindOfToken: Rule = (settings) =>
   settings.jwt_secret !== null && settings.jwks_url !== null
-    ? 'jwt_secret and jwks_url are both set, and tokens can be checked only one way; remove one'
+    ? 'jwt_secret and jwks_url are both set, but only one can check tokens; remove one'
     : null
 
 const strongSecret: Rule = ({ jwt_secret: secret }) =>
@@ -72,7 +72,7 @@ const ALWAYS = [
   strongServerKeys,
 ]
 
-/** The first rule that is broken, or null. Commands that serve nobody do without the last rule. */
+/** The first broken rule, or null. The last rule is only for commands that start a server. */
 export function brokenRule(settings: Settings, auth: 'required' | 'optional'): string | null {
   const rules = auth === 'required' ? [...ALWAYS, someAuth] : ALWAYS
   for (const rule of rules) {

@@ -1,25 +1,25 @@
-// The kinds of values a setting can have. A kind turns text into a value or says no; where the text
-// came from (a flag, the environment, a file) is not its business.
+// The types of values that settings have. A type turns text into a value or refuses it. It does not
+// know where the text came from: a flag, the environment or a file.
+import type { FlagType } from './flags.ts'
 
-export interface Kind<T> {
-  /** Stands for the value in help. */
-  readonly sign: string
+export interface SettingType<T> {
+  /** The placeholder of the value in help. */
+  readonly placeholder: string
   /** Completes the sentence "… is not …". */
   readonly expects: string
-  /** What a flag without a value means; null where a value is needed. */
-  readonly bare: string | null
+  readonly flag: FlagType
   /** Undefined when the text is not such a value. */
   parse(text: string): T | undefined
 }
 
-// A week: longer delays are mistakes, and timers hold no more than 24 days.
+// A week: longer delays are mistakes, and timers are limited to 24 days.
 const DELAY_MS_MAX = 7 * 24 * 3600 * 1000
 
-export function wholeNumber(min: number, max: number, sign = '<n>'): Kind<number> {
+export function wholeNumber(min: number, max: number, placeholder = '<n>'): SettingType<number> {
   return {
-    sign,
+    placeholder,
     expects: `a whole number from ${min} to ${max}`,
-    bare: null,
+    flag: 'text',
     parse(text) {
       if (!/^\d{1,15}$/.test(text)) return undefined
       const value = Number(text)
@@ -28,33 +28,33 @@ export function wholeNumber(min: number, max: number, sign = '<n>'): Kind<number
   }
 }
 
-export function milliseconds(min: number, max: number = DELAY_MS_MAX): Kind<number> {
+export function milliseconds(min: number, max: number = DELAY_MS_MAX): SettingType<number> {
   return wholeNumber(min, max, '<ms>')
 }
 
-export function oneOf<const T extends string>(choices: readonly T[]): Kind<T> {
+export function oneOf<const T extends string>(choices: readonly T[]): SettingType<T> {
   return {
-    sign: `<${choices.join('|')}>`,
+    placeholder: `<${choices.join('|')}>`,
     expects: `one of ${choices.join(', ')}`,
-    bare: null,
+    flag: 'text',
     parse: (text) => choices.find((choice) => choice === text),
   }
 }
 
 /** `base`, or the word `null` for null itself. */
-export function orNull<T>(base: Kind<T>): Kind<T | null> {
+export function orNull<T>(base: SettingType<T>): SettingType<T | null> {
   return {
     ...base,
-    sign: base.sign.replace('>', '|null>'),
+    placeholder: base.placeholder.replace('>', '|null>'),
     expects: `${base.expects}, or null`,
     parse: (text) => (text === 'null' ? null : base.parse(text)),
   }
 }
 
-export const onOff: Kind<boolean> = {
-  sign: '',
+export const onOff: SettingType<boolean> = {
+  placeholder: '',
   expects: 'on or off',
-  bare: 'on',
+  flag: 'switch',
   parse(text) {
     if (['on', 'true', 'yes', '1'].includes(text)) return true
     if (['off', 'false', 'no', '0'].includes(text)) return false
@@ -63,23 +63,23 @@ export const onOff: Kind<boolean> = {
 }
 
 /** Text of a certain form. */
-export function matching(pattern: RegExp, sign: string, expects: string): Kind<string> {
-  return { sign, expects, bare: null, parse: (text) => (pattern.test(text) ? text : undefined) }
+export function matching(pattern: RegExp, placeholder: string, expects: string): SettingType<string> {
+  return { placeholder, expects, flag: 'text', parse: (text) => (pattern.test(text) ? text : undefined) }
 }
 
-export const webUrl: Kind<string> = {
-  sign: '<url>',
+export const webUrl: SettingType<string> = {
+  placeholder: '<url>',
   expects: 'an http or https URL',
-  bare: null,
+  flag: 'text',
   parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
 }
 
-/** Comma-separated, each once; never empty, because an absent setting already says so. */
-export function listOf<T extends string>(item: Kind<T>): Kind<readonly T[]> {
+/** Comma-separated, without repeats. Never empty: leave the setting out instead. */
+export function listOf<T extends string>(item: SettingType<T>): SettingType<readonly T[]> {
   return {
-    sign: `${item.sign},…`,
+    placeholder: `${item.placeholder},…`,
     expects: `a comma-separated list, each ${item.expects}`,
-    bare: null,
+    flag: 'text',
     parse(text) {
       const parts = text.split(',').map((part) => item.parse(part.trim()))
       const values = parts.filter((part) => part !== undefined)

@@ -1,32 +1,31 @@
-// The one table of settings. Flags, environment variables, the keys of the configuration file and
-// the help are all derived from it, so that a setting has one name in three spellings.
+// The table of settings. Flags, environment variables, keys of the configuration file and the help are derived
+// from it, so that a setting has one name in three spellings.
+
 import { AUDIENCES } from '@greendot/protocol'
 import { POLICY_NAMES, type Policy, type PolicyName } from '../../presence/core/policy.ts'
+import { LOG_LEVELS } from '../logger.ts'
 import {
-  type Kind,
   listOf,
   matching,
   milliseconds,
   oneOf,
   onOff,
   orNull,
+  type SettingType,
   webUrl,
   wholeNumber,
 } from './setting-types.ts'
 
 export interface Setting<T> {
-  kind: Kind<T>
+  type: SettingType<T>
   fallback: { from: 'value'; value: T } | { from: 'policy'; key: keyof Policy }
   help: string
-  /** Secrets are never shown, not even to say what is wrong with them. */
+  /** Secrets are never printed, not even in error messages. */
   secret: boolean
 }
 
 export const ROLES = ['gateway', 'presence', 'fanout'] as const
 export type Role = (typeof ROLES)[number]
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const DEFAULT_POLICY: PolicyName = 'instant'
 
@@ -45,17 +44,17 @@ const broker = matching(/^[^\s,]+:\d+$/, '<host:port>', 'host:port')
 const secretText = matching(/^\S(.*\S)?$/s, '<secret>', 'text without white space around it')
 const serverKey = matching(/^[\x21-\x7e]+$/, '<key>', 'printable ASCII without spaces')
 
-function setting<T>(kind: Kind<T>, value: T, help: string): Setting<T> {
-  return { kind, fallback: { from: 'value', value }, help, secret: false }
+function setting<T>(type: SettingType<T>, value: T, help: string): Setting<T> {
+  return { type, fallback: { from: 'value', value }, help, secret: false }
 }
 
-function optional<T>(kind: Kind<T>, help: string): Setting<T | null> {
-  return { kind, fallback: { from: 'value', value: null }, help, secret: false }
+function optional<T>(type: SettingType<T>, help: string): Setting<T | null> {
+  return { type, fallback: { from: 'value', value: null }, help, secret: false }
 }
 
-/** Its default depends on the chosen policy. */
-function preset(kind: Kind<number>, key: keyof Policy, help: string): Setting<number> {
-  return { kind, fallback: { from: 'policy', key }, help, secret: false }
+/** The default depends on the policy. */
+function preset(type: SettingType<number>, key: keyof Policy, help: string): Setting<number> {
+  return { type, fallback: { from: 'policy', key }, help, secret: false }
 }
 
 function secret<T>(base: Setting<T>): Setting<T> {
@@ -69,9 +68,9 @@ export const SETTINGS = {
   workers: setting(wholeNumber(1, 64), 1, 'gateway processes on one port; more than one needs redis_url'),
   reuse_port: setting(onOff, false, 'share the port with other processes of this deployment'),
   redis_url: optional(redis, 'shared hot state; without it, memory'),
-  read_replicas: setting(onOff, false, 'let queries be answered by replicas of a Redis Cluster'),
-  read_cache_ms: setting(milliseconds(0, 5000), 1000, 'how old answers to queries may be, with redis_url'),
-  database_url: setting(database, 'sqlite://data/greendot.db', 'where what must last is kept'),
+  read_replicas: setting(onOff, false, 'read from replicas of a Redis Cluster for queries'),
+  read_cache_ms: setting(milliseconds(0, 5000), 1000, 'maximum age of answers to queries, with redis_url'),
+  database_url: setting(database, 'sqlite://data/greendot.db', 'durable data: last seen, settings, contacts'),
   database_pool: setting(wholeNumber(1, 1000), 8, 'connections to PostgreSQL per process'),
   kafka_brokers: setting(listOf(broker), [], 'event streaming between processes'),
   dev: setting(onOff, false, 'accept the tokens dev:<user_id> and the server key dev; loopback only'),
@@ -81,26 +80,34 @@ export const SETTINGS = {
   policy: setting(oneOf(POLICY_NAMES), DEFAULT_POLICY, 'preset for the next six'),
   heartbeat_interval_ms: preset(milliseconds(1), 'heartbeatIntervalMs', 'how often clients heartbeat'),
   heartbeat_ttl_ms: preset(milliseconds(1), 'heartbeatTtlMs', 'silence after which a session is lost'),
-  away_after_ms: preset(milliseconds(1), 'awayAfterMs', 'inactivity after which somebody is away'),
-  online_delay_ms: preset(milliseconds(0), 'onlineDelayMs', 'wait before somebody is shown online'),
-  offline_delay_ms: preset(milliseconds(0), 'offlineDelayMs', 'grace before somebody is shown offline'),
-  linger_ms: preset(milliseconds(0), 'lingerMs', 'how long somebody gone shows as away'),
-  gateway_lease_ms: setting(milliseconds(100), 10_000, 'silence after which a gateway is dead'),
+  away_after_ms: preset(milliseconds(1), 'awayAfterMs', 'inactivity after which a user is away'),
+  online_delay_ms: preset(milliseconds(0), 'onlineDelayMs', 'delay before a user is shown online'),
+  offline_delay_ms: preset(milliseconds(0), 'offlineDelayMs', 'grace before a user is shown offline'),
+  linger_ms: preset(milliseconds(0), 'lingerMs', 'how long a user who is gone shows as away'),
+  gateway_lease_ms: setting(milliseconds(100), 10_000, 'silence after which a gateway is lost'),
   flush_ms: setting(milliseconds(1, 1000), 50, 'how long changes are collected into one frame'),
   paced_above: setting(wholeNumber(0, 1_000_000), 5000, 'watchers of one user above which changes are paced'),
-  queued_above: setting(wholeNumber(1, 1_000_000), 10_000, 'watchers above which they wait in a queue'),
-  polled_above: setting(wholeNumber(0, 1_000_000), 0, 'watchers above which newcomers poll; 0 for never'),
-  pace_ms_max: setting(milliseconds(100, 60_000), 10_000, 'longest time a paced change is on its way'),
+  queued_above: setting(
+    wholeNumber(1, 1_000_000),
+    10_000,
+    'watchers of one user above which changes are queued',
+  ),
+  polled_above: setting(
+    wholeNumber(0, 1_000_000),
+    0,
+    'watchers of one user above which new watchers poll; 0 for never',
+  ),
+  pace_ms_max: setting(milliseconds(100, 60_000), 10_000, 'longest delivery time of a paced change'),
   watch_limit: setting(wholeNumber(1, 10_000), 500, 'watched users per connection'),
-  hidden_as: setting(orNull(oneOf(['offline'])), 'offline', 'how hidden people look: offline or null'),
-  default_visibility: setting(oneOf(AUDIENCES), 'everyone', 'audience of people who chose none'),
+  hidden_as: setting(orNull(oneOf(['offline'])), 'offline', 'how hidden users look: offline or null'),
+  default_visibility: setting(oneOf(AUDIENCES), 'everyone', 'audience of users who chose none'),
   frames_per_second: setting(wholeNumber(1, 100_000), 100, 'frames a second before a connection is closed'),
   sessions_per_user: setting(wholeNumber(1, 1000), 32, 'sessions one user can have at a time'),
-  poll_burst: setting(wholeNumber(1, 100_000), 5, 'reads over HTTP one user can make at once'),
-  poll_every_ms: setting(milliseconds(1), 30_000, 'time in which one more read is allowed'),
-  metrics_open: setting(onOff, false, 'give /metrics to anyone who reaches the port; for private networks'),
-  drain_ms: setting(milliseconds(0, 600_000), 5000, 'time to let connections go when stopping'),
-  log_level: setting(oneOf(LOG_LEVELS), 'info', 'least severity that is logged'),
+  poll_burst: setting(wholeNumber(1, 100_000), 5, 'reads over HTTP that one user can make at once'),
+  poll_every_ms: setting(milliseconds(1), 30_000, 'interval of further reads'),
+  metrics_open: setting(onOff, false, 'serve /metrics without a key; for private networks'),
+  drain_ms: setting(milliseconds(0, 600_000), 5000, 'time to move connections elsewhere when stopping'),
+  log_level: setting(oneOf(LOG_LEVELS), 'info', 'lowest severity that is logged'),
 }
 
 export type SettingName = keyof typeof SETTINGS
@@ -116,17 +123,17 @@ export function isSettingName(name: string): name is SettingName {
 
 export const VARIABLE_PREFIX = 'GREENDOT_'
 
+/** `heartbeat_ttl_ms` as `heartbeat-ttl-ms`. */
+export function optionOf(name: string): string {
+  return name.replaceAll('_', '-')
+}
+
 /** `heartbeat_ttl_ms` as `--heartbeat-ttl-ms`. */
 export function flagOf(name: string): string {
-  return `--${name.replaceAll('_', '-')}`
+  return `--${optionOf(name)}`
 }
 
 /** `heartbeat_ttl_ms` as `GREENDOT_HEARTBEAT_TTL_MS`. */
 export function variableOf(name: string): string {
   return VARIABLE_PREFIX + name.toUpperCase()
-}
-
-/** `heartbeat_ttl_ms` as `heartbeatTtlMs`. */
-export function fieldOf(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

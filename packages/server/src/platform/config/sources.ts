@@ -1,10 +1,10 @@
-// Collects what was said about each setting: flags over environment over file. Names are checked
-// here, values later. Problems name the place and never the value, which may be a secret.
-import { takeFlags } from './flags.ts'
-import { nearestName } from './nearest-name.ts'
+// Collects the settings that were given: flags over environment over file. Names are checked here, values
+// later. Problems name the place and never the value, which may be a secret.
+import { strayProblem, takeFlags, unknownName } from './flags.ts'
 import {
   flagOf,
   isSettingName,
+  optionOf,
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
@@ -15,71 +15,71 @@ import {
 export interface ConfigSources {
   /** Flags only: the command and its own options are already taken out. */
   argv: readonly string[]
+  /** Names of the options that were taken out: a misspelt flag may mean one of them. */
+  ownOptions?: readonly string[]
   env: Readonly<Record<string, string | undefined>>
   /** The text of a file; null when there is no such file. */
   readFile: (path: string) => string | null
 }
 
-/** The text somebody gave for a setting, and where. */
-export interface Said {
+/** The text given for a setting, and where it was given. */
+export interface GivenText {
   text: string
   source: string
 }
 
-export type SaidSettings = ReadonlyMap<SettingName, Said>
+export type GivenSettings = ReadonlyMap<SettingName, GivenText>
 type Report = (problem: string) => void
 
 export const CONFIG_FILE = 'greendot.config.json'
-export const CONFIG_FLAG = '--config'
+const CONFIG_FLAG = 'config'
 const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`
 
-// What Kubernetes adds to the environment of every pod near a service named greendot.
+// Kubernetes adds these to the environment of every pod beside a service named greendot.
 const KUBERNETES_VARIABLE = /^GREENDOT_(SERVICE_(HOST|PORT)|PORT_\d+_)/
 
-export function collectSettings({ argv, env, readFile }: ConfigSources, report: Report): SaidSettings {
-  const flags = fromFlags(argv, report)
-  const variables = fromEnvironment(env, report)
+export function collectSettings(sources: ConfigSources, report: Report): GivenSettings {
+  const flags = fromFlags(sources, report)
+  const variables = fromEnvironment(sources.env, report)
   const path = flags.path ?? variables.path
-  const file = fromFile(path ?? CONFIG_FILE, path !== null, readFile, report)
-  return new Map([...file, ...variables.said, ...flags.said])
+  const file = fromFile(path ?? CONFIG_FILE, path !== null, sources.readFile, report)
+  return new Map([...file, ...variables.given, ...flags.given])
 }
 
 interface Collected {
-  said: SaidSettings
-  /** Where the configuration file is, if that was said. */
+  given: GivenSettings
+  /** The path of the configuration file, if it was given. */
   path: string | null
 }
 
-function fromFlags(argv: readonly string[], report: Report): Collected {
-  const said = new Map<SettingName, Said>()
-  const known = new Map(SETTING_NAMES.map((name) => [flagOf(name), SETTINGS[name].kind.bare]))
-  const taken = takeFlags(argv, known.set(CONFIG_FLAG, null))
+function fromFlags({ argv, ownOptions = [] }: ConfigSources, report: Report): Collected {
+  const given = new Map<SettingName, GivenText>()
+  const known = new Map(SETTING_NAMES.map((name) => [optionOf(name), SETTINGS[name].type.flag]))
+  const taken = takeFlags(argv, known.set(CONFIG_FLAG, 'text'))
   if (!taken.ok) {
     report(taken.problem)
-    return { said, path: null }
+    return { given, path: null }
   }
-  const stray = taken.rest[0]
-  if (stray?.startsWith('-')) report(unknown(stray.replace(/=.*/s, ''), [...known.keys()]))
-  else if (stray !== undefined)
-    report('a value belongs to no flag; write settings as --name value or --name=value')
+  const [stray] = taken.rest
+  if (stray !== undefined) report(strayProblem(stray, [...known.keys(), ...ownOptions]))
   for (const name of SETTING_NAMES) {
-    const text = taken.values.get(flagOf(name))
-    if (text !== undefined) said.set(name, { text, source: flagOf(name) })
+    const text = taken.values.get(optionOf(name))
+    if (text !== undefined) given.set(name, { text, source: flagOf(name) })
   }
-  return { said, path: taken.values.get(CONFIG_FLAG) ?? null }
+  return { given, path: taken.values.get(CONFIG_FLAG) ?? null }
 }
 
 function fromEnvironment(env: ConfigSources['env'], report: Report): Collected {
-  const said = new Map<SettingName, Said>()
+  const given = new Map<SettingName, GivenText>()
   const variables = SETTING_NAMES.map(variableOf)
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || variable === CONFIG_VARIABLE) continue
     const name = variable.slice(VARIABLE_PREFIX.length).toLowerCase()
-    if (!isSettingName(name) || variable !== variableOf(name)) report(unknown(variable, variables))
-    // Deployment tools set variables they have no value for; empty means not set.
-    else if (text) said.set(name, { text, source: variable })
+    if (!isSettingName(name) || variable !== variableOf(name)) report(unknownVariable(variable, variables))
+    // Deployment tools set variables without a value; empty means not set.
+    else if (text) given.set(name, { text, source: variable })
   }
-  return { said, path: env[CONFIG_VARIABLE] || null }
+  return { given, path: env[CONFIG_VARIABLE] || null }
 }
 
 function fromFile(
@@ -87,25 +87,25 @@ function fromFile(
   wasNamed: boolean,
   readFile: ConfigSources['readFile'],
   report: Report,
-): SaidSettings {
-  const said = new Map<SettingName, Said>()
+): GivenSettings {
+  const given = new Map<SettingName, GivenText>()
   const text = readText(path, readFile, report)
   if (text === null) {
     if (wasNamed) report(`${path}: there is no such configuration file`)
-    return said
+    return given
   }
   for (const [name, value] of Object.entries(parseObject(path, text, report))) {
     if (!isSettingName(name)) {
-      report(`${path}: ${unknown(name, SETTING_NAMES)}`)
+      report(`${path}: ${unknownName(name, SETTING_NAMES)}`)
       continue
     }
-    const { kind, fallback } = SETTINGS[name]
+    const { type, fallback } = SETTINGS[name]
     const isUnset = value === null && fallback.from === 'value' && fallback.value === null
     const valueText = textOf(value)
-    if (valueText === null) report(`${path}: ${name}: the value given is not ${kind.expects}`)
-    else if (!isUnset) said.set(name, { text: valueText, source: `${path}: ${name}` })
+    if (valueText === null) report(`${path}: ${name}: the value given is not ${type.expects}`)
+    else if (!isUnset) given.set(name, { text: valueText, source: `${path}: ${name}` })
   }
-  return said
+  return given
 }
 
 function readText(path: string, readFile: ConfigSources['readFile'], report: Report): string | null {
@@ -123,13 +123,13 @@ function parseObject(path: string, text: string, report: Report): object {
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
     report(`${path}: is not a JSON object with settings as its keys`)
   } catch {
-    // The parser's own message quotes the text around the mistake.
+    // The message of the parser quotes the text around the mistake.
     report(`${path}: is not JSON; look for missing quotes and trailing commas`)
   }
   return {}
 }
 
-/** A JSON value as it would be written on the command line; null when it cannot be. */
+/** A JSON value as on the command line; null when there is no such text. */
 function textOf(value: unknown): string | null {
   if (Array.isArray(value)) {
     const isList = value.every((item) => typeof item === 'string' && !item.includes(','))
@@ -138,10 +138,8 @@ function textOf(value: unknown): string | null {
   return typeof value === 'object' && value !== null ? null : String(value)
 }
 
-function unknown(name: string, names: readonly string[]): string {
-  if (KUBERNETES_VARIABLE.test(name)) {
-    return `${name}: no such setting; Kubernetes adds it for a service named greendot, unless the pod has enableServiceLinks: false`
-  }
-  const guess = nearestName(name, names)
-  return `${name}: no such setting; ${guess ? `did you mean ${guess}?` : '"greendot serve --help" lists them all'}`
+function unknownVariable(name: string, names: readonly string[]): string {
+  return KUBERNETES_VARIABLE.test(name)
+    ? `${name}: no such setting; Kubernetes adds it for a service named greendot, unless the pod has enableServiceLinks: false`
+    : unknownName(name, names)
 }

@@ -32,7 +32,7 @@ export function sourceOf(record: UserRecord): Source {
 }
 
 /** A user with nothing to show looks like an unknown user, with version 0. */
-export function isBlank(shown: Shown): boolean {
+function isBlank(shown: Shown): boolean {
   return shown.status === 'offline' && shown.lastSeen === null && shown.customStatus === null
 }
 

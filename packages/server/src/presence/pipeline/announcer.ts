@@ -153,7 +153,14 @@ function messagesOf(
   const hasNewVersion = view.version === after.version && after.version !== before.version
   const isSame = () => json === JSON.stringify(toOwnPresence(userId, before, before.settledAt, policy))
   if (isRepeated || hasNewVersion || !isSame()) {
-    for (const gatewayId of own) messages.push([gatewayId, { kind: 'self', userId, revision, json }])
+    const self: BusMessage = {
+      kind: 'self',
+      userId,
+      revision,
+      isInvisible: view.availability === 'invisible',
+      json,
+    }
+    for (const gatewayId of own) messages.push([gatewayId, self])
   }
   return messages
 }

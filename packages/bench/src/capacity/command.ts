@@ -1,0 +1,76 @@
+// `greendot-bench capacity`: how many machines a number of users needs, by the model and its constants.
+// It asks no server and changes nothing; what it prints says where every figure comes from.
+import { describeFlags, type Flag, parseFlags, wantsHelp } from '../platform/flags.ts'
+import { EXIT, type ExitCode, type Outlet } from '../platform/outlet.ts'
+import { shippedConstants } from './constants.ts'
+import { withMeasured } from './measured.ts'
+import { plan } from './model.ts'
+import { describeConstants, describePlan, jsonOf } from './report.ts'
+import { readWorkload, WORKLOAD_FLAGS } from './workload.ts'
+
+const FLAGS: readonly Flag[] = [
+  ...WORKLOAD_FLAGS,
+  {
+    name: 'measured',
+    sign: '<result.json>',
+    help: 'takes constants from a benchmark of yours; several with commas',
+  },
+  { name: 'kafka', sign: null, help: 'adds what Kafka between gateways and trackers would carry' },
+  { name: 'constants', sign: null, help: 'prints the constants and where they come from' },
+  { name: 'json', sign: null, help: 'prints everything as JSON' },
+]
+
+const HELP = [
+  'greendot capacity: computes how many machines a number of users needs',
+  '',
+  'As in: greendot capacity --users 50000000 --contacts 100 --online 0.3',
+  'Rates are those of the busiest hour. docs/capacity.md explains the model.',
+  '',
+  ...describeFlags(FLAGS),
+].join('\n')
+
+export interface CapacityWorld extends Outlet {
+  /** Null where there is no such file. */
+  readFile(path: string): string | null
+}
+
+export function runCapacity(argv: readonly string[], world: CapacityWorld): ExitCode {
+  if (wantsHelp(argv)) {
+    world.print(HELP)
+    return EXIT.ok
+  }
+  const misuse = (problem: string): ExitCode => {
+    world.complain(problem)
+    return EXIT.usage
+  }
+  const parsed = parseFlags(argv, FLAGS)
+  if (!parsed.ok) return misuse(parsed.problem)
+  const { flags, words } = parsed
+  if (words.length > 0) return misuse('capacity takes flags only, as in: greendot capacity --users 1000000')
+
+  let constants = shippedConstants()
+  for (const path of flags.text('measured')?.split(',') ?? []) {
+    const text = world.readFile(path)
+    if (text === null) return misuse(`--measured: there is no file ${path}`)
+    const measured = withMeasured(constants, text, path)
+    if (!measured.ok) return misuse(`--measured: ${measured.problem}`)
+    constants = measured.value
+  }
+  if (flags.isOn('constants')) {
+    if (flags.isOn('json')) world.print(JSON.stringify([...constants.values()], null, 2))
+    else for (const line of describeConstants(constants.values())) world.print(line)
+    return EXIT.ok
+  }
+
+  const workload = readWorkload(flags.text)
+  if (!workload.ok) return misuse(workload.problem)
+  const planned = plan(workload.value, constants)
+  if (!planned.ok) {
+    world.complain(planned.problem)
+    return EXIT.failed
+  }
+  const options = { hasKafka: flags.isOn('kafka') === true }
+  if (flags.isOn('json')) world.print(JSON.stringify(jsonOf(planned.value, constants, options), null, 2))
+  else for (const line of describePlan(planned.value, constants, options)) world.print(line)
+  return EXIT.ok
+}

@@ -1,0 +1,104 @@
+// What stands behind the gateways: Redis for the hot state and for messages, PostgreSQL for durable
+// state, and optionally Kafka between gateways and trackers.
+import { type Gateways, GB, sum } from './gateways.ts'
+import type { Figure, Sheet } from './sheet.ts'
+import type { Traffic } from './traffic.ts'
+import type { Workload } from './workload.ts'
+
+const MICRO = 1e-6
+/** The hot state has this many shards, so more masters would be idle. */
+export const REDIS_MASTERS_MAX = 64
+/** One core does the work of a Redis; the others are for the kernel. */
+const REDIS_CORES = 1
+
+export interface RedisPlan {
+  cpu: { commits: Figure; messages: Figure; watches: Figure }
+  cores: Figure
+  memory: { users: Figure; interest: Figure }
+  memoryBytes: Figure
+  masters: Figure
+  servers: Figure
+}
+
+export function redisOf(workload: Workload, traffic: Traffic, gateways: Gateways, sheet: Sheet): RedisPlan {
+  const { contacts } = workload
+  const { figure, constant } = sheet
+  const cpu = {
+    commits: figure('loads and commits', 'cores', () => {
+      return gateways.commits.value * (constant('redis_load_us') + constant('redis_commit_us')) * MICRO
+    }),
+    messages: figure('messages', 'cores', () => {
+      return gateways.messages.value * constant('redis_message_us') * MICRO
+    }),
+    watches: figure('interest and snapshots', 'cores', () => {
+      const interest = gateways.registrations.value * constant('redis_interest_us')
+      return (interest + traffic.connects.value * contacts * constant('redis_read_us')) * MICRO
+    }),
+  }
+  const memory = {
+    users: figure('users', 'bytes', () => {
+      return traffic.online.value * constant('redis_hot_share') * constant('redis_user_bytes')
+    }),
+    interest: figure('interest', 'bytes', () => gateways.pairs.value * constant('redis_interest_bytes')),
+  }
+  const cores = figure('cores at work', '', () => sum(Object.values(cpu)))
+  const memoryBytes = figure('memory', 'bytes', () => sum(Object.values(memory)))
+  const masters = figure('masters', '', () => mastersFor(cores.value, memoryBytes.value, workload))
+  const servers = figure('servers, replicas included', '', () => masters.value * (1 + workload.replicas))
+  return { cpu, cores, memory, memoryBytes, masters, servers }
+}
+
+/** Masters that this much CPU time and memory take. */
+export function mastersFor(cores: number, memoryBytes: number, workload: Workload): number {
+  const { redisMemoryGb, utilisation } = workload
+  const byCpu = cores / (REDIS_CORES * utilisation)
+  const byMemory = memoryBytes / (redisMemoryGb * GB * utilisation)
+  return Math.max(1, Math.ceil(Math.max(byCpu, byMemory)))
+}
+
+export interface PostgresPlan {
+  users: Figure
+  contacts: Figure
+  writes: Figure
+  bytes: Figure
+  servers: Figure
+}
+
+export function postgresOf(workload: Workload, traffic: Traffic, sheet: Sheet): PostgresPlan {
+  const { users, contacts, utilisation } = workload
+  const { figure, constant } = sheet
+  const userRows = figure('rows of users', '', () => users)
+  const contactRows = figure('rows of contacts, if kept here', '', () => users * contacts)
+  // One when a user comes online and one when the user goes offline.
+  const writes = figure('writes, in batches', 'a second', () => 2 * traffic.connects.value)
+  const bytes = figure('disk', 'bytes', () => {
+    return (
+      userRows.value * constant('postgres_user_bytes') +
+      contactRows.value * constant('postgres_contact_bytes')
+    )
+  })
+  const servers = figure('primaries', '', () => {
+    return Math.max(1, Math.ceil(writes.value / (constant('postgres_writes_max') * utilisation)))
+  })
+  return { users: userRows, contacts: contactRows, writes, bytes, servers }
+}
+
+export interface KafkaPlan {
+  events: Figure
+  bytes: Figure
+  partitions: Figure
+}
+
+export function kafkaOf(workload: Workload, gateways: Gateways, sheet: Sheet): KafkaPlan {
+  const { figure, constant } = sheet
+  // Session events go through the log instead of commits by the gateways.
+  const events = figure('session events', 'a second', () => gateways.commits.value)
+  const bytes = figure('bandwidth', 'bytes a second', () => events.value * constant('kafka_event_bytes'))
+  const partitions = figure('partitions', '', () => {
+    return Math.max(
+      1,
+      Math.ceil(events.value / (constant('kafka_partition_events_max') * workload.utilisation)),
+    )
+  })
+  return { events, bytes, partitions }
+}

@@ -1,0 +1,94 @@
+// What happens a second at the busiest hour, independent of the machines: the part of the model that needs
+// no constants but sizes. Contacts watch each other, so a user has as many watchers as contacts.
+import { framesPerSecond } from './interest.ts'
+import type { Figure, Sheet } from './sheet.ts'
+import type { Workload } from './workload.ts'
+
+const HOUR_SECONDS = 3600
+
+export interface Traffic {
+  online: Figure
+  connections: Figure
+  beats: Figure
+  changes: Figure
+  deliveries: Figure
+  frames: Figure
+  updatesPerFrame: Figure
+  connects: Figure
+  bytesIn: Figure
+  bytesOut: Figure
+  idleBytesAnHour: Figure
+  busyBytesAnHour: Figure
+}
+
+export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
+  const { users, contacts, devices, heartbeatMs, flushMs } = workload
+  const { figure, constant } = sheet
+  const online = figure('users online', '', () => users * workload.online)
+  const connections = figure('connections', '', () => online.value * devices)
+  const beats = figure('heartbeats', 'a second', () => connections.value / (heartbeatMs / 1000))
+  const changes = figure('changes', 'a second', () => (online.value * workload.changes) / HOUR_SECONDS)
+  const deliveries = figure(
+    'deliveries',
+    'a second',
+    () => changes.value * contacts * workload.online * devices,
+  )
+  const frames = figure('frames with changes', 'a second', () => {
+    const perConnection = deliveries.value / connections.value
+    return connections.value * framesPerSecond(perConnection, flushMs)
+  })
+  const updatesPerFrame = figure('changes in a frame', '', () =>
+    frames.value === 0 ? 0 : deliveries.value / frames.value,
+  )
+  const connects = figure(
+    'connects',
+    'a second',
+    () => (connections.value * workload.connects) / HOUR_SECONDS,
+  )
+
+  // Every segment one way is acknowledged by a packet the other way.
+  const frameAround = () => constant('packet_bytes') + constant('tls_bytes')
+  /** Own changes come back as a frame of their own, with a little more in it. */
+  const ownFrames = () => changes.value * devices
+  const bytesIn = figure(
+    'bandwidth in',
+    'bytes a second',
+    () =>
+      beats.value * (constant('beat_bytes') + frameAround()) +
+      (frames.value + ownFrames()) * constant('packet_bytes') +
+      connects.value * (constant('handshake_bytes') / 2),
+  )
+  const bytesOut = figure(
+    'bandwidth out',
+    'bytes a second',
+    () =>
+      beats.value * constant('packet_bytes') +
+      (frames.value + ownFrames()) * (constant('frame_bytes') + frameAround()) +
+      (deliveries.value + ownFrames()) * constant('change_bytes') +
+      connects.value *
+        (constant('handshake_bytes') / 2 + constant('welcome_bytes') + contacts * constant('state_bytes')),
+  )
+  const idleBytesAnHour = figure('bytes of an idle connection', 'an hour', () => {
+    const perBeat = constant('beat_bytes') + constant('tls_bytes') + 2 * constant('packet_bytes')
+    return (HOUR_SECONDS / (heartbeatMs / 1000)) * perBeat
+  })
+  const busyBytesAnHour = figure(
+    'bytes of a connection, all in all',
+    'an hour',
+    () => ((bytesIn.value + bytesOut.value) / connections.value) * HOUR_SECONDS,
+  )
+  return {
+    online,
+    connections,
+    beats,
+    changes,
+    deliveries,
+    frames,
+    updatesPerFrame,
+    connects,
+    bytesIn,
+    bytesOut,
+    idleBytesAnHour,
+    busyBytesAnHour,
+  }
+}

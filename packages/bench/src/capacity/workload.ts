@@ -1,0 +1,94 @@
+// The input of the model: how many users, how busy, on which machines. One table has the meaning, range and
+// default of each flag; rates are those of the busiest hour.
+import type { Flag } from '../platform/flags.ts'
+import type { Read } from './constants.ts'
+
+interface Ask {
+  flag: string
+  fallback: number
+  min: number
+  max: number
+  isWhole?: true
+  help: string
+}
+
+const ASKS = {
+  users: { flag: 'users', fallback: 1_000_000, min: 1, max: 1e11, isWhole: true, help: 'users in all' },
+  online: { flag: 'online', fallback: 0.2, min: 0.0001, max: 1, help: 'share of them online' },
+  contacts: { flag: 'contacts', fallback: 50, min: 0, max: 100_000, isWhole: true, help: 'contacts of each' },
+  devices: { flag: 'devices', fallback: 1, min: 1, max: 32, help: 'connections of a user online' },
+  changes: {
+    flag: 'changes',
+    fallback: 6,
+    min: 0,
+    max: 3600,
+    help: 'visible changes an hour of a user online',
+  },
+  connects: { flag: 'connects', fallback: 2, min: 0, max: 3600, help: 'connects an hour of a connection' },
+  queries: { flag: 'queries', fallback: 0, min: 0, max: 1e9, help: 'batch queries of 200 a second, in all' },
+  heartbeatMs: {
+    flag: 'heartbeat-interval-ms',
+    fallback: 15_000,
+    min: 1000,
+    max: 3_600_000,
+    help: 'as in the server',
+  },
+  flushMs: { flag: 'flush-ms', fallback: 50, min: 1, max: 1000, help: 'as in the server' },
+  cores: { flag: 'cores', fallback: 8, min: 1, max: 1024, isWhole: true, help: 'cores of a gateway machine' },
+  memoryGb: { flag: 'memory-gb', fallback: 32, min: 1, max: 65_536, help: 'memory of a gateway machine' },
+  networkGbps: {
+    flag: 'network-gbps',
+    fallback: 10,
+    min: 0.1,
+    max: 10_000,
+    help: 'network of a gateway machine',
+  },
+  redisMemoryGb: { flag: 'redis-memory-gb', fallback: 16, min: 1, max: 65_536, help: 'memory of a Redis' },
+  replicas: { flag: 'replicas', fallback: 1, min: 0, max: 10, isWhole: true, help: 'replicas of each Redis' },
+  utilisation: {
+    flag: 'utilisation',
+    fallback: 0.6,
+    min: 0.05,
+    max: 1,
+    help: 'how full machines may be; the rest is headroom',
+  },
+  reserve: {
+    flag: 'reserve',
+    fallback: 1,
+    min: 0,
+    max: 1000,
+    isWhole: true,
+    help: 'gateway machines that may fail at once',
+  },
+} as const satisfies Record<string, Ask>
+
+export type Workload = Readonly<Record<keyof typeof ASKS, number>>
+
+const KEYS = Object.keys(ASKS) as (keyof Workload)[]
+
+export const WORKLOAD_FLAGS: readonly Flag[] = KEYS.map((key) => {
+  const { flag, help, fallback } = ASKS[key]
+  return { name: flag, sign: '<n>', help, fallback: String(fallback) }
+})
+
+export const DEFAULT_WORKLOAD = Object.fromEntries(
+  KEYS.map((key) => [key, ASKS[key].fallback]),
+) as unknown as Workload
+
+/** `text` gives the value of a flag, or null. The first mistake is the problem. */
+export function readWorkload(text: (flag: string) => string | null): Read<Workload> {
+  const workload: Record<string, number> = { ...DEFAULT_WORKLOAD }
+  for (const key of KEYS) {
+    const { flag, min, max, isWhole }: Ask = ASKS[key]
+    const given = text(flag)
+    if (given === null) continue
+    const value = /^[\d_,.]+(e\d+)?$/i.test(given) ? Number(given.replace(/[_,]/g, '')) : Number.NaN
+    if (!(value >= min && value <= max) || (isWhole && !Number.isInteger(value))) {
+      const kind = isWhole ? 'a whole number' : 'a number'
+      const range = `from ${min < 1 ? min : min.toLocaleString('en')} to ${max.toLocaleString('en')}`
+      return { ok: false, problem: `--${flag}: needs ${kind} ${range}` }
+    }
+    workload[key] = value
+  }
+  return { ok: true, value: workload as unknown as Workload }
+}

@@ -1,0 +1,117 @@
+// Commits to Redis through the store, beside the bare script: the same calls with the same arguments,
+// pipelined by the client library, with nothing but the new revisions put in between.
+import type { Activity } from '@greendot/protocol'
+import { encodeRecord, headOf } from '../../../server/src/store/redis-record.ts'
+import { COMMIT, COMMIT_FIELDS } from '../../../server/src/store/redis-scripts.ts'
+import { groupByShard } from '../../../server/src/store/shards.ts'
+import { type Micro, type Reading, type Scale, type Side, sideBySide } from './measure.ts'
+import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
+import { arrived, userName } from './users.ts'
+
+const USERS = 20_000
+/** Users a tracker commits together when it is busy; like the tracker, one batch at a time. */
+const BATCH = 500
+const REVISION_FIELD = 1
+
+export const commits: Micro = {
+  name: 'commits',
+  about: 'commits to Redis, beside the bare script with the same arguments',
+  missing: missingRedis,
+  run: (scale) => withRedis((redis) => measure(redis, scale)),
+}
+
+async function measure(redis: OwnRedis, { rounds, roundMs }: Scale): Promise<Reading[]> {
+  const reading = { name: 'commits to Redis', unit: 'commits a second', rounds }
+  const ours = perSecond(roundMs, committing(redis))
+  const bare = perSecond(roundMs, await scripting(redis))
+  return [await sideBySide(reading, ours, bare)]
+}
+
+/** Work in batches that counts what it has done. */
+interface Going {
+  done: number
+  batch(): Promise<void>
+}
+
+const perSecond =
+  (roundMs: number, going: Going): Side =>
+  async () => {
+    const before = going.done
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < roundMs) await going.batch()
+    return ((going.done - before) / (performance.now() - startedAt)) * 1000
+  }
+
+/** All users exist already, so both sides only change records. */
+function committing({ store }: OwnRedis): Going {
+  const batches = Array.from({ length: USERS / BATCH }, (_, batch) =>
+    Array.from({ length: BATCH }, (_, step) => {
+      const user = USERS + batch * BATCH + step
+      const [active, idle] = [arrived(user, 'active'), arrived(user, 'idle')]
+      const unset = { dueAt: null, retainUntil: null }
+      return {
+        active,
+        idle,
+        commit: { userId: userName(user), expectedRevision: 0, record: active, ...unset },
+      }
+    }),
+  )
+  let next = 0
+  const going: Going = {
+    done: 0,
+    async batch() {
+      const isIdle = Math.floor(next / batches.length) % 2 === 1
+      const batch = batches[next++ % batches.length]!
+      for (const { commit, active, idle } of batch) commit.record = isIdle ? idle : active
+      const results = await store.commit(batch.map(({ commit }) => commit))
+      for (const [index, result] of results.entries()) {
+        if (result.outcome === 'conflict') throw new Error('a commit conflicts although there is one writer')
+        batch[index]!.commit.expectedRevision = result.revision
+      }
+      going.done += BATCH
+    },
+  }
+  return going
+}
+
+async function scripting({ store, bare }: OwnRedis): Promise<Going> {
+  await bare.script('LOAD', COMMIT.lua)
+  const batches = Array.from({ length: USERS / BATCH }, (_, batch) => {
+    const users = Array.from({ length: BATCH }, (_, step) => 2 * USERS + batch * BATCH + step)
+    return groupByShard(users, userName, store.shardCount, BATCH).map(({ shard, items }) => ({
+      key: `{s${shard}}:`,
+      active: items.flatMap((user) => argumentsOf(user, 'active')),
+      idle: items.flatMap((user) => argumentsOf(user, 'idle')),
+    }))
+  })
+  let next = 0
+  const going: Going = {
+    done: 0,
+    async batch() {
+      const isIdle = Math.floor(next / batches.length) % 2 === 1
+      const calls = batches[next++ % batches.length]!
+      const pipeline = bare.pipeline()
+      for (const { key, active, idle } of calls) {
+        pipeline.evalsha(COMMIT.sha, 1, key, ...(isIdle ? idle : active))
+      }
+      const answers = (await pipeline.exec()) ?? []
+      for (const [index, [error, answer]] of answers.entries()) {
+        if (error !== null) throw error
+        const { active, idle } = calls[index]!
+        const revisions = answer as number[]
+        for (let at = 0; at < active.length; at += COMMIT_FIELDS) {
+          const revision = String(revisions[(at / COMMIT_FIELDS) * 2])
+          active[at + REVISION_FIELD] = revision
+          idle[at + REVISION_FIELD] = revision
+        }
+      }
+      going.done += BATCH
+    },
+  }
+  return going
+}
+
+function argumentsOf(user: number, activity: Activity): string[] {
+  const record = arrived(user, activity)
+  return [userName(user), '0', headOf(record), encodeRecord(record), '', '']
+}

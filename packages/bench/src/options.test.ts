@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { loadsFor, parseOptions } from './options.ts'
+
+function problem(...argv: string[]): string {
+  const parsed = parseOptions(argv)
+  if (parsed.ok) throw new Error('it was accepted')
+  return parsed.problem
+}
+
+function options(...argv: string[]) {
+  const parsed = parseOptions(argv)
+  if (!parsed.ok) throw new Error(parsed.problem)
+  return parsed.options
+}
+
+describe('the command line of the benchmark', () => {
+  test('[C9] a mistake is reported in one sentence with what to do', () => {
+    expect(problem()).toContain('say what to measure: connect')
+    expect(problem('chrun')).toContain('no scenario "chrun"; there are connect')
+    expect(problem('churn', '--userz', '5')).toContain('--userz')
+    expect(problem('churn', '--users', 'many')).toBe(
+      '--users: "many" is not a whole number from 2 to 1000000',
+    )
+    expect(problem('churn', '--graph', 'tree')).toContain('is none of ring, random, power-law')
+    expect(problem('churn', '--users', '5', '--contacts', '5')).toContain('at most 4 contacts')
+    expect(problem('churn', '--set', 'flush')).toContain('name=value')
+    expect(problem('churn', 'idle', '--out', 'a.json')).toContain('give a folder for several')
+  })
+
+  test('[C9] too many users for the file limit: the message names the processes needed', () => {
+    expect(problem('churn', '--users', '51322')).toContain('--gateways 3 --redis')
+    expect(problem('churn', '--gateways', '6')).toContain('--redis')
+    expect(problem('churn', '--users', '51322', '--gateways', '6', '--redis', '--loads', '2')).toContain(
+      'at least 3 processes',
+    )
+  })
+
+  test('[C9] defaults, settings of the server and repeated flags', () => {
+    const given = options('churn', 'idle', '--set', 'flush_ms=20', '--set', 'policy=calm', '--users=100')
+    expect(given.scenarios).toEqual(['churn', 'idle'])
+    expect(given.settings).toEqual(['--flush-ms=20', '--policy=calm'])
+    expect([given.users, given.contacts, given.graph, given.rate]).toEqual([100, 18, 'ring', null])
+  })
+
+  test('[C9] several gateways are not pinned, and users get the load processes they need', () => {
+    const many = options('churn', '--users', '51322', '--gateways', '6', '--redis')
+    expect([many.serverCore, many.loadCore]).toEqual([null, null])
+    expect(loadsFor(many)).toBe(3)
+    expect(options('churn', '--no-pin').serverCore).toBeNull()
+  })
+})

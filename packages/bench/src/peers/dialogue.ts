@@ -1,0 +1,13 @@
+// A dialogue is one user's side of a conversation with a server, apart from the socket that carries it: pure
+// enough to be tested word by word.
+
+/** Sends a text and says how many bytes that took. */
+export type Send = (text: string) => number
+
+export interface Dialogue<Heard> {
+  /** The connection is open. */
+  begin(): void
+  /** Bytes are only good until it returns. */
+  receive(what: Heard): void
+  change(serial: number): void
+}

@@ -1,0 +1,145 @@
+// The methods of the backend kit. Lists of any length are split into calls that the server accepts. Objects of
+// the wire keep their wire names, as in the rest of this package.
+import { type AvailabilityChoice, IDS_PER_QUERY_MAX } from '@greendot/protocol'
+import type { CustomStatusInput, Expiring } from '../types.ts'
+import type { Explanation, Operations, OwnPresence, PersonData, Presence, Settings, Stats } from './api.ts'
+import type { Call } from './call.ts'
+import type { Mint } from './token.ts'
+
+export type SettingsChange = Operations['PUT /api/v1/users/{user_id}/settings']['input']['body']
+export type StatsHistory = Operations['GET /api/v1/stats/history']['answer']
+
+export interface Eyes {
+  /** See what this viewer may see. Without it nothing is hidden: do not pass the answer on to users. */
+  viewerId?: string | undefined
+}
+
+export interface People {
+  /** In the order of the ids. */
+  people: Presence[]
+  /** The hot store was not available, so the answer is from the database. */
+  isDegraded: boolean
+}
+
+export interface Backend {
+  /** A token for the client of a logged-in user. */
+  token: Mint
+  presence(userId: string, options?: Eyes): Promise<Presence>
+  query(userIds: readonly string[], options?: Eyes): Promise<People>
+  /** The contact list of a user. Directed: not the users who list this one. */
+  contacts: {
+    list(userId: string): Promise<string[]>
+    /** In one call; the body may have up to 1 MiB. */
+    replace(userId: string, contactIds: readonly string[]): Promise<void>
+    add(userId: string, contactIds: readonly string[]): Promise<void>
+    remove(userId: string, contactIds: readonly string[]): Promise<void>
+  }
+  settings: {
+    read(userId: string): Promise<Settings>
+    /** Merges: settings that are not named stay as they are. */
+    change(userId: string, change: SettingsChange): Promise<Settings>
+  }
+  /** `online` returns to automatic. */
+  setAvailability(userId: string, status: AvailabilityChoice, options?: Expiring): Promise<OwnPresence>
+  /** Null, or neither text nor emoji, clears it. */
+  setCustomStatus(userId: string, status: CustomStatusInput | null): Promise<OwnPresence>
+  /** Why a viewer sees a user as they do, as sentences and as data. */
+  explain(userId: string, options?: Eyes): Promise<Explanation>
+  /** All stored data of a user. */
+  export(userId: string): Promise<PersonData>
+  /** Erases all stored data of a user. Stop minting tokens for them first. */
+  erase(userId: string): Promise<void>
+  stats(): Promise<Stats>
+  /** Samples of the last hour. */
+  statsHistory(): Promise<StatsHistory>
+}
+
+/** A body has at most 1 MiB, and an id at most 256 bytes if each of its characters is escaped. */
+const CONTACTS_PER_CALL = 4_000
+const QUERIES_AT_ONCE = 4
+
+export function createBackend(call: Call, token: Mint): Backend {
+  async function ask<One extends keyof Operations>(
+    name: One,
+    input: Operations[One]['input'],
+  ): Promise<Operations[One]['answer']> {
+    return (await call(name, input)).answer
+  }
+
+  async function query(userIds: readonly string[], { viewerId }: Eyes = {}): Promise<People> {
+    const answers = await inTurns(pieces(userIds, IDS_PER_QUERY_MAX), QUERIES_AT_ONCE, (ids) =>
+      call('POST /api/v1/presence/query', { query: { viewer_id: viewerId }, body: { user_ids: ids } }),
+    )
+    return {
+      people: answers.flatMap(({ answer }) => answer),
+      isDegraded: answers.some(({ isDegraded }) => isDegraded),
+    }
+  }
+
+  const editContacts =
+    (name: `${'POST' | 'DELETE'} /api/v1/users/{user_id}/contacts`) =>
+    async (userId: string, contactIds: readonly string[]): Promise<void> => {
+      for (const ids of pieces(contactIds, CONTACTS_PER_CALL)) {
+        await ask(name, { ...of(userId), body: { user_ids: ids } })
+      }
+    }
+
+  return {
+    token,
+    query,
+    async presence(userId, options) {
+      // Not by path, where a user called "settings" would be a route.
+      const { people } = await query([userId], options)
+      return people[0]!
+    },
+    contacts: {
+      list: async (userId) => (await ask('GET /api/v1/users/{user_id}/contacts', of(userId))).user_ids,
+      replace: (userId, contactIds) =>
+        ask('PUT /api/v1/users/{user_id}/contacts', { ...of(userId), body: { user_ids: [...contactIds] } }),
+      add: editContacts('POST /api/v1/users/{user_id}/contacts'),
+      remove: editContacts('DELETE /api/v1/users/{user_id}/contacts'),
+    },
+    settings: {
+      read: (userId) => ask('GET /api/v1/users/{user_id}/settings', of(userId)),
+      change: (userId, change) =>
+        ask('PUT /api/v1/users/{user_id}/settings', { ...of(userId), body: change }),
+    },
+    setAvailability(userId, status, options) {
+      const body = { status, expires_at: expiryOf(options) }
+      return ask('PUT /api/v1/users/{user_id}/availability', { ...of(userId), body })
+    },
+    setCustomStatus(userId, status) {
+      if (status === null) return ask('DELETE /api/v1/users/{user_id}/status', of(userId))
+      const body = { text: status.text, emoji: status.emoji, expires_at: expiryOf(status) }
+      return ask('PUT /api/v1/users/{user_id}/status', { ...of(userId), body })
+    },
+    explain: (userId, { viewerId } = {}) =>
+      ask('GET /api/v1/explain', { query: { user_id: userId, viewer_id: viewerId } }),
+    export: (userId) => ask('GET /api/v1/users/{user_id}/export', of(userId)),
+    erase: (userId) => ask('DELETE /api/v1/users/{user_id}', of(userId)),
+    stats: () => ask('GET /api/v1/stats', {}),
+    statsHistory: () => ask('GET /api/v1/stats/history', {}),
+  }
+}
+
+const of = (userId: string) => ({ path: { user_id: userId } })
+
+function expiryOf({ expiresAt }: Expiring = {}): number | string | null | undefined {
+  return expiresAt instanceof Date ? expiresAt.getTime() : expiresAt
+}
+
+function pieces<One>(list: readonly One[], lengthMax: number): One[][] {
+  const count = Math.ceil(list.length / lengthMax)
+  return Array.from({ length: count }, (_, index) => list.slice(index * lengthMax, (index + 1) * lengthMax))
+}
+
+/** Runs a few at once; results in the order of the list. The first failure ends it. */
+async function inTurns<One, Result>(
+  list: readonly One[],
+  atOnceMax: number,
+  run: (one: One) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const some of pieces(list, atOnceMax)) results.push(...(await Promise.all(some.map(run))))
+  return results
+}

@@ -1,0 +1,71 @@
+// The rooms of the server: which may import which, by which door, and how their parts are built. The second
+// half shows on small trees that each rule can fail.
+import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { forwardReferences, roomDirection, WIRING } from './tidy/rooms.ts'
+import { describeProblems, type Problem, readTree, type TreeFile } from './tidy/tree.ts'
+
+const tree = readTree(resolve(import.meta.dir, '..'))
+
+function expectNone(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new Error(`${problems.length} to mend\n${describeProblems(problems)}`)
+}
+
+describe('the rooms of the server', () => {
+  test('imports go down, and through the doors', () => expectNone(roomDirection(tree)))
+  test('parts are built from the sink to the source', () => {
+    expect(tree.filter(({ path }) => WIRING.includes(path))).toHaveLength(WIRING.length)
+    expectNone(forwardReferences(tree))
+  })
+})
+
+const server = (path: string, ...lines: string[]): TreeFile => ({
+  path: `packages/server/src/${path}`,
+  text: lines.join('\n'),
+})
+const lines = (problems: readonly Problem[]): number[] => problems.map(({ line }) => line)
+
+describe('the rules of the rooms', () => {
+  test('a room does not import one above it, types included', () => {
+    const file = server(
+      'gateway/delivery/outbox.ts',
+      "import { grown } from '../../platform/typed-arrays.ts'",
+      "import type { Watching } from '../watching/watching.ts'",
+      "import { reply } from '../../http/reply.ts'",
+    )
+    expect(lines(roomDirection([file]))).toEqual([2, 3])
+  })
+
+  test('a neighbour does not reach past the door of a room', () => {
+    const file = server(
+      'gateway/watching/watches.ts',
+      "import type { Delivery } from '../delivery/delivery.ts'",
+      "import type { Outbox } from '../delivery/outbox.ts'",
+    )
+    expect(lines(roomDirection([file]))).toEqual([2])
+    expect(roomDirection([server('gateway/delivery/waves.ts', "import { x } from './outbox.ts'")])).toEqual(
+      [],
+    )
+  })
+
+  test('a file in no room is found', () => {
+    expect(lines(roomDirection([server('misc/helper.ts', '')]))).toEqual([1])
+  })
+
+  test('a part that is used before it is built is found, also inside a closure', () => {
+    const wiring = (...body: string[]): TreeFile =>
+      server('gateway/gateway.ts', 'export function start(parts) {', ...body, '}')
+    const cyclic = wiring(
+      '  const table = createTable(() => membership.id())',
+      '  const membership = createMembership(table)',
+    )
+    expect(lines(forwardReferences([cyclic]))).toEqual([2])
+    const fine = wiring(
+      '  // membership comes later',
+      '  const identity = createIdentity()',
+      '  const table = createTable(identity)',
+      '  const membership = await startMembership({ identity, table })',
+    )
+    expect(forwardReferences([fine])).toEqual([])
+  })
+})
