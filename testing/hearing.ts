@@ -1,5 +1,5 @@
-// What somebody heard who watches, by whichever way: every frame with the time it came, and what the
-// frames say of one person. A test waits here for the frame it expects.
+// The frames that a watcher received, each with the time it came, and what they say of one user. A test waits
+// here for the frame it expects.
 import type { Presence, ServerFrame } from '@greendot/protocol'
 import { createLookout } from './lookout.ts'
 
@@ -8,24 +8,24 @@ export interface Heard {
   at: number
 }
 
-/** One user as a client was told of them, by a state or a change. */
+/** A presence that a client was sent, in a state or a change. */
 export interface Sighting {
   presence: Presence
   at: number
 }
 
 export interface SightingOptions {
-  /** Position in `heard` to look from: what came before it does not count. */
+  /** Position in `heard` to look from; earlier frames do not count. */
   since?: number
   withinMs?: number
 }
 
-/** Whoever watches: every frame so far, and what it says of somebody. */
+/** A watcher: every frame so far, and what it says of a user. */
 export interface Ear {
   heard: Heard[]
-  /** Every state and change of one user heard so far, in order. Takes nothing. */
+  /** Every state and change of one user so far, in order. Removes nothing. */
   sightings(userId: string, since?: number): Sighting[]
-  /** Resolves with the first sighting, past or to come, that is accepted. Takes nothing. */
+  /** Resolves with the first sighting, past or to come, that is accepted. Removes nothing. */
   sees(userId: string, accept: (presence: Presence) => boolean, options?: SightingOptions): Promise<Sighting>
 }
 
@@ -37,7 +37,7 @@ export interface Hearing extends Ear {
 
 export const WAIT_MS = 5_000
 
-/** `name` is who waited, in what is said of a wait in vain. */
+/** `name` is the watcher's, for the message of a wait that timed out. */
 export function createHearing(name: string): Hearing {
   const heard: Heard[] = []
   const lookout = createLookout()
@@ -67,7 +67,7 @@ export function createHearing(name: string): Hearing {
   return hearing
 }
 
-/** Resolves once each of these has seen it, counted from the position of each. */
+/** Resolves once each of these watchers has seen it, from its own position on. */
 export const allSee = (
   ears: readonly Ear[],
   since: readonly number[],
@@ -76,7 +76,7 @@ export const allSee = (
 ): Promise<Sighting[]> =>
   Promise.all(ears.map((ear, index) => ear.sees(userId, accept, { since: since[index]! })))
 
-/** The people a frame speaks of. */
+/** The presences in a frame. */
 export function presencesIn(frame: ServerFrame): Presence[] {
   if (frame.type === 'presence_state') return frame.states
   return frame.type === 'presence_change' ? frame.changes : []

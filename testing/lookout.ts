@@ -1,10 +1,10 @@
-// Waiting for what comes over a wire, instead of sleeping: whoever waits looks now and again whenever
-// something came. A wait has an end, and one that ends in vain says what it was for.
+// Waits for something to arrive, instead of sleeping: a wait checks its condition at once and after every
+// arrival. A wait that times out says what it was for.
 
 export interface Lookout {
-  /** Something came, and all who wait look again. */
+  /** Something arrived: every wait checks again. */
   notify(): void
-  /** `inVain` says, once the time is over, what did not come. */
+  /** `inVain` makes the message for a wait that timed out. */
   until<T>(withinMs: number, find: () => T | undefined, inVain: () => string): Promise<T>
 }
 

@@ -1,7 +1,7 @@
-// Random histories of one person, for property tests of the presence core. fast-check draws a list
-// of moves; `play` turns them into deliveries that keep the contract of the gateways (SPEC P2): the
-// events of one session have strictly increasing instants, and nobody is proven alive after they
-// were lost. A delivery may come later than its events happened, as it does on a real network.
+// Random histories of one user, for property tests of the presence core. fast-check draws a list of moves;
+// `play` turns them into deliveries that keep the contract of the gateways (SPEC P2): the events of one session
+// have strictly increasing instants, and a lost session has no later proof of life. A delivery may come later
+// than its events happened, as on a real network.
 import type { Activity, Platform } from '@greendot/protocol'
 import fc from 'fast-check'
 import type { PresenceEvent, SessionFacts } from '../packages/server/src/presence/core/event.ts'
@@ -20,7 +20,7 @@ export interface History {
 
 // Far enough from zero that "minutes ago" is still a positive instant.
 export const DAWN_AT = 10_000_000
-/** Beyond every delay, every expiry and every memory of the machine. */
+/** Beyond every delay and expiry, and longer than ended sessions are remembered. */
 export const FAR_MS = 100_000_000
 
 const DEVICES: readonly { deviceId: string; platform: Platform }[] = [
@@ -42,7 +42,7 @@ const ODD_POLICIES: readonly Policy[] = [
 
 export const policies: fc.Arbitrary<Policy> = fc.constantFrom(...Object.values(POLICIES), ...ODD_POLICIES)
 
-/** A span that means something: nothing, a moment, about one of the policy's figures, or very long. */
+/** A time: zero, a moment, close to one of the policy's delays, or very long. */
 export type Span =
   | { kind: 'ms'; ms: number }
   | {
@@ -74,8 +74,8 @@ type Action =
   | { do: 'connect'; device: number; activity: Activity; reported: boolean }
   | { do: 'report'; pick: number; activity: Activity }
   | { do: 'end'; pick: number; how: 'left' | 'closed' | 'lost' }
-  /** From a session that had ended: its gateway was cut off, and does not know. */
-  | { do: 'late word'; pick: number; word: 'left' | Activity }
+  /** From an ended session whose gateway was cut off. */
+  | { do: 'late report'; pick: number; what: 'left' | Activity }
   | { do: 'availability'; status: 'auto' | 'away' | 'busy' | 'invisible'; lasts: Span | null }
   | { do: 'say'; text: string | null; lasts: Span | null }
   | { do: 'away after'; awayAfterMs: number | null }
@@ -111,9 +111,9 @@ const sessionActions = (punctual: boolean): fc.WeightedArbitrary<Action>[] => [
   {
     weight: 1,
     arbitrary: fc.record({
-      do: fc.constant('late word'),
+      do: fc.constant('late report'),
       pick,
-      word: fc.constantFrom('left', 'active', 'idle'),
+      what: fc.constantFrom('left', 'active', 'idle'),
     }),
   },
 ]
@@ -146,9 +146,9 @@ const lags = fc.oneof(
 )
 
 export interface HistoryOptions {
-  /** Only sessions come and go; nobody sets anything. */
+  /** Only session events, no settings. */
   sessionsOnly?: boolean
-  /** Everything is delivered at the instant it happens, and nothing goes unreported. */
+  /** Every event is delivered at the instant it happens, and none is left out. */
   punctual?: boolean
   lengthMax?: number
 }
@@ -177,10 +177,10 @@ interface OpenSession extends SessionFacts {
   isReported: boolean
 }
 
-// A session that is not reported by then may count as history (SPEC P3), so gateways report sooner.
+// A session that is not reported by then may count as over (SPEC P3), so gateways report sooner.
 const REPORTED_WITHIN_MS = 60_000
 
-/** Turns moves into deliveries. Moves that have nobody to act on are left out. */
+/** Turns moves into deliveries. Moves without a session to act on are left out. */
 function play(policy: Policy, moves: readonly Move[]): History {
   const deliveries: Delivery[] = []
   const open: OpenSession[] = []
@@ -228,10 +228,10 @@ function play(policy: Policy, moves: readonly Move[]): History {
         const provenAt = Math.max(knownAt, eventAt - policy.heartbeatTtlMs)
         return { type: 'lost', at: eventAt, sessionId: session.sessionId, provenAt }
       }
-      case 'late word': {
+      case 'late report': {
         const session = ended[action.pick % ended.length]
         if (session === undefined) return null
-        if (action.word !== 'left') return report(session, action.word, at)
+        if (action.what !== 'left') return report(session, action.what, at)
         return { type: 'left', at: stamp(session, at), sessionId: session.sessionId }
       }
       case 'availability': {

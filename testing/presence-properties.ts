@@ -1,6 +1,5 @@
-// Running properties over histories of the presence core: the machine is stepped through a history,
-// delivery by delivery or with a stop at every deadline, and fast-check is asked the same questions
-// each time, so that a red test stays red.
+// Runs properties over histories of the presence core: the machine is stepped through a history, delivery by
+// delivery or with a stop at every deadline.
 import fc from 'fast-check'
 import { nextDeadline, step } from '../packages/server/src/presence/core/machine.ts'
 import { emptyRecord, type UserRecord } from '../packages/server/src/presence/core/record.ts'
@@ -13,7 +12,7 @@ export interface Frame extends Delivery {
   dueAt: number | null
 }
 
-/** The machine's own account of a history, delivery by delivery. */
+/** The records of a history, delivery by delivery. */
 export function framesOf({ policy, deliveries }: History, start: UserRecord = emptyRecord()): Frame[] {
   let before = start
   return deliveries.map((delivery) => {

@@ -1,11 +1,11 @@
-// Small records for tests of stores and buses. They are plain values of the right shape; whether a
-// machine could ever produce them does not matter here, so they stand alone from it.
+// Small records for tests of stores and buses. They are plain values of the right shape; the machine need not
+// be able to produce them.
 
 import type { PrivacyRules } from '../packages/server/src/presence/core/privacy.ts'
 import type { Session, Shown, UserRecord } from '../packages/server/src/presence/core/record.ts'
 import type { Commit } from '../packages/server/src/store/port.ts'
 
-/** As a server does that nobody configured. */
+/** The default rules of a server. */
 export const OPEN_RULES: PrivacyRules = { defaultVisibility: 'everyone', hiddenAs: 'offline' }
 
 /** A fixed instant for tests, well away from zero. */
@@ -54,7 +54,7 @@ export function aRecord(
   }
 }
 
-/** Somebody online with one live session on each of the gateways. */
+/** An online user with one live session on each of the gateways. */
 export function aRecordOn(...gatewayIds: string[]): UserRecord {
   return aRecord({
     sessions: gatewayIds.map((gatewayId, index) => aSession({ id: `session-${index}`, gatewayId })),
@@ -63,7 +63,7 @@ export function aRecordOn(...gatewayIds: string[]): UserRecord {
   })
 }
 
-/** A record in which every field and every variant says something, for adapters that serialise. */
+/** A record in which every field and every variant is set, for adapters that serialise. */
 export function aFullRecord(): UserRecord {
   return {
     sessions: [

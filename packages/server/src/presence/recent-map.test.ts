@@ -5,8 +5,8 @@ import { createRecentMap } from './recent-map.ts'
 
 const MAX = 8
 
-describe('a map of what was lately', () => {
-  test('[R3] has the newest half for certain, the value set last, and nothing that was deleted', () => {
+describe('a recent map', () => {
+  test('[R6] holds the newest half, the value set last, and no deleted entry', () => {
     const key = fc.constantFrom(...'abcdefghijklmnop')
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ does: fc.constant('set' as const), key }) },

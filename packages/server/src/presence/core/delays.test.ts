@@ -1,5 +1,5 @@
-// Ways to go and ways to come (SPEC P10 to P16), by example: which vote a session keeps after its
-// end, when an arrival is shown, and what a device that comes back carries on with.
+// Departures and arrivals (SPEC P10 to P16), by example: which vote a session keeps after its end, when an
+// arrival is shown, and how a device that comes back carries on.
 import { describe, expect, test } from 'bun:test'
 import {
   active,
@@ -16,12 +16,12 @@ import { POLICIES } from './policy.ts'
 const { instant, calm, linger } = POLICIES
 const T = 10_000_000
 
-describe('[D2] ways to go', () => {
+describe('[D2] departures', () => {
   test.each([
     ['instant', instant],
     ['calm', calm],
     ['linger', linger],
-  ] as const)('[P10] under %s a clean goodbye is over at once', (_, policy) => {
+  ] as const)('[P10] under %s a goodbye takes effect at once', (_, policy) => {
     const alice = createUser(policy)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 60_000).status).toBe('online')
@@ -33,7 +33,7 @@ describe('[D2] ways to go', () => {
     expect(alice.dueAt()).toBeNull()
   })
 
-  test('[P10] only the session that says it is over; another tab stays', () => {
+  test('[P10] a goodbye ends only its own session; another tab stays', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('web#2', T))
     expect(alice.at(T + 1, left('web#1', T + 1)).status).toBe('online')
@@ -58,7 +58,7 @@ describe('[D2] ways to go', () => {
     expect(alice.at(T + 40_000)).toMatchObject({ status: 'away', devices: ['mobile'] })
   })
 
-  test('[P12] a session lost by silence keeps its vote for the offline delay after its time ran out', () => {
+  test('[P12] a session lost by silence keeps its vote for the offline delay after its time to live', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T)).status).toBe('online')
@@ -66,7 +66,7 @@ describe('[D2] ways to go', () => {
     expect(alice.at(T + 35_000)).toMatchObject({ status: 'offline', last_seen: T })
   })
 
-  test('[P12] found late, it is dated to when its time ran out', () => {
+  test('[P12] a loss that is found late is dated to the end of the time to live', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 33_000, lost('web#1', T + 30_000, T)).status).toBe('online')
@@ -76,7 +76,7 @@ describe('[D2] ways to go', () => {
     expect(bob.at(T + 90_000, lost('web#1', T + 30_000, T)).status).toBe('offline')
   })
 
-  test('[P12] [D5] with lingering it turns away the moment its time ran out', () => {
+  test('[P12] [D5] with lingering a lost session is away from the end of its time to live', () => {
     const alice = createUser(linger)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 29_999).status).toBe('online')
@@ -93,7 +93,7 @@ describe('[D2] ways to go', () => {
     expect(alice.at(T + 301_000)).toMatchObject({ status: 'offline', last_seen: T + 1_000 })
   })
 
-  test('[P13] anything better than a trace wins, and the trace is there when it has gone', () => {
+  test('[P13] any session that counts wins over a lingering one', () => {
     const alice = createUser(linger)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 30_000, lost('web#1', T + 30_000, T))
@@ -115,7 +115,7 @@ describe('[D2] ways to go', () => {
   })
 })
 
-describe('[P14] [D6] ways to come', () => {
+describe('[P14] [D6] arrivals', () => {
   test('[P14] an arrival is shown when the online delay has passed', () => {
     const alice = createUser(calm)
     expect(alice.at(T, connected('web#1', T))).toMatchObject({ status: 'offline', version: 0 })
@@ -126,8 +126,8 @@ describe('[P14] [D6] ways to come', () => {
   test.each([
     ['left', left('web#1', T + 4_999)],
     ['closed', closed('web#1', T + 4_999)],
-    ['lost', lost('web#1', T + 4_999, T + 1)],
-  ] as const)('[P14] one that %s before that was never visible', (_, end) => {
+    ['was lost', lost('web#1', T + 4_999, T + 1)],
+  ] as const)('[P14] an arrival that %s before that was never visible', (_, end) => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 4_999, end)
@@ -135,7 +135,7 @@ describe('[P14] [D6] ways to come', () => {
     expect(alice.at(T + 1e9)).toMatchObject({ status: 'offline', last_seen: null, version: 0 })
   })
 
-  test('[P14] one that ends at the deadline itself was here', () => {
+  test('[P14] an arrival that ends at the deadline was visible', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 5_000, closed('web#1', T + 5_000)).status).toBe('online')
@@ -143,7 +143,7 @@ describe('[P14] [D6] ways to come', () => {
     expect(alice.at(T + 35_000).status).toBe('offline')
   })
 
-  test('[P14] the delay is of one session: those who leave early do not lend their time', () => {
+  test('[P14] the delay is of one session: earlier sessions do not shorten it', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 4_900, connected('mobile#1', T + 4_900))
@@ -160,12 +160,12 @@ describe('[P14] [D6] ways to come', () => {
     expect(alice.at(T + 5_000)).toMatchObject({ devices: ['mobile', 'web'], version: 1 })
   })
 
-  test('[P14] a report that was held up does not make the user wait again', () => {
+  test('[P14] a report that arrives late does not start the delay again', () => {
     const alice = createUser(calm)
     expect(alice.at(T + 7_000, active('web#1', T + 7_000, { connectedAt: T })).status).toBe('online')
   })
 
-  test('[P14] who is here already shows another device at once', () => {
+  test('[P14] a user who is present shows another device at once', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 6_000, connected('mobile#1', T + 6_000)).devices).toEqual(['mobile', 'web'])
@@ -175,8 +175,8 @@ describe('[P14] [D6] ways to come', () => {
 describe('[P15] [P16] a device that comes back', () => {
   test.each([
     ['closed', closed('web#1', T + 60_000)],
-    ['lost', lost('web#1', T + 60_000, T + 30_000)],
-  ] as const)('[P16] [D6] %s and back a moment before the delay ends: nothing was visible', (_, end) => {
+    ['was lost', lost('web#1', T + 60_000, T + 30_000)],
+  ] as const)('[P16] [D6] a device that %s and is back before the delay ends was never gone', (_, end) => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T + 1))
     const before = alice.at(T + 59_999)
@@ -219,7 +219,7 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 30, closed('web#1', T + 20), connected('web#2', T + 30))).toEqual(before)
   })
 
-  test('[P15] of several tabs it carries on as the one people see', () => {
+  test('[P15] with several tabs it carries on as the one that is shown', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('web#2', T + 1), connected('mobile#1', T + 2))
     alice.at(T + 10, idle('web#1', T + 10))
@@ -229,7 +229,7 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 1e9)).toEqual(before)
   })
 
-  test('[P15] a tab that counts speaks before the trace of a livelier one', () => {
+  test('[P15] a tab that counts decides before a lingering tab that was active later', () => {
     const alice = createUser(linger)
     alice.at(T, connected('web#1', T), connected('web#2', T))
     alice.at(T + 10, idle('web#2', T + 10))
@@ -239,7 +239,7 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 60_010, connected('web#3', T + 60_010))).toEqual(before)
   })
 
-  test('[P15] another device does not take over the activity of the one that went', () => {
+  test('[P15] another device does not take over the activity of a device that left', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 10, idle('web#1', T + 10))
@@ -251,16 +251,16 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 5_020).devices).toEqual(['mobile'])
   })
 
-  test('[P15] a half-open connection found lost after the device is back is simply over', () => {
+  test('[P15] a half-open connection that is found lost after the device is back is over', () => {
     const alice = createUser(linger)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10_000, connected('web#2', T + 10_000))
     expect(alice.at(T + 30_000, lost('web#1', T + 30_000, T))).toEqual(before)
-    // Nothing of it lingers when the device then says goodbye.
+    // It does not linger when the device then says goodbye.
     expect(alice.at(T + 40_000, left('web#2', T + 40_000)).status).toBe('offline')
   })
 
-  test('[P16] coming back does not end what the user chose', () => {
+  test('[P16] a device that comes back does not end a manual status', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T), choose('busy', T))
     const before = alice.at(T + 5_000)

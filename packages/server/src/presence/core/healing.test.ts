@@ -37,13 +37,13 @@ describe('a gateway whose lease ran out', () => {
     expect(gone.shown).toMatchObject({ status: 'offline', lastSeen: T + 500 })
   })
 
-  test('[P25] is lost once: saying so again, or of another gateway, changes nothing', () => {
+  test('[P25] is lost once: repeating it, or losing another gateway, changes nothing', () => {
     const { record } = after(online, T + 10_200, lost)
     expect(after(record, T + 10_300, lost).record).toBe(record)
     expect(after(online, T + 10_200, { ...lost, gatewayId: 'g2' }).record).toBe(online)
   })
 
-  test('[P25] does not take those along who are on another one', () => {
+  test('[P25] does not lose sessions on other gateways', () => {
     const both = after(online, T + 1, report('g2-1', 'g2', T + 1)).record
     const gone = after(after(both, T + 10_200, lost).record, T + 60_000, { type: 'tick' }).record
     expect(gone.shown.status).toBe('online')
@@ -52,7 +52,7 @@ describe('a gateway whose lease ran out', () => {
 })
 
 describe('a connection announced again', () => {
-  test('[P26] takes the place of its former self, and nothing is visible', () => {
+  test('[P26] replaces its former id, and nothing is visible', () => {
     const { record } = after(online, T + 5_000, report('g2-1', 'g2', T + 5_000, 'g1-1'))
     expect(record.sessions.map(({ id }) => id)).toEqual(['g2-1'])
     expect(toPresence('bob', record)).toEqual(toPresence('bob', online))
@@ -60,7 +60,7 @@ describe('a connection announced again', () => {
     expect(late).toBe(record)
   })
 
-  test('[P26] counts after its former self was lost and forgotten, whenever it first connected', () => {
+  test('[P26] counts after its former id was lost and forgotten, whenever it first connected', () => {
     const gone = after(online, T + 1, { type: 'left', sessionId: 'g1-1', at: T + 1 }).record
     const later = T + 400_000
     const other = after(gone, later, report('x', 'g3', later)).record
@@ -72,20 +72,20 @@ describe('a connection announced again', () => {
     expect(back.sessions.map(({ id }) => id)).toContain('g2-1')
   })
 
-  test('[P26] is shown at once even where arrivals wait: it did not arrive now', () => {
+  test('[P26] is shown at once even where arrivals wait: it is no arrival', () => {
     const back = step(emptyRecord(), [report('g2-1', 'g2', T + 60_000)], T + 60_000, POLICIES.calm).record
     expect(back.shown.status).toBe('online')
   })
 })
 
-test('[P27] what is true goes above a version that people were shown and the store has lost', () => {
+test('[P27] the present state gets a version above one that was shown and that the store has lost', () => {
   const { record } = after(online, T + 1, { type: 'raise_version', version: 41 })
   expect(record.version).toBe(42)
   expect(record.shown).toEqual(online.shown)
   expect(after(record, T + 2, { type: 'raise_version', version: 41 }).record).toBe(record)
 })
 
-test('[P10] a device that says goodbye anywhere leaves everywhere, but not sessions it opens later', () => {
+test('[P10] a goodbye of a device ends its sessions on every gateway, except later ones', () => {
   const both = after(online, T + 1, report('g2-1', 'g2', T + 1)).record
   const goodbye: PresenceEvent = { type: 'device_left', deviceId: 'd', at: T + 100 }
   const gone = after(both, T + 100, goodbye).record

@@ -1,5 +1,5 @@
-// The mask (SPEC P19 and P22): going invisible is an ordinary change to offline, and after it
-// nothing moves until the user is visible again. The user sees through their own mask.
+// Invisible users (SPEC P19 and P22): going invisible is an ordinary change to offline, and after it nothing
+// moves until the user is visible again. The own view shows the user as not invisible.
 import { describe, expect, test } from 'bun:test'
 import {
   active,
@@ -20,7 +20,7 @@ import { sourceOf, unknownPresence } from './view.ts'
 const { instant, calm, linger } = POLICIES
 const T = 10_000_000
 
-/** Somebody on two devices who has been invisible since T + 1,000. */
+/** A user on two devices who has been invisible since T + 1,000. */
 function hidden(expiresAt: number | null = null, policy = instant): TestUser {
   const alice = createUser(policy)
   alice.at(T - 60_000, connected('web#1', T - 60_000), connected('mobile#1', T - 60_000))
@@ -46,21 +46,22 @@ describe('[P19] [S2] going invisible', () => {
   test('[P19] looks like a goodbye of the same moment, then and later', () => {
     const start = createUser(instant)
     start.at(T, connected('web#1', T), say('lunch', T, T + 50_000))
-    const masked = createUser(instant, start.record())
+    const invisible = createUser(instant, start.record())
     const gone = createUser(instant, start.record())
-    expect(masked.at(T + 1_000, choose('invisible', T + 1_000))).toEqual(
+    expect(invisible.at(T + 1_000, choose('invisible', T + 1_000))).toEqual(
       gone.at(T + 1_000, left('web#1', T + 1_000)),
     )
-    masked.at(T + 2_000, active('web#1', T + 2_000), connected('mobile#1', T + 2_000))
-    for (const at of [T + 2_000, T + 49_999, T + 50_000, T + 1e9]) expect(masked.at(at)).toEqual(gone.at(at))
+    invisible.at(T + 2_000, active('web#1', T + 2_000), connected('mobile#1', T + 2_000))
+    for (const at of [T + 2_000, T + 49_999, T + 50_000, T + 1e9])
+      expect(invisible.at(at)).toEqual(gone.at(at))
   })
 
-  test('[P19] is last seen when it was chosen, however late that is heard of', () => {
+  test('[P19] is last seen when it was chosen, however late the event arrives', () => {
     const start = createUser(instant)
     start.at(T, connected('web#1', T))
-    const masked = createUser(instant, start.record())
+    const invisible = createUser(instant, start.record())
     const gone = createUser(instant, start.record())
-    expect(masked.at(T + 1_060, choose('invisible', T + 1_000))).toEqual(
+    expect(invisible.at(T + 1_060, choose('invisible', T + 1_000))).toEqual(
       gone.at(T + 1_060, left('web#1', T + 1_000)),
     )
   })
@@ -73,7 +74,7 @@ describe('[P19] [S2] going invisible', () => {
     expect(alice.at(T + 30, connected('web#2', T + 30))).toEqual(before)
   })
 
-  test('[P19] before the first connection it leaves nobody anybody has heard of', () => {
+  test('[P19] before the first connection it leaves the user unknown', () => {
     const alice = createUser(instant)
     const events = [
       choose('invisible', T),
@@ -114,7 +115,7 @@ describe('[P19] [S2] while invisible nothing moves', () => {
     ['a custom status with an expiry', say('dinner', T + 2_000, T + 3_000)],
     ['the end of the custom status', say(null, T + 2_000)],
     ['invisible once more', choose('invisible', T + 2_000, T + 1e10)],
-    ['another idea of away', { type: 'set_away_after', at: T + 2_000, awayAfterMs: 1 }],
+    ['another time until away', { type: 'set_away_after', at: T + 2_000, awayAfterMs: 1 }],
   ] satisfies [string, PresenceEvent][])('[P19] %s', (_, event) => {
     const alice = hidden()
     const before = alice.at(T + 1_500)
@@ -122,7 +123,7 @@ describe('[P19] [S2] while invisible nothing moves', () => {
     expect(alice.at(T + 1e9)).toEqual(before)
   })
 
-  test('[P19] not even when everybody goes, lingers and is gone', () => {
+  test('[P19] not even when all sessions end, linger and are over', () => {
     const alice = hidden(null, linger)
     const before = alice.at(T + 1_500)
     alice.at(T + 2_000, closed('web#1', T + 2_000), closed('mobile#1', T + 2_000))
@@ -133,18 +134,22 @@ describe('[P19] [S2] while invisible nothing moves', () => {
   test('[P19] [P21] the custom status shown expires on time, and last seen stays', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), say('lunch', T, T + 60_000))
-    const masked = alice.at(T + 1_000, choose('invisible', T + 1_000))
-    // A later one is waiting behind the mask; the deadline of the old one stands.
+    const invisible = alice.at(T + 1_000, choose('invisible', T + 1_000))
+    // A later one is set while invisible; the deadline of the shown one stands.
     alice.at(T + 2_000, say('dinner', T + 2_000, T + 90_000))
-    expect(alice.at(T + 59_999)).toEqual(masked)
-    expect(alice.at(T + 60_000)).toEqual({ ...masked, custom_status: null, version: masked.version + 1 })
-    expect(alice.at(T + 89_999).version).toBe(masked.version + 1)
-    expect(alice.at(T + 1e9).version).toBe(masked.version + 1)
+    expect(alice.at(T + 59_999)).toEqual(invisible)
+    expect(alice.at(T + 60_000)).toEqual({
+      ...invisible,
+      custom_status: null,
+      version: invisible.version + 1,
+    })
+    expect(alice.at(T + 89_999).version).toBe(invisible.version + 1)
+    expect(alice.at(T + 1e9).version).toBe(invisible.version + 1)
   })
 })
 
 describe('[P19] [S1] visible again', () => {
-  test('[P19] by choice: one change to what is true now', () => {
+  test('[P19] by choice: one change to the present state', () => {
     const alice = hidden()
     const before = alice.at(T + 1_500)
     alice.at(T + 2_000, left('web#1', T + 2_000), say('dinner', T + 2_000), connected('desktop#1', T + 2_000))
@@ -165,7 +170,7 @@ describe('[P19] [S1] visible again', () => {
     })
   })
 
-  test('[P19] [P21] by expiry while here', () => {
+  test('[P19] [P21] by expiry while present', () => {
     const alice = hidden(T + 61_000)
     const before = alice.at(T + 60_999)
     expect(alice.dueAt()).toBe(T + 61_000)
@@ -177,13 +182,13 @@ describe('[P19] [S1] visible again', () => {
     })
   })
 
-  test('[P19] [P21] by expiry while gone: nothing gives away that they were here since', () => {
+  test('[P19] [P21] by expiry while absent: nothing gives away later sessions', () => {
     const alice = hidden(T + 61_000)
     const before = alice.at(T + 1_500)
     alice.at(T + 2_000, active('web#1', T + 2_000), left('mobile#1', T + 2_000))
     alice.at(T + 3_000, left('web#1', T + 3_000))
     expect(alice.at(T + 61_000)).toEqual(before)
-    // A visible change of somebody who is still gone does not tell either.
+    // Neither does a visible change while the user is still absent.
     expect(alice.at(T + 70_000, say('dinner', T + 70_000)).last_seen).toBe(T + 1_000)
     expect(alice.at(T + 80_000, connected('web#2', T + 80_000))).toMatchObject({
       status: 'online',
@@ -191,7 +196,7 @@ describe('[P19] [S1] visible again', () => {
     })
   })
 
-  test('[P19] while gone, by choice: nothing moves but a custom status that changed', () => {
+  test('[P19] by choice while absent: nothing moves but a custom status that changed', () => {
     const quiet = hidden()
     const before = quiet.at(T + 1_500)
     quiet.at(T + 2_000, left('web#1', T + 2_000), left('mobile#1', T + 2_000))
@@ -205,7 +210,7 @@ describe('[P19] [S1] visible again', () => {
     })
   })
 
-  test('[P19] and invisible again within one batch: the mask was never off', () => {
+  test('[P19] and invisible again within one batch: the user was never visible', () => {
     const alice = hidden()
     const before = alice.at(T + 1_500)
     expect(alice.at(T + 4_000, choose('auto', T + 3_000), choose('invisible', T + 3_001))).toEqual(before)
@@ -233,7 +238,7 @@ describe('[P22] [S2] the own view', () => {
     })
   })
 
-  test('[P22] shows people through their own mask, as they would be seen without it', () => {
+  test('[P22] shows an invisible user as not invisible', () => {
     const alice = hidden(T + 90_000)
     alice.at(T + 2_000, idle('web#1', T + 2_000), active('mobile#1', T + 2_000), say('dinner', T + 2_000))
     expect(alice.own(T + 2_000)).toMatchObject({
@@ -250,14 +255,14 @@ describe('[P22] [S2] the own view', () => {
     expect(alice.own(T + 4_000)).toMatchObject({ status: 'away', devices: ['web'], last_seen: T + 4_000 })
   })
 
-  test('[P22] has the version that others see, so that it tells them nothing new', () => {
+  test('[P22] has the version that others see', () => {
     const alice = hidden()
     const { version } = alice.at(T + 1_500)
     alice.at(T + 2_000, say('dinner', T + 2_000), left('web#1', T + 2_000))
     expect(alice.own(T + 2_000).version).toBe(version)
   })
 
-  test('[P22] [P21] is automatic once the mask has expired', () => {
+  test('[P22] [P21] is automatic once invisible has expired', () => {
     const alice = hidden(T + 61_000)
     alice.at(T + 61_000)
     expect(alice.own(T + 61_000)).toMatchObject({

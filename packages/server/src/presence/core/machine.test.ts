@@ -1,4 +1,4 @@
-// One clear example for each rule of the machine itself (SPEC P1 to P6). The same rules over random
+// One example for each rule of the machine itself (SPEC P1 to P6). The same rules over random
 // histories are in properties.test.ts.
 import { describe, expect, test } from 'bun:test'
 import {
@@ -22,9 +22,9 @@ const { instant, calm } = POLICIES
 const T = 1_000_000
 
 describe('[P1] what changes nothing returns the same record', () => {
-  test('[P1] no events, a tick before anything is due, and a tick for somebody unknown', () => {
-    const nobody = emptyRecord()
-    expect(step(nobody, [{ type: 'tick' }], T, instant).record).toBe(nobody)
+  test('[P1] no events, a tick before a deadline, and a tick for an unknown user', () => {
+    const unknown = emptyRecord()
+    expect(step(unknown, [{ type: 'tick' }], T, instant).record).toBe(unknown)
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), say('lunch', T, T + 500))
     expect(step(alice.record(), [], T + 1, instant).record).toBe(alice.record())
@@ -32,10 +32,10 @@ describe('[P1] what changes nothing returns the same record', () => {
     expect(step(alice.record(), [{ type: 'tick' }], T + 500, instant).record).not.toBe(alice.record())
   })
 
-  test('[P1] the end of a session nobody has heard of', () => {
-    const nobody = emptyRecord()
+  test('[P1] the end of an unknown session', () => {
+    const unknown = emptyRecord()
     for (const end of [left('web#1', T), closed('web#1', T), lost('web#1', T, T - 1)]) {
-      expect(step(nobody, [end], T, instant).record).toBe(nobody)
+      expect(step(unknown, [end], T, instant).record).toBe(unknown)
     }
   })
 })
@@ -80,7 +80,7 @@ describe('[P2] only newer events count, and only once', () => {
     expect(alice.record()).toBe(once)
   })
 
-  test('[P2] a report of a session nobody knows introduces it, so that a store which forgot it heals', () => {
+  test('[P2] a report of an unknown session adds it, so that a store which lost it heals', () => {
     const alice = createUser(instant)
     expect(alice.at(T, idle('web#1', T, { connectedAt: T - 60_000 }))).toMatchObject({
       status: 'away',
@@ -111,7 +111,7 @@ describe('[P3] an ended session stays ended', () => {
     },
   )
 
-  test('[P3] a gateway that was cut off cannot bring back a session that was given up', () => {
+  test('[P3] a gateway that was cut off cannot bring back a session that was declared lost', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     alice.at(T + 90_000, lost('web#1', T + 90_000, T))
@@ -124,7 +124,7 @@ describe('[P3] an ended session stays ended', () => {
     }
   })
 
-  test('[P3] it is remembered by name for 120 s, then by the instant it ended', () => {
+  test('[P3] it is remembered by id for 120 s, then by the instant it ended', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     alice.at(T + 10, left('web#1', T + 10))
@@ -134,7 +134,7 @@ describe('[P3] an ended session stays ended', () => {
     expect(alice.record()).toMatchObject({ tombstones: [], forgottenAt: T + 10 })
     const before = alice.record()
     expect(step(before, [connected('web#1', T)], T + TOMBSTONE_MS + 20, instant).record).toBe(before)
-    // Somebody else who started before it and was never heard of is history as well.
+    // An unknown session that started before it counts as over too.
     const stranger = active('desktop#1', T + TOMBSTONE_MS + 20, { connectedAt: T + 10 })
     expect(step(before, [stranger], T + TOMBSTONE_MS + 20, instant).record).toBe(before)
     expect(alice.at(T + TOMBSTONE_MS + 20, connected('desktop#2', T + 11)).devices).toEqual(['desktop'])
@@ -147,7 +147,7 @@ describe('[P3] an ended session stays ended', () => {
     expect(alice.at(T + 20, connected('web#2', T + 20))).toMatchObject({ status: 'online', devices: ['web'] })
   })
 
-  test('[P3] a client that flaps faster than names are kept still leaves no ghost', () => {
+  test('[P3] a client that reconnects more often than ids are kept leaves no ghost', () => {
     const alice = createUser(instant)
     const rounds = Array.from({ length: 3 * TOMBSTONES_MAX }, (_, index) => index)
     const events = rounds.flatMap((n) => [connected(`web#${n}`, T + 2 * n), left(`web#${n}`, T + 2 * n + 1)])
@@ -168,7 +168,7 @@ describe('[P3] an ended session stays ended', () => {
 })
 
 describe('[P4] events applied together are one change', () => {
-  test('[P4] two devices change places: one version, nobody gone in between', () => {
+  test('[P4] one device replaces another: one version, never offline in between', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 10_000)
@@ -212,7 +212,7 @@ describe('[P4] events applied together are one change', () => {
     }
   })
 
-  test('[P4] who takes over at the instant the other leaves need not wait as if nobody had been there', () => {
+  test('[P4] a device that comes at the instant another leaves does not wait for the online delay', () => {
     for (const events of [
       [left('web#1', T + 20_000), connected('mobile#1', T + 20_000)],
       [connected('mobile#1', T + 20_000), left('web#1', T + 20_000)],
@@ -228,7 +228,7 @@ describe('[P4] events applied together are one change', () => {
     expect(late.at(T + 20_001, connected('mobile#1', T + 20_001)).status).toBe('offline')
   })
 
-  test('[P4] a batch that was held up for minutes does not bury the session that is still live', () => {
+  test('[P4] a batch that arrives minutes late does not end the session that is still live', () => {
     const now = T + TOMBSTONE_MS + 50_000
     const [came, went, stays] = [connected('web#1', T + 1), left('web#1', T + 2), connected('mobile#1', T)]
     const records = [
@@ -284,7 +284,7 @@ describe('[P5] [P6] deadlines', () => {
     expect(nextDeadline(alice.record(), calm)).toBeNull()
   })
 
-  test('[P6] an expiry nobody can see is still a deadline: the own view changes', () => {
+  test('[P6] an expiry that others cannot see is still a deadline: the own view changes', () => {
     const alice = createUser(instant)
     alice.at(T, choose('busy', T, T + 1_000))
     expect(alice.dueAt()).toBe(T + 1_000)

@@ -126,8 +126,8 @@ function settleHere(record: UserRecord, now: number, policy: Policy): Here {
 }
 
 function show(record: UserRecord, now: number, policy: Policy): UserRecord {
-  const masked = isInvisible(record, now)
-  const next = masked ? maskedView(record.shown, now) : openView(record, now, policy)
+  const isInvisibleNow = isInvisible(record, now)
+  const next = isInvisibleNow ? invisibleView(record.shown, now) : openView(record, now, policy)
   const { shown } = record
   if (
     next.status === shown.status &&
@@ -137,7 +137,7 @@ function show(record: UserRecord, now: number, policy: Policy): UserRecord {
     return record
   }
   let lastSeen = shown.lastSeen
-  if (masked) {
+  if (isInvisibleNow) {
     // Going invisible looks like leaving at the moment it was chosen; after that nothing moves.
     const goneAt = Math.min(record.availability!.setAt, now)
     if (shown.status !== 'offline') lastSeen = Math.max(record.lastSeen ?? goneAt, goneAt)
@@ -176,7 +176,7 @@ export function openView(record: UserRecord, now: number, policy: Policy): View 
 
 // An invisible user keeps the custom status that was shown, and it expires as for any offline user: a status
 // past its own expiry would give the user away.
-function maskedView(shown: Shown, now: number): View {
+function invisibleView(shown: Shown, now: number): View {
   const { customStatus } = shown
   const expired = customStatus !== null && customStatus.expiresAt !== null && customStatus.expiresAt <= now
   return { status: 'offline', devices: [], customStatus: expired ? null : customStatus }

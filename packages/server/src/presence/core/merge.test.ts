@@ -1,5 +1,5 @@
-// Many devices, one status (SPEC P7 to P9): examples, and the matrix of two devices that end in
-// every way, in every order, under every preset.
+// Merging devices into one status (SPEC P7 to P9): examples, and the matrix of two devices that end in every
+// way, in every order, under every preset.
 import { describe, expect, test } from 'bun:test'
 import type { Activity, Platform, Status } from '@greendot/protocol'
 import {
@@ -29,8 +29,8 @@ test('[P7] [D7] any active session is online, all idle is away, none is offline'
   expect(alice.at(T + 6, left('mobile#1', T + 6)).status).toBe('offline')
 })
 
-describe('[P8] [S1] what people choose', () => {
-  test.each(['away', 'busy'] as const)('[P8] %s stands in place of online and of away', (choice) => {
+describe('[P8] [S1] a manual status', () => {
+  test.each(['away', 'busy'] as const)('[P8] %s replaces online and away', (choice) => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 1, choose(choice, T + 1)).status).toBe(choice)
@@ -39,14 +39,14 @@ describe('[P8] [S1] what people choose', () => {
     expect(alice.at(T + 4, active('web#1', T + 4)).status).toBe('online')
   })
 
-  test('[P8] it ends at its expiry', () => {
+  test('[P8] ends at its expiry', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), choose('busy', T, T + 60_000))
     expect(alice.at(T + 59_999).status).toBe('busy')
     expect(alice.at(T + 60_000).status).toBe('online')
   })
 
-  test('[P8] it does not make an absent user present, and waits for them', () => {
+  test('[P8] does not make an absent user present, and counts when the user comes', () => {
     const alice = createUser(instant)
     expect(alice.at(T, choose('busy', T)).status).toBe('offline')
     expect(alice.at(T + 1, connected('web#1', T + 1)).status).toBe('busy')
@@ -55,7 +55,7 @@ describe('[P8] [S1] what people choose', () => {
     expect(alice.at(T + 5_002).status).toBe('offline')
   })
 
-  test('[P8] [P13] traces of somebody are away, whatever they had chosen', () => {
+  test('[P8] [P13] does not count while the user only lingers', () => {
     const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T), choose('busy', T))
     alice.at(T + 10, closed('web#1', T + 10))
@@ -69,7 +69,7 @@ describe('[P9] [D7] the list of devices', () => {
     alice.at(T, connected('web#1', T), connected('mobile#1', T + 1), connected('desktop#1', T + 2))
     expect(alice.at(T + 2).devices).toEqual(['desktop', 'mobile', 'web'])
     expect(alice.at(T + 3, active('web#1', T + 3)).devices).toEqual(['web', 'desktop', 'mobile'])
-    // Idle since long ago or since just now: both come after whoever is active.
+    // Idle sessions come after active ones, however long they have been idle.
     expect(alice.at(T + 4, idle('web#1', T + 4)).devices).toEqual(['desktop', 'mobile', 'web'])
     expect(alice.at(T + 5, idle('desktop#1', T + 5)).devices).toEqual(['mobile', 'web', 'desktop'])
     expect(alice.at(T + 6, idle('mobile#1', T + 6)).devices).toEqual(['web', 'desktop', 'mobile'])
@@ -100,7 +100,7 @@ describe('[P9] [D7] the list of devices', () => {
     expect(alice.at(T + 2, left('web#2', T + 2))).toEqual(before)
   })
 
-  test('[P9] [P13] somebody who only lingers has no device', () => {
+  test('[P9] [P13] a user who only lingers has no device', () => {
     const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 10, closed('mobile#1', T + 10))
@@ -108,7 +108,7 @@ describe('[P9] [D7] the list of devices', () => {
     expect(alice.at(T + 5_011, left('web#1', T + 5_011))).toMatchObject({ status: 'away', devices: [] })
   })
 
-  test('[P9] a custom status does not touch it', () => {
+  test('[P9] a custom status does not change it', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     expect(alice.at(T + 1, say('lunch', T + 1)).devices).toEqual(['mobile', 'web'])
@@ -116,8 +116,8 @@ describe('[P9] [D7] the list of devices', () => {
 })
 
 type How = 'left' | 'closed' | 'lost'
-// How long after its end a session keeps its vote, and how long it is still around as away. The
-// end of somebody lost is when the time to live ran out, so lingering counts from earlier.
+// How long after its end a session keeps its vote, and how long it then lingers as away. A lost session ends
+// with its time to live, and lingering counts from the last proof of life, which is earlier.
 const FIGURES: Record<PolicyName, Record<How, { keepsMs: number; aroundMs: number }>> = {
   instant: {
     left: { keepsMs: 0, aroundMs: 0 },

@@ -15,7 +15,7 @@ const T = 10_000_000
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** The status holds until `at`, and is the other one from then on, without an event. */
+/** The status changes at `at`, without an event, and not before. */
 function expectTurn(user: TestUser, at: number, from: string, to: string): void {
   expect({ at, status: user.at(at - 1).status }).toEqual({ at, status: from as 'online' })
   expect(user.dueAt()).toBe(at)
@@ -118,7 +118,7 @@ describe('[P12] [P13] [D5] linger', () => {
     expect(alice.at(T + 5 * MINUTE)).toMatchObject({ last_seen: T, version: 3 })
   })
 
-  test('[D5] silence that is swept a second late is as late once, not twice', () => {
+  test('[D5] a late sweep delays away, and does not delay offline as well', () => {
     const alice = createUser(POLICIES.linger)
     alice.at(T, connected('web#1', T))
     alice.at(T + 31 * SECOND, lost('web#1', T + 30 * SECOND, T))

@@ -1,6 +1,5 @@
-// Blips, over random ones: whatever comes back before its delay is over was never visible. Each
-// history starts with somebody quietly here (or away), and then only blips happen, so any change
-// of what others see is a failure.
+// Random blips: a device that comes back before its delay is over was never gone. Each history starts with a
+// user who is present (or away), and then only blips happen, so any visible change is a failure.
 import { expect, test } from 'bun:test'
 import type { Activity } from '@greendot/protocol'
 import fc from 'fast-check'
@@ -22,7 +21,7 @@ import { toPresence } from './view.ts'
 const NAMES = ['web', 'mobile', 'desktop'] as const
 type Name = (typeof NAMES)[number]
 
-/** Everything anybody saw from `fromAt` to the end of time. */
+/** Everything that was shown from `fromAt` on. */
 function seenFrom(history: History, fromAt: number) {
   const seen = everyRecord(history).filter(({ at }) => at >= fromAt)
   return seen.map(({ record }) => toPresence('alice', record))
@@ -31,7 +30,7 @@ function seenFrom(history: History, fromAt: number) {
 const activities = fc.constantFrom<Activity>('active', 'idle')
 const settings = fc.subarray<PresenceEvent>([choose('busy', DAWN_AT), say('lunch', DAWN_AT)])
 
-/** Tabs per device, with what each of them does, in no particular order. */
+/** Tabs per device, with the activity of each, in random order. */
 const homes = fc.array(fc.record({ name: fc.constantFrom(...NAMES), activity: activities }), {
   minLength: 1,
   maxLength: 6,
@@ -42,13 +41,13 @@ interface Tab {
   name: Name
 }
 
-/** Opens the tabs, one millisecond apart, and reports what they do, one second later. */
+/** Opens the tabs, one millisecond apart, and reports their activity one second later. */
 function settleIn(tabs: readonly (Tab & { activity: Activity })[]): Delivery[] {
   return [
     ...tabs.map(({ id }, index) => ({ now: DAWN_AT + index, events: [connected(id, DAWN_AT + index)] })),
     ...tabs.map(({ id, activity }, index) => {
       const now = DAWN_AT + 1_000 + index
-      // Idle ones keep the activity of their arrival; the order of devices stays interesting.
+      // Idle tabs keep the activity of their arrival, so that the order of devices varies.
       const lastActiveAt = DAWN_AT + index
       return { now, events: [activity === 'active' ? active(id, now) : idle(id, now, { lastActiveAt })] }
     }),
@@ -59,11 +58,11 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
   const forgiving = policies.filter((policy) => policy.offlineDelayMs > 0)
   const blips = fc.array(
     fc.record({
-      /** Which devices go, all their tabs at once; one tab of each comes back. */
+      /** Devices that go, all their tabs at once; one tab of each comes back. */
       who: fc.subarray([...NAMES], { minLength: 1 }),
       how: fc.constantFrom('closed', 'lost'),
       together: fc.boolean(),
-      /** Of the time there is, how much passes before each device is back. */
+      /** The share of the delay that passes before each device is back. */
       share: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
     }),
     { minLength: 1, maxLength: 4 },
@@ -79,7 +78,7 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
       for (const { who, how, together, share } of blips) {
         now += 1_000_000
         const going = tabs.filter((tab) => who.includes(tab.name))
-        // With lingering, silence is visible the moment it is known: such a blip is no blip.
+        // With lingering, a loss is visible as soon as it is found: that is no blip.
         const end = ({ id }: Tab): PresenceEvent =>
           how === 'closed' || policy.lingerMs > 0
             ? closed(id, now)
@@ -89,7 +88,7 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
         const back = who
           .filter((name) => going.some((tab) => tab.name === name))
           .map((name, index) => {
-            // Rounded down and one short: at the deadline itself it is too late.
+            // Rounded down and one less: at the deadline it is too late.
             const gapMs = Math.floor((share[index] ?? 0) * (policy.offlineDelayMs - 1))
             return { name, activity: 'active' as const, id: `${name}#${++opened}` as const, at: now + gapMs }
           })
@@ -103,7 +102,7 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
   )
 })
 
-test('[P14] [P16] [D6] arrivals that end before the online delay were never visible, whatever way they ended', () => {
+test('[P14] [P16] [D6] arrivals that end before the online delay were never visible, however they ended', () => {
   const waiting = policies.filter((policy) => policy.onlineDelayMs > 0)
   const arrivals = fc.array(
     fc.record({

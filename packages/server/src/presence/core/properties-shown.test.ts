@@ -1,6 +1,6 @@
-// What others see, over random histories: versions, last seen, blips, the mask, and the promise
-// that nobody stays for ever (SPEC P7 to P24). Every property looks at the record after each
-// delivery and at each deadline in between, so nothing can be visible unobserved.
+// What others see, over random histories: versions, last seen, blips, invisible users, and that every user goes
+// offline in the end (SPEC P7 to P24). Every property looks at the record after each delivery and at each
+// deadline in between, so no visible state is missed.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { histories } from '../../../../../testing/presence-histories.ts'
@@ -46,21 +46,21 @@ test('[P17] [P18] one version is one object, through a whole history', () => {
   )
 })
 
-test('[P18] last seen never goes backwards and never lies in the future', () => {
+test('[P18] last seen never goes backwards and is never in the future', () => {
   holds(
     fc.property(histories(), (history) => {
       for (const { before, after, at } of changes(history)) {
         expect(after.lastSeen ?? 0).toBeGreaterThanOrEqual(before.lastSeen ?? 0)
         expect(after.shown.lastSeen ?? 0).toBeGreaterThanOrEqual(before.shown.lastSeen ?? 0)
         expect(after.lastSeen ?? 0).toBeLessThanOrEqual(at)
-        // Others never know more than we do.
+        // What is shown is never later than what is known.
         expect(after.shown.lastSeen ?? 0).toBeLessThanOrEqual(after.lastSeen ?? 0)
       }
     }),
   )
 })
 
-/** What an event proves about when the user was here; null when it proves nothing. */
+/** When the user was present by this event; null when it proves nothing. */
 function proofOf(event: PresenceEvent): number | null {
   switch (event.type) {
     case 'connected':
@@ -77,7 +77,7 @@ function proofOf(event: PresenceEvent): number | null {
   }
 }
 
-test('[P18] last seen is a proof of life: never later than the newest, never older than how they went', () => {
+test('[P18] last seen is a proof of life: never later than the newest, never older than that of the departure', () => {
   holds(
     fc.property(histories({ sessionsOnly: true }), (history) => {
       let newestAt = 0
@@ -100,10 +100,10 @@ test('[P18] last seen is a proof of life: never later than the newest, never old
 
 const isLive = (session: Session): boolean => session.end.state === 'live'
 
-// Larger than any instant of a history: whoever is active is ahead of everybody idle.
+// Larger than any instant of a history: active sessions come before idle ones.
 const ALWAYS_AHEAD = 1e12
 
-/** What the rules P7 to P13 say of a settled record, in other words than the machine's. */
+/** What the rules P7 to P13 say of a settled record, written independently of the machine. */
 function lookByTheRules(record: UserRecord, at: number, policy: Policy): Pick<Look, 'status' | 'devices'> {
   if (record.here.state !== 'here' || isInvisible(record, at)) return { status: 'offline', devices: [] }
   const counted = record.sessions.filter((session) => fullUntil(session, policy) > at)
@@ -122,13 +122,13 @@ function lookByTheRules(record: UserRecord, at: number, policy: Policy): Pick<Lo
   return { status: counted.some(({ activity }) => activity === 'active') ? 'online' : 'away', devices }
 }
 
-/** Until when a session keeps its vote in full. */
+/** Until when a session keeps its vote. */
 function fullUntil({ end }: Session, policy: Policy): number {
   if (end.state === 'live') return Number.POSITIVE_INFINITY
   return end.state === 'lost' && policy.lingerMs > 0 ? end.since : end.since + policy.offlineDelayMs
 }
 
-test('[P7] [P8] [P9] [P13] status and devices are what the sessions and the choice say', () => {
+test('[P7] [P8] [P9] [P13] status and devices follow from the sessions and the manual status', () => {
   holds(
     fc.property(histories(), (history) => {
       for (const { record, at } of everyRecord(history)) {
@@ -139,13 +139,13 @@ test('[P7] [P8] [P9] [P13] status and devices are what the sessions and the choi
   )
 })
 
-test('[P14] nobody is shown before a session has been live for the online delay', () => {
+test('[P14] no arrival is shown before a session has been live for the online delay', () => {
   holds(
     fc.property(histories({ punctual: true }), (history) => {
       const { policy } = history
       for (const { before, after, at } of changes(history)) {
         if (before.here.state === 'here' || after.here.state !== 'here') continue
-        // Or somebody who came before the others had gone: that is not an arrival.
+        // A session that came before the others had gone is no arrival.
         const isDue = (session: Session) =>
           session.connectedAt + policy.onlineDelayMs <= at || session.connectedAt <= before.shown.since
         expect(after.sessions.some((session) => isLive(session) && isDue(session))).toBe(true)
@@ -154,7 +154,7 @@ test('[P14] nobody is shown before a session has been live for the online delay'
   )
 })
 
-test('[P24] without a live session, the deadlines lead to offline by the figure of the policy', () => {
+test('[P24] without a live session, the deadlines lead to offline within the time of the policy', () => {
   holds(
     fc.property(histories(), (history) => {
       const { policy } = history
@@ -162,7 +162,7 @@ test('[P24] without a live session, the deadlines lead to offline by the figure 
         if (after.sessions.some(isLive)) continue
         const byAt = Math.max(0, ...after.sessions.map((session) => overAt(session, policy)))
         let record = after
-        // Two votes a session and one expiry each for the settings are all there can be.
+        // At most two deadlines for each session and one for each setting.
         const ticksMax = 2 * after.sessions.length + 3
         for (let ticks = 0; nextDeadline(record, policy) !== null; ticks++) {
           expect(ticks).toBeLessThan(ticksMax)
@@ -177,7 +177,7 @@ test('[P24] without a live session, the deadlines lead to offline by the figure 
   )
 })
 
-/** When an ended session is over at the latest, from the words of P11 to P13. */
+/** When an ended session is over at the latest, by P11 to P13. */
 function overAt({ end }: Session, policy: Policy): number {
   switch (end.state) {
     case 'live':
@@ -194,8 +194,8 @@ test('[P19] [S2] while invisible nothing moves but the expiry of the custom stat
   holds(
     fc.property(histories(), (history) => {
       for (const { before, after, at } of changes(history)) {
-        const wasMasked = isInvisible(before, before.settledAt)
-        if (!wasMasked || !isInvisible(after, at)) continue
+        const wasInvisible = isInvisible(before, before.settledAt)
+        if (!wasInvisible || !isInvisible(after, at)) continue
         const was = toPresence('alice', before)
         const is = toPresence('alice', after)
         const expiresAt = was.custom_status?.expires_at ?? null
@@ -229,7 +229,7 @@ test('[P19] [S2] going invisible is one change to offline, last seen when it was
   )
 })
 
-test('[P22] the own view is what others see, until the mask is on', () => {
+test('[P22] the own view is what others see, unless the user is invisible', () => {
   holds(
     fc.property(histories(), (history) => {
       for (const { record, at } of everyRecord(history)) {
@@ -245,7 +245,7 @@ test('[P22] the own view is what others see, until the mask is on', () => {
   )
 })
 
-test('[P23] only somebody with nothing to show has version 0', () => {
+test('[P23] only a user with nothing to show has version 0', () => {
   holds(
     fc.property(histories(), (history) => {
       for (const { record } of everyRecord(history)) {

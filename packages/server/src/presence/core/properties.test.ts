@@ -1,7 +1,5 @@
-// The rules of the machine itself (SPEC P1 to P6) over random histories: what is pure, what a
-// replay does, what order means, and what a deadline is. Each property quantifies over policies,
-// odd ones included. What others see is in properties-shown.test.ts,
-// what they never see in properties-blips.test.ts.
+// The rules of the machine itself (SPEC P1 to P6) over random histories and policies: purity, replays, order and
+// deadlines. What others see is in properties-shown.test.ts, what they never see in properties-blips.test.ts.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Delivery, FAR_MS, type History, histories } from '../../../../../testing/presence-histories.ts'
@@ -20,7 +18,7 @@ function play({ policy, deliveries }: History): UserRecord {
 
 const endOf = (history: History): number => history.deliveries.at(-1)?.now ?? 0
 
-test('[P1] step neither mutates what it is given nor gives two answers to one question', () => {
+test('[P1] step does not mutate its input, and gives the same result for the same input', () => {
   holds(
     fc.property(histories(), (history) => {
       deepFreeze(history.deliveries)
@@ -93,7 +91,7 @@ test('[P2] a history in which every event comes twice is the same history', () =
   )
 })
 
-test('[P3] whatever is said, an ended session neither comes back nor changes its mind', () => {
+test('[P3] an ended session stays ended the way it ended, whatever is reported', () => {
   holds(
     fc.property(histories(), (history) => {
       const endedIds = new Set<string>()
@@ -110,7 +108,7 @@ test('[P3] whatever is said, an ended session neither comes back nor changes its
   )
 })
 
-/** What one device does at one instant, as the events of a single delivery in a longer history. */
+/** The events of one device at one instant, in a longer history. */
 function splitByDevice(events: readonly PresenceEvent[], deviceOf: Map<string, string>): PresenceEvent[][] {
   const groups = new Map<string, PresenceEvent[]>()
   for (const [index, event] of events.entries()) {
@@ -142,10 +140,10 @@ function interleave(groups: readonly PresenceEvent[][], picks: readonly number[]
 const picks = fc.array(fc.nat(), { minLength: 5, maxLength: 5 })
 
 test('[P4] [D7] applied together, the order of different devices does not change the record', () => {
-  // Everything of a history in few deliveries, so that there is an order to change.
-  const crowded = fc.record({ history: histories(), size: fc.integer({ min: 2, max: 8 }) })
+  // Few deliveries with many events, so that there is an order to change.
+  const fewDeliveries = fc.record({ history: histories(), size: fc.integer({ min: 2, max: 8 }) })
   holds(
-    fc.property(crowded, picks, ({ history, size }, picks) => {
+    fc.property(fewDeliveries, picks, ({ history, size }, picks) => {
       const deviceOf = devicesOf(history)
       let record = emptyRecord()
       for (let start = 0; start < history.deliveries.length; start += size) {

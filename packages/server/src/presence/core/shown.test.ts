@@ -1,5 +1,5 @@
-// What others see (SPEC P17, P18, P20, P21, P23, P24), by example: versions, last seen, choices
-// and their expiries, and people nobody has heard of. The mask has its own file, invisible.test.ts.
+// What others see (SPEC P17, P18, P20, P21, P23, P24), by example: versions, last seen, settings and their
+// expiries, and unknown users. Invisible users are in invisible.test.ts.
 import { describe, expect, test } from 'bun:test'
 import {
   active,
@@ -35,7 +35,7 @@ describe('[P17] version', () => {
     expect(alice.at(T + 6_003).version).toBe(9)
   })
 
-  test('[P17] [D9] not with what changes nothing visible', () => {
+  test('[P17] [D9] the same when nothing visible changes', () => {
     const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T), say('lunch', T))
     const quiet: PresenceEvent[] = [
@@ -51,7 +51,7 @@ describe('[P17] version', () => {
     for (const event of quiet) expect(alice.at(T + 10, event)).toEqual(before)
   })
 
-  test('[P17] it goes on from where the archive left it', () => {
+  test('[P17] it continues from the archived version', () => {
     const alice = createUser(instant, emptyRecord(41))
     expect(alice.at(T, connected('web#1', T)).version).toBe(42)
   })
@@ -70,14 +70,14 @@ describe('[P18] [S4] last seen', () => {
   test.each([
     ['instant', instant, T + 35_000],
     ['linger', linger, T + 300_000],
-  ] as const)('[P18] for somebody lost under %s it is the last proof of life', (_, policy, offlineAt) => {
+  ] as const)('[P18] for a lost session under %s it is the last proof of life', (_, policy, offlineAt) => {
     const alice = createUser(policy)
     alice.at(T - 5_000, connected('web#1', T - 5_000))
     alice.at(T + 30_400, lost('web#1', T + 30_000, T))
     expect(alice.at(offlineAt)).toMatchObject({ status: 'offline', last_seen: T })
   })
 
-  test('[P18] it never goes backwards, not even for somebody lost with an old proof', () => {
+  test('[P18] it never goes backwards, not even for a session lost with an old proof of life', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('mobile#1', T))
     alice.at(T + 50_000, left('mobile#1', T + 50_000))
@@ -97,27 +97,27 @@ describe('[P18] [S4] last seen', () => {
     })
   })
 
-  test('[P18] it never lies in the future of a clock that runs behind', () => {
+  test('[P18] it is never in the future, by a clock that runs behind either', () => {
     const alice = createUser(instant)
     expect(alice.at(T, connected('web#1', T + 5_000))).toMatchObject({ version: 0 })
     alice.at(T + 5_000)
     expect(alice.at(T + 5_001, left('web#1', T + 9_000)).last_seen).toBe(T + 5_001)
   })
 
-  test('[P18] [P14] an arrival nobody saw does not move it', () => {
+  test('[P18] [P14] an arrival that was not shown does not move it', () => {
     const alice = createUser(calm)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 60_000, left('web#1', T + 60_000))
     alice.at(T + 70_000, connected('web#2', T + 70_000))
     alice.at(T + 71_000, left('web#2', T + 71_000))
     expect(alice.at(T + 80_000)).toEqual(before)
-    // Nor when the next visible change is one of somebody who is still gone.
+    // Nor when the next visible change is one of an absent user.
     expect(alice.at(T + 90_000, say('back soon', T + 90_000)).last_seen).toBe(T + 60_000)
   })
 })
 
-describe('[P20] [S1] [S3] the newest choice wins', () => {
-  test('[P20] an older choice that arrives later changes nothing', () => {
+describe('[P20] [S1] [S3] the newest setting wins', () => {
+  test('[P20] an older setting that arrives later changes nothing', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     const before = alice.at(T + 20, choose('busy', T + 10), say('new', T + 10))
@@ -136,7 +136,7 @@ describe('[P20] [S1] [S3] the newest choice wins', () => {
       { type: 'set_away_after', at: T, awayAfterMs: null },
     ],
   ] satisfies [string, PresenceEvent, PresenceEvent][])(
-    '[P20] choices of the same instant give one outcome in both orders: %s',
+    '[P20] settings of the same instant give one outcome in both orders: %s',
     (_, one, other) => {
       const [a, b] = [createUser(instant), createUser(instant)]
       for (const event of [connected('web#1', T), one, other]) a.at(T, event)
@@ -147,7 +147,7 @@ describe('[P20] [S1] [S3] the newest choice wins', () => {
     },
   )
 
-  test('[P20] automatic and nothing have no expiry, whatever was asked', () => {
+  test('[P20] automatic and an empty custom status have no expiry', () => {
     const alice = createUser(instant)
     alice.at(T, choose('auto', T, T + 500), say(null, T, T + 500))
     expect(alice.dueAt()).toBeNull()
@@ -189,7 +189,7 @@ describe('[P21] [S3] expiries', () => {
     expect(alice.at(T + 10_000)).toMatchObject({ status: 'offline', custom_status: null, version: 2 })
   })
 
-  test('[P21] what had expired before it arrived is never shown', () => {
+  test('[P21] a setting that had expired before it arrived is never shown', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 10, choose('busy', T + 1, T + 10), say('lunch', T + 1, T + 10))).toMatchObject({
@@ -201,21 +201,21 @@ describe('[P21] [S3] expiries', () => {
 })
 
 describe('[P23] nothing to show', () => {
-  test('[P23] somebody new looks like somebody nobody has heard of', () => {
+  test('[P23] a new user looks like an unknown user', () => {
     expect(toPresence('alice', emptyRecord(77))).toEqual(unknownPresence('alice'))
     const alice = createUser(calm)
     expect(alice.at(T, connected('web#1', T), choose('busy', T))).toEqual(unknownPresence('alice'))
     expect(sourceOf(alice.record())).toBe('db')
   })
 
-  test('[P23] so does somebody whose only trace has gone; their versions go on all the same', () => {
+  test('[P23] so does a user whose custom status has gone; the versions go on', () => {
     const alice = createUser(instant)
     expect(alice.at(T, say('lunch', T)).version).toBe(1)
     expect(alice.at(T + 1, say(null, T + 1))).toEqual(unknownPresence('alice'))
     expect(alice.at(T + 2, say('dinner', T + 2)).version).toBe(3)
   })
 
-  test('[P23] somebody who was ever seen keeps a version', () => {
+  test('[P23] a user who was ever seen keeps a version', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))
     expect(alice.at(T + 1, left('web#1', T + 1))).toMatchObject({
@@ -226,7 +226,7 @@ describe('[P23] nothing to show', () => {
   })
 })
 
-test('[P24] nobody stays for ever: after the last deadline everybody without a live session is offline', () => {
+test('[P24] after the last deadline a user without a live session is offline', () => {
   for (const policy of [instant, calm, linger]) {
     const alice = createUser(policy)
     alice.at(T, connected('web#1', T), connected('web#2', T), connected('mobile#1', T), choose('away', T))

@@ -1,5 +1,5 @@
-// How much of a presence object a level leaves (S5, S6): what is hidden must not show through in any
-// key, order or byte, and an approximate last seen must not tell more than the day.
+// The presence object at each view level (S5, S6): hidden parts do not show in any key, order or byte, and an
+// approximate last seen tells no more than the day.
 import { describe, expect, test } from 'bun:test'
 import { PLATFORMS, type Presence, STATUSES } from '@greendot/protocol'
 import fc from 'fast-check'
@@ -49,7 +49,7 @@ describe('[S5] each level', () => {
     expect(asSeen(aPresence(), 'nothing', AS_NULL, SOME_INSTANT)).toStrictEqual({ ...hidden, status: null })
   })
 
-  test('[S6] [P33] somebody nobody has heard of is the hidden object in every level', () => {
+  test('[S6] [P33] an unknown user is the hidden object at every level', () => {
     for (const rules of [OPEN_RULES, AS_NULL])
       for (const level of VIEW_LEVELS) {
         const hidden = asSeen(aPresence(), 'nothing', rules, SOME_INSTANT)
@@ -98,7 +98,7 @@ describe('[S5] buckets of an approximate last seen', () => {
     expect(bucket(lastSeen, MIDNIGHT_AT)).toBe('this_week')
   })
 
-  test('[S5] whoever is not offline was here recently, whatever the frozen last seen says', () => {
+  test('[S5] a user who is not offline was present recently, whatever the frozen last seen says', () => {
     for (const status of ['online', 'away', 'busy'] as const) {
       expect(bucket(MIDNIGHT_AT - 100 * DAY_MS, MIDNIGHT_AT, status)).toBe('recently')
       expect(bucket(null, MIDNIGHT_AT, status)).toBe('recently')
@@ -110,7 +110,7 @@ describe('[S5] buckets of an approximate last seen', () => {
     expect(seen).toStrictEqual(aPresence({ status: 'offline', last_seen: null, last_seen_bucket: null }))
   })
 
-  test('[S5] a clock that is behind makes nobody seen long ago', () => {
+  test('[S5] a clock that is behind does not make last seen long ago', () => {
     expect(bucket(MIDNIGHT_AT, MIDNIGHT_AT - 1)).toBe('recently')
   })
 })
@@ -129,7 +129,7 @@ const presences: fc.Arbitrary<Presence> = fc.record({
 const rules = fc.constantFrom(OPEN_RULES, AS_NULL)
 const levels = fc.constantFrom(...VIEW_LEVELS)
 
-test('[S6] [P33] hidden people are the same bytes but for the id, and those of somebody who never came', () => {
+test('[S6] [P33] hidden users are the same bytes except for the id, and those of an unknown user', () => {
   holds(
     fc.property(presences, presences, rules, instants, (one, other, rules, now) => {
       const bytes = (presence: Presence) => JSON.stringify(asSeen(presence, 'nothing', rules, now))
@@ -149,7 +149,7 @@ test('[S5] without last seen, nothing of the answer depends on it', () => {
   )
 })
 
-test('[S5] [P31] an approximate last seen tells the day at most, and changes at midnight at most', () => {
+test('[S5] [P31] an approximate last seen tells the day at most, and changes only at midnight', () => {
   const times = fc.nat(DAY_MS - 1)
   holds(
     fc.property(

@@ -1,6 +1,6 @@
-// Who sees what (S5): every combination of choices against an oracle written from the rules in prose. The
-// oracle looks at the words of a cell and never at a privacy value, so it cannot share a mistake with the
-// evaluator. What is seen of somebody in the end is compared too, whether they are here or invisible.
+// What a viewer sees (S5): every combination of settings against an oracle written from the rules. The oracle
+// reads the words of a cell and never a privacy value, so it does not share a mistake with the evaluator. The
+// presence object is compared too, of a present and of an invisible target.
 import { expect, test } from 'bun:test'
 import {
   AUDIENCES,
@@ -15,11 +15,11 @@ import type { Privacy } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { toPresence } from '../core/view.ts'
 import { asSeen } from './as-seen.ts'
-import { type Person, type Relation, type ViewLevel, visibleTo } from './visibility.ts'
+import { type Party, type Relation, type ViewLevel, visibleTo } from './visibility.ts'
 
 const RELATIONS = ['self', 'stranger', 'contact', 'has as contact', 'mutual', 'anonymous'] as const
 const CHOSEN = [...AUDIENCES, null] as const
-/** Where the other one of the two is in somebody's lists. */
+/** On which of the user's lists the other one of the two is. */
 const OWN_LISTS = ['none', 'allowed', 'denied', 'both'] as const
 const INVISIBLE = ['neither', 'target', 'viewer', 'both'] as const
 const LISTS = [...OWN_LISTS, 'another allowed', 'another denied'] as const
@@ -38,7 +38,7 @@ interface Cell {
   /** What the viewer is to the target. */
   relation: (typeof RELATIONS)[number]
   byDefault: Audience
-  /** Who of the two is invisible. */
+  /** Which of the two is invisible. */
   invisible: (typeof INVISIBLE)[number]
 }
 
@@ -55,18 +55,18 @@ function choices(lists: readonly Choice['lists'][], precisions: readonly LastSee
 
 type Subject = 'status' | 'lastSeen'
 
-function sightByTheRules(cell: Cell): ViewLevel {
-  if (!mayKnow(cell, 'status')) return 'nothing'
-  if (!mayKnow(cell, 'lastSeen')) return 'status'
+function levelByTheRules(cell: Cell): ViewLevel {
+  if (!maySee(cell, 'status')) return 'nothing'
+  if (!maySee(cell, 'lastSeen')) return 'status'
   return cell.target.precision === 'exact' || cell.relation === 'self' ? 'everything' : 'approximate'
 }
 
-function mayKnow({ target, viewer, relation, byDefault }: Cell, subject: Subject): boolean {
+function maySee({ target, viewer, relation, byDefault }: Cell, subject: Subject): boolean {
   const audience = target[subject] ?? byDefault
   if (relation === 'self') return true
   if (relation === 'anonymous') {
-    const deniesAnyone = ['denied', 'both', 'another denied'].includes(target.lists)
-    return audience === 'everyone' && !deniesAnyone && !target.isReciprocal
+    const deniesSomeUser = ['denied', 'both', 'another denied'].includes(target.lists)
+    return audience === 'everyone' && !deniesSomeUser && !target.isReciprocal
   }
   if (target.lists === 'denied' || target.lists === 'both') return false
   if (target.lists === 'allowed') return true
@@ -79,7 +79,7 @@ function mayKnow({ target, viewer, relation, byDefault }: Cell, subject: Subject
   return inReturn === 'contacts' && (relation === 'has as contact' || relation === 'mutual')
 }
 
-/** The choice as a value, of somebody for whom the other one of the two is `other`. */
+/** The settings as a value; `other` is the other one of the two. */
 function privacyOf({ status, lastSeen, lists, isReciprocal, precision }: Choice, other: string): Privacy {
   const named = lists.startsWith('another') ? ['mallory'] : [other]
   return {
@@ -110,23 +110,23 @@ const BUSY: Presence = {
   devices: ['web'],
   version: 1,
 }
-/** Invisible is not hidden: whoever saw them sees them leave, at that moment, and nothing after it. */
-const MASKED: Presence = { ...BUSY, status: 'offline', last_seen: HIDDEN_AT, devices: [], version: 2 }
+/** Invisible is not hidden: viewers see the target leave at that moment, and nothing after it. */
+const INVISIBLE_BUSY: Presence = { ...BUSY, status: 'offline', last_seen: HIDDEN_AT, devices: [], version: 2 }
 const UNKNOWN = { status: 'offline', last_seen: null, custom_status: null, devices: [], version: 0 } as const
 
-/** Somebody who is busy here, and goes on with that unseen when they are invisible. */
+/** A busy user; an invisible one goes on being busy unseen. */
 function recordOf(isInvisible: boolean): UserRecord {
-  const person = createUser(POLICIES.instant)
-  person.at(HERE_AT, connected('web#1', HERE_AT), choose('busy', HERE_AT), say('lunch', HERE_AT))
+  const user = createUser(POLICIES.instant)
+  user.at(HERE_AT, connected('web#1', HERE_AT), choose('busy', HERE_AT), say('lunch', HERE_AT))
   if (isInvisible) {
-    person.at(HIDDEN_AT, choose('invisible', HIDDEN_AT))
-    person.at(HIDDEN_AT + 10, connected('mobile#1', HIDDEN_AT + 10), say('unseen', HIDDEN_AT + 10))
+    user.at(HIDDEN_AT, choose('invisible', HIDDEN_AT))
+    user.at(HIDDEN_AT + 10, connected('mobile#1', HIDDEN_AT + 10), say('unseen', HIDDEN_AT + 10))
   }
-  return person.record()
+  return user.record()
 }
 
 function seenByTheRules({ invisible }: Cell, level: ViewLevel): Presence {
-  const whole = invisible === 'target' || invisible === 'both' ? MASKED : BUSY
+  const whole = invisible === 'target' || invisible === 'both' ? INVISIBLE_BUSY : BUSY
   if (level === 'nothing') return { user_id: 'bob', ...UNKNOWN, devices: [] }
   if (level === 'everything') return whole
   const { last_seen, ...rest } = whole
@@ -145,31 +145,31 @@ const looksLike = (one: Presence, other: Presence): boolean =>
 
 test('[S5] [P19, P28, P29, P30, P31, P32] every combination of relation, audiences, defaults, lists, reciprocity, precision and invisibility', () => {
   const targets = choices(LISTS, LAST_SEEN_PRECISIONS)
-  // Where a viewer is exact or not is nobody's business but their own viewers'.
+  // The precision of the viewer's own last seen makes no difference.
   const viewers = choices(OWN_LISTS, ['exact'])
-  const [here, masked] = [recordOf(false), recordOf(true)]
+  const [present, invisibleRecord] = [recordOf(false), recordOf(true)]
   let cells = 0
   for (const invisible of INVISIBLE) {
-    // All there is of them, should the evaluator ever look at more than it needs.
-    const ofTarget = invisible === 'target' || invisible === 'both' ? masked : here
-    const ofViewer = invisible === 'viewer' || invisible === 'both' ? masked : here
+    // Whole records, in case the evaluator looks at more than it needs.
+    const ofTarget = invisible === 'target' || invisible === 'both' ? invisibleRecord : present
+    const ofViewer = invisible === 'viewer' || invisible === 'both' ? invisibleRecord : present
     const presence = toPresence('bob', ofTarget)
-    const seers = viewers.map((viewer) => ({
+    const viewerParties = viewers.map((viewer) => ({
       ...ofViewer,
       userId: 'alice',
       privacy: privacyOf(viewer, 'bob'),
     }))
     for (const target of targets) {
-      const bob: Person = { ...ofTarget, userId: 'bob', privacy: privacyOf(target, 'alice') }
+      const bob: Party = { ...ofTarget, userId: 'bob', privacy: privacyOf(target, 'alice') }
       for (const relation of RELATIONS) {
         const between = relationOf(relation)
         for (const [index, viewer] of viewers.entries()) {
-          const seer = relation === 'self' ? bob : relation === 'anonymous' ? null : seers[index]!
+          const party = relation === 'self' ? bob : relation === 'anonymous' ? null : viewerParties[index]!
           for (const byDefault of AUDIENCES) {
             const cell: Cell = { target, viewer, relation, byDefault, invisible }
             const rules = { defaultVisibility: byDefault, hiddenAs: 'offline' } as const
-            const { level, status, lastSeen } = visibleTo(bob, seer, between, rules)
-            const expected = sightByTheRules(cell)
+            const { level, status, lastSeen } = visibleTo(bob, party, between, rules)
+            const expected = levelByTheRules(cell)
             const seen = asSeen(presence, level, rules, NOW)
             const agrees =
               level === expected &&

@@ -1,6 +1,6 @@
-// What must hold of the evaluator whatever people choose (S5): hiding more never shows more, a denial
-// cannot be talked round, nobody without a name sees more than somebody with one, and what need not be
-// looked up really makes no difference. Lists here are short, so that names collide; long ones follow.
+// What holds of the evaluator for all settings (S5): hiding more never shows more, a denied viewer sees nothing,
+// an anonymous viewer never sees more than a user, and a relation that need not be looked up makes no
+// difference. Lists are short here, so that ids collide; long ones follow.
 import { expect, test } from 'bun:test'
 import { AUDIENCES, type Audience, LAST_SEEN_PRECISIONS } from '@greendot/protocol'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { holds } from '../../../../../testing/presence-properties.ts'
 import { LISTED_MAX, NO_PRIVACY_CHOSEN, type Privacy, type PrivacyRules } from '../core/privacy.ts'
 import {
   isOpenToAll,
-  type Person,
+  type Party,
   type Relation,
   relevantRelation,
   VIEW_LEVELS,
@@ -32,21 +32,25 @@ const privacies: fc.Arbitrary<Privacy> = fc.record({
 })
 
 interface Scene {
-  bob: Person
+  bob: Party
   viewer: Viewer
   relation: Relation
   rules: PrivacyRules
 }
 
-const someone = (userId: string): fc.Arbitrary<Person> =>
-  fc.record({ userId: fc.constant(userId), privacy: fc.option(privacies, { freq: 5 }) })
+const parties = (userId: string): fc.Arbitrary<Party> =>
+  fc.record({
+    userId: fc.constant(userId),
+    privacy: fc.option(privacies, { freq: 5 }),
+    contactsAt: fc.constant(0),
+  })
 
 const scenes: fc.Arbitrary<Scene> = fc
   .record({
-    bob: someone('bob'),
-    other: someone('alice'),
-    // Mostly somebody else; the other two are shorter stories.
-    who: fc.constantFrom('other', 'other', 'other', 'self', 'nobody in particular'),
+    bob: parties('bob'),
+    other: parties('alice'),
+    // Mostly another user: the other cases have fewer variants.
+    who: fc.constantFrom('other', 'other', 'other', 'self', 'anonymous'),
     relation: fc.record({ viewerIsContact: isSo, targetIsContact: isSo }),
     rules: fc.record({ defaultVisibility: audience, hiddenAs: fc.constantFrom('offline', null) }),
   })
@@ -55,22 +59,22 @@ const scenes: fc.Arbitrary<Scene> = fc
     return { bob, viewer, relation, rules }
   })
 
-const sightIn = ({ bob, viewer, relation, rules }: Scene): ViewLevel =>
+const levelIn = ({ bob, viewer, relation, rules }: Scene): ViewLevel =>
   visibleTo(bob, viewer, relation, rules).level
 
 /** More is larger. */
 const extent = (level: ViewLevel): number => VIEW_LEVELS.length - VIEW_LEVELS.indexOf(level)
 
 const openness = (audience: Audience): number => AUDIENCES.length - AUDIENCES.indexOf(audience)
-const chosenBy = ({ privacy }: Person): Privacy => privacy ?? NO_PRIVACY_CHOSEN
-const withChoice = (person: Person, change: Partial<Privacy>): Person => ({
-  ...person,
-  privacy: { ...chosenBy(person), ...change },
+const chosenBy = ({ privacy }: Party): Privacy => privacy ?? NO_PRIVACY_CHOSEN
+const withChoice = (party: Party, change: Partial<Privacy>): Party => ({
+  ...party,
+  privacy: { ...chosenBy(party), ...change },
 })
 
 const RUNS = 3_000
 
-test('[S5] what need not be looked up changes nothing, and what is looked up may', () => {
+test('[S5] a part of the relation is looked up exactly when it can change the level', () => {
   holds(
     fc.property(scenes, (scene) => {
       const { bob, viewer, rules } = scene
@@ -79,7 +83,7 @@ test('[S5] what need not be looked up changes nothing, and what is looked up may
         const other = part === 'viewerIsContact' ? 'targetIsContact' : 'viewerIsContact'
         const matters = [false, true].some((isOther) => {
           const [no, yes] = [false, true].map((is) =>
-            sightIn({ ...scene, relation: { ...scene.relation, [part]: is, [other]: isOther } }),
+            levelIn({ ...scene, relation: { ...scene.relation, [part]: is, [other]: isOther } }),
           )
           return no !== yes
         })
@@ -90,26 +94,26 @@ test('[S5] what need not be looked up changes nothing, and what is looked up may
   )
 })
 
-test('[S5] people who are open to all are seen whole by whoever asks', () => {
+test('[S5] a target that is open to all is seen whole by every viewer', () => {
   holds(
     fc.property(scenes, (scene) => {
-      if (isOpenToAll(scene.bob.privacy, scene.rules)) expect(sightIn(scene)).toBe('everything')
+      if (isOpenToAll(scene.bob.privacy, scene.rules)) expect(levelIn(scene)).toBe('everything')
     }),
     RUNS,
   )
 })
 
-/** Each way of hiding more, as a change of somebody's own choice. */
-const waysToHide: Record<string, (person: Person, to: Audience, rules: PrivacyRules) => Partial<Privacy>> = {
-  'a narrower status audience': (person, to, rules) => ({
-    statusVisibility: narrower(chosenBy(person).statusVisibility ?? rules.defaultVisibility, to),
+/** Each way of hiding more, as a change of the settings. */
+const waysToHide: Record<string, (party: Party, to: Audience, rules: PrivacyRules) => Partial<Privacy>> = {
+  'a narrower status audience': (party, to, rules) => ({
+    statusVisibility: narrower(chosenBy(party).statusVisibility ?? rules.defaultVisibility, to),
   }),
-  'a narrower last-seen audience': (person, to, rules) => ({
-    lastSeenVisibility: narrower(chosenBy(person).lastSeenVisibility ?? rules.defaultVisibility, to),
+  'a narrower last-seen audience': (party, to, rules) => ({
+    lastSeenVisibility: narrower(chosenBy(party).lastSeenVisibility ?? rules.defaultVisibility, to),
   }),
-  'nobody allowed': () => ({ allow: [] }),
-  'somebody more denied': (person) => ({ deny: [...chosenBy(person).deny, 'alice', 'bob'] }),
-  'only what is shown back': () => ({ reciprocal: true }),
+  'an empty allow list': () => ({ allow: [] }),
+  'more users denied': (party) => ({ deny: [...chosenBy(party).deny, 'alice', 'bob'] }),
+  reciprocal: () => ({ reciprocal: true }),
   'an approximate last seen': () => ({ lastSeenPrecision: 'approximate' }),
 }
 
@@ -121,22 +125,22 @@ for (const [way, change] of Object.entries(waysToHide)) {
       fc.property(scenes, audience, (scene, to) => {
         const { bob, viewer, rules } = scene
         const hidden = withChoice(bob, change(bob, to, rules))
-        const seer = viewer === bob ? hidden : viewer
-        expect(extent(sightIn({ ...scene, bob: hidden, viewer: seer }))).toBeLessThanOrEqual(
-          extent(sightIn(scene)),
+        const party = viewer === bob ? hidden : viewer
+        expect(extent(levelIn({ ...scene, bob: hidden, viewer: party }))).toBeLessThanOrEqual(
+          extent(levelIn(scene)),
         )
       }),
       RUNS,
     )
   })
 
-  test(`[S5] nor does the one who hides see more of others: ${way}`, () => {
+  test(`[S5] a viewer that hides more never sees more: ${way}`, () => {
     holds(
       fc.property(scenes, audience, (scene, to) => {
         const { bob, viewer, rules } = scene
         if (viewer === null || viewer === bob) return
         const hidden = withChoice(viewer, change(viewer, to, rules))
-        expect(extent(sightIn({ ...scene, viewer: hidden }))).toBeLessThanOrEqual(extent(sightIn(scene)))
+        expect(extent(levelIn({ ...scene, viewer: hidden }))).toBeLessThanOrEqual(extent(levelIn(scene)))
       }),
       RUNS,
     )
@@ -147,42 +151,42 @@ test('[S5] a narrower default of the server never shows more', () => {
   holds(
     fc.property(scenes, audience, (scene, to) => {
       const rules = { ...scene.rules, defaultVisibility: narrower(scene.rules.defaultVisibility, to) }
-      expect(extent(sightIn({ ...scene, rules }))).toBeLessThanOrEqual(extent(sightIn(scene)))
+      expect(extent(levelIn({ ...scene, rules }))).toBeLessThanOrEqual(extent(levelIn(scene)))
     }),
     RUNS,
   )
 })
 
-test('[S5] [P28] whoever is denied sees nothing, whatever else is chosen by anybody', () => {
+test('[S5] [P28] a denied viewer sees nothing, whatever the other settings', () => {
   holds(
     fc.property(scenes, (scene) => {
       const bob = withChoice(scene.bob, { deny: [...chosenBy(scene.bob).deny, 'alice'] })
       const isSelf = scene.viewer === scene.bob
-      const level = sightIn({ ...scene, bob, viewer: isSelf ? bob : scene.viewer })
+      const level = levelIn({ ...scene, bob, viewer: isSelf ? bob : scene.viewer })
       expect(level).toBe(isSelf ? 'everything' : 'nothing')
     }),
     RUNS,
   )
 })
 
-// Without a name one sees something only where nobody is denied and nothing is asked in return, and
-// then everybody with a name sees at least as much. So this holds even of strangers who are denied.
-test('[S5] [P32] without a token nobody sees more than anybody with one', () => {
+// An anonymous viewer sees something only of a target that denies no user and is not reciprocal. Every user
+// sees at least as much of such a target.
+test('[S5] [P32] an anonymous viewer never sees more than a user', () => {
   holds(
     fc.property(scenes, (scene) => {
-      const anonymous = extent(sightIn({ ...scene, viewer: null }))
-      expect(anonymous).toBeLessThanOrEqual(extent(sightIn(scene)))
+      const anonymous = extent(levelIn({ ...scene, viewer: null }))
+      expect(anonymous).toBeLessThanOrEqual(extent(levelIn(scene)))
     }),
     RUNS,
   )
 })
 
-test('[S5] without a token, and for oneself, no contact list makes a difference', () => {
+test('[S5] for an anonymous viewer and for the user, no contact list makes a difference', () => {
   holds(
     fc.property(scenes, (scene) => {
       if (scene.viewer !== null && scene.viewer !== scene.bob) return
       const none = { viewerIsContact: false, targetIsContact: false }
-      expect(sightIn(scene)).toBe(sightIn({ ...scene, relation: none }))
+      expect(levelIn(scene)).toBe(levelIn({ ...scene, relation: none }))
       expect(relevantRelation(scene.bob, scene.viewer, scene.rules)).toEqual(none)
     }),
     RUNS,
@@ -192,14 +196,18 @@ test('[S5] without a token, and for oneself, no contact list makes a difference'
 const STRANGER: Relation = { viewerIsContact: false, targetIsContact: false }
 const CLOSED: PrivacyRules = { defaultVisibility: 'nobody', hiddenAs: 'offline' }
 
-test(`[S5] lists of any length up to ${LISTED_MAX} name exactly those who are in them`, () => {
+test(`[S5] lists of any length up to ${LISTED_MAX} name exactly the users in them`, () => {
   // Around the length from which lists are searched in another way, and the longest one.
   for (const length of [1, 15, 16, 17, 18, LISTED_MAX]) {
     const list = Array.from({ length }, (_, index) => `user-${index}`)
-    const allows: Person = { userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, allow: list } }
-    const denies: Person = { userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, allow: list, deny: [...list] } }
-    const levelOf = (target: Person, userId: string, rules: PrivacyRules) =>
-      visibleTo(target, { userId, privacy: null }, STRANGER, rules).level
+    const allows: Party = { userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, allow: list }, contactsAt: 0 }
+    const denies: Party = {
+      userId: 'bob',
+      privacy: { ...NO_PRIVACY_CHOSEN, allow: list, deny: [...list] },
+      contactsAt: 0,
+    }
+    const levelOf = (target: Party, userId: string, rules: PrivacyRules) =>
+      visibleTo(target, { userId, privacy: null, contactsAt: 0 }, STRANGER, rules).level
     for (const userId of list) {
       expect(levelOf(allows, userId, CLOSED)).toBe('everything')
       expect(levelOf(denies, userId, { ...CLOSED, defaultVisibility: 'everyone' })).toBe('nothing')
@@ -211,10 +219,14 @@ test(`[S5] lists of any length up to ${LISTED_MAX} name exactly those who are in
   }
 })
 
-test('[S5] a long list that was edited is read anew', () => {
+test('[S5] a long list that was edited counts as edited', () => {
   const list = Array.from({ length: LISTED_MAX }, (_, index) => `user-${index}`)
-  const bob = (deny: string[]): Person => ({ userId: 'bob', privacy: { ...NO_PRIVACY_CHOSEN, deny } })
-  const first = { userId: 'user-0', privacy: null }
+  const bob = (deny: string[]): Party => ({
+    userId: 'bob',
+    privacy: { ...NO_PRIVACY_CHOSEN, deny },
+    contactsAt: 0,
+  })
+  const first = { userId: 'user-0', privacy: null, contactsAt: 0 }
   const open: PrivacyRules = { defaultVisibility: 'everyone', hiddenAs: 'offline' }
   expect(visibleTo(bob(list), first, STRANGER, open).level).toBe('nothing')
   expect(visibleTo(bob(list.slice(1)), first, STRANGER, open).level).toBe('everything')

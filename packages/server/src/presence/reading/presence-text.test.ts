@@ -1,4 +1,4 @@
-// The text of an answer is the answer, for every kind of record, and is made once.
+// The JSON of a whole presence equals the presence object, for every kind of record.
 import { expect, test } from 'bun:test'
 import { OPEN_RULES } from '../../../../../testing/records.ts'
 import { emptyRecord, type UserRecord } from '../core/record.ts'
@@ -17,7 +17,7 @@ const here: UserRecord = {
 }
 const gone: UserRecord = { ...here, shown: { ...here.shown, status: 'offline', devices: [] } }
 
-test('[R1] says what the object says, here, gone and blank', () => {
+test('[R1] equals the presence object, for a present, an absent and an unknown user', () => {
   for (const hiddenAs of ['offline', null] as const) {
     const textOf = createPresenceText({ ...OPEN_RULES, hiddenAs })
     for (const record of [here, gone, emptyRecord(5)]) {
@@ -28,7 +28,7 @@ test('[R1] says what the object says, here, gone and blank', () => {
   }
 })
 
-test('[R1] a changed record has a text of its own', () => {
+test('[R1] a changed record has its own text', () => {
   const textOf = createPresenceText(OPEN_RULES)
   const before = textOf('bob', here)
   const after = textOf('bob', { ...here, version: 8 })
