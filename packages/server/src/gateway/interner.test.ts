@@ -1,11 +1,11 @@
-// Ids and small integers, against a map that counts: an index means one id for as long as anything
+// User ids as small integers, compared with a map that counts: an index means one id for as long as anything
 // refers to it, and is used again afterwards.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createInterner } from './interner.ts'
 
 describe('the interner', () => {
-  test('an id has one index while somebody refers to it', () => {
+  test('an id has one index while anything refers to it', () => {
     const interner = createInterner()
     const index = interner.acquire('bob')
     expect(interner.acquire('bob')).toBe(index)
@@ -15,6 +15,17 @@ describe('the interner', () => {
     expect(interner.release(index)).toBe(true)
     expect(interner.find('bob')).toBe(-1)
     expect(interner.size()).toBe(0)
+  })
+
+  test('[S6] the owner of tables by index is told when an index is free', () => {
+    const freed: number[] = []
+    const interner = createInterner((index) => freed.push(index))
+    const index = interner.acquire('bob')
+    interner.retain(index)
+    interner.release(index)
+    expect(freed).toEqual([])
+    interner.release(index)
+    expect(freed).toEqual([index])
   })
 
   test('ids that are names of object properties are ids like any other', () => {
@@ -57,7 +68,7 @@ describe('the interner', () => {
             expect(interner.name(indexes.get(name)!)).toBe(name)
           }
         }
-        // Free indexes are used before new ones, so tables by index stay as short as can be.
+        // Free indexes are used before new ones, so tables by index stay short.
         expect(highest).toBe(widest - 1)
       }),
     )
