@@ -9,6 +9,7 @@ import type { QueriedPresence } from '@greendot/protocol'
 import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts'
 import { openClient, type TestClient } from '../client.ts'
 import { call, unknown } from '../http/calls.ts'
+import { openLine } from './audience-line.ts'
 import { erase, liveFully, nextMillisecond, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
 import { isOffline, isOnline, useScene } from './scene.ts'
 
@@ -160,13 +161,16 @@ describe('at the very moment', () => {
     const bob = await watcherOf(scene, url, 'bob', [ANNA, 'marker'])
     await scene.person(url, ANNA)
     await bob.sees(ANNA, isOnline)
+    const [other, anna] = await Promise.all(['other', ANNA].map((userId) => openLine(url, `dev:${userId}`)))
+    for (const line of [other!, anna!]) scene.onEnd(line.close)
     // The database is locked by another writer for a moment.
     using database = new Database(join(server.folder, 'greendot.db'))
     database.run('BEGIN IMMEDIATE')
-    // One row is on its way to it, and that of the person waits behind it.
+    // One row is on its way to it, and that of the user waits behind it. Both requests are on open lines, so
+    // that the server has read them before the marker comes.
     const saying = [
-      putAs(url, 'somebody', 'status', { text: 'hello' }),
-      putAs(url, ANNA, 'status', { text: 'last words' }),
+      other!.put('/api/v1/presence/status', { text: 'hello' }),
+      anna!.put('/api/v1/presence/status', { text: 'last words' }),
     ]
     await scene.person(url, 'marker')
     await bob.sees('marker', isOnline)
