@@ -19,7 +19,8 @@ describe('the interner', () => {
 
   test('[S6] the owner of tables by index is told when an index is free', () => {
     const freed: number[] = []
-    const interner = createInterner((index) => freed.push(index))
+    const interner = createInterner()
+    interner.onFree((index) => freed.push(index))
     const index = interner.acquire('bob')
     interner.retain(index)
     interner.release(index)

@@ -1,7 +1,7 @@
 // Which user is behind a connection, compared with a plain map.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { NIL } from '../delivery/watch-edges.ts'
+import { NIL } from '../../platform/typed-arrays.ts'
 import { createInterner } from '../interner.ts'
 import { createViewers } from './viewers.ts'
 
