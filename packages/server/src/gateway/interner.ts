@@ -1,13 +1,13 @@
-// User ids as small integers. An index is shared by everything in this gateway that concerns the
-// user (their own sessions, the people watching them) and lives as long as anything refers to it.
+// User ids as small integers. An index is shared by all parts of this gateway that concern the user (sessions,
+// viewers, watched targets) and lives as long as anything refers to it.
 import { grown } from '../platform/typed-arrays.ts'
 
 export interface Interner {
   /** The index of an id, taking a reference to it. */
   acquire(id: string): number
-  /** Takes another reference to an index that somebody holds. */
+  /** Takes another reference to an index that is in use. */
   retain(index: number): void
-  /** Gives a reference back; true when it was the last and the index is free for somebody else. */
+  /** Gives a reference back; true when it was the last and the index is free for another user. */
   release(index: number): boolean
   /** -1 when nothing refers to the id. */
   find(id: string): number
@@ -15,7 +15,7 @@ export interface Interner {
   size(): number
 }
 
-/** `onFree` is called when nothing refers to an index any more: whatever is known by it must go. */
+/** `onFree` is called when nothing refers to an index any more: tables by index drop their entry. */
 export function createInterner(onFree: (index: number) => void = () => {}): Interner {
   const indexes = new Map<string, number>()
   const names: (string | undefined)[] = []

@@ -11,7 +11,7 @@ import { createTargetTable, isNothingKnown, type TargetTable } from './target-ta
 import { createWatchEdges, NIL, type WatchEdges, type WatchReason } from './watch-edges.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
-/** Edges are changed by the verbs below; everybody may look at them. */
+/** Edges are changed by the verbs below; other parts read them. */
 type EdgeLook = Pick<
   WatchEdges,
   | 'find'
@@ -39,9 +39,9 @@ export interface Delivery extends OutboxVerbs {
 
   /** The newest state of a target; false when what is known is newer or the same. Its watchers are told. */
   change(target: number, version: number, json: string, at: number): boolean
-  /** Takes the state in without telling anybody; false as above. */
+  /** Takes the state in without telling watchers; false as above. */
   learn(target: number, version: number, json: string, at: number): boolean
-  /** Nobody watches the target any more. */
+  /** The target has no watchers any more. */
   forget(target: number): void
 
   /** A new edge from a connection that does not watch the target yet. */
