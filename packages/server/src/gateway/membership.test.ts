@@ -83,6 +83,10 @@ describe('a gateway whose lease is lost', () => {
     expect(carol.closedWith).toEqual([])
     await world.setText('bob', 'by the new name')
     expect(texts(await world.hears(ALICE))).toEqual(['by the new name'])
+    const json = JSON.stringify({ version: Number.MAX_SAFE_INTEGER })
+    const change = { kind: 'change', userId: 'bob', version: Number.MAX_SAFE_INTEGER, json } as const
+    world.bus.publish(formerName, [{ ...change, at: world.clock.now(), inputs: null }])
+    expect(await world.hears(ALICE)).toEqual([])
   })
 
   test('[C7, P25] declares what is left under the former name lost, and drops that name', async () => {
@@ -125,9 +129,11 @@ describe('after messages may have been missed', () => {
     expect(texts(await world.hears(ALICE))).toEqual(['missed'])
   })
 
-  test('[C7] sessions get the own view that they missed', async () => {
+  test('[C7] sessions get the own view that they missed, though revisions begin again', async () => {
     await start()
     const carol = await world.connect('carol')
+    // By a store that was emptied since.
+    world.table.columns.ownRevision[carol.row] = 1_000_000
     await losingMessages(() => world.setText('carol', 'missed'))
     world.doubts.report('messages may have been missed')
     await world.clock.advance(ANNOUNCED_MS + FINISHED_MS + FLUSH_MS)

@@ -44,9 +44,9 @@ export interface Delivery extends OutboxVerbs {
 
   /** The newest state of a target; false when what is known is newer or the same. Its watchers are told. */
   change(target: number, version: number, json: string, at: number): boolean
-  /** Takes the state in without telling anybody; false as above. */
+  /** Takes the state in without telling watchers; false as above. */
   learn(target: number, version: number, json: string, at: number): boolean
-  /** Nobody watches the target any more. */
+  /** The target has no watchers any more. */
   forget(target: number): void
 
   /** A new edge from a connection that does not watch the target yet. */

@@ -38,19 +38,21 @@ export function createFlushPhases({ clock, flushMs, flush }: FlushPhasesParts): 
   let isTicking = false
   let isStopped = false
 
-  const presentPhase = () => Math.floor(clock.elapsed() / phaseMs)
+  const phaseAt = (elapsedMs: number) => Math.floor(elapsedMs / phaseMs)
 
   function tickLater(): void {
     if (isTicking || isStopped) return
     isTicking = true
+    // Read once: time goes on between two reads, and the boundary may be behind the second.
+    const elapsedMs = clock.elapsed()
     // At the next boundary, so that two turns of a queue are a whole interval apart.
-    clock.after((presentPhase() + 1) * phaseMs - clock.elapsed(), tick)
+    clock.after((phaseAt(elapsedMs) + 1) * phaseMs - elapsedMs, tick)
   }
 
   function tick(): void {
     isTicking = false
     const startedAt = clock.elapsed()
-    const present = presentPhase()
+    const present = phaseAt(startedAt)
     // After a pause every phase is behind, and each needs only one turn.
     for (phase = Math.max(phase, present - phases); phase < present; ) {
       const queue = queues[++phase % phases]!
@@ -83,7 +85,7 @@ export function createFlushPhases({ clock, flushMs, flush }: FlushPhasesParts): 
         queue.connections = grown(queue.connections, queue.length + 1)
       queue.connections[queue.length++] = connection
       // After a quiet time the first change is spread over the phases like any other.
-      if (queuedTotal++ === 0) phase = presentPhase()
+      if (queuedTotal++ === 0) phase = phaseAt(clock.elapsed())
       tickLater()
     },
     stop() {

@@ -134,7 +134,7 @@ export function createWatchEdges() {
     if (isMarked(edge)) unlinkMark(edge)
     setCounted(edge, true)
     unlinkFromTarget(edge)
-    // A freed edge has no target: whoever kept its number can tell.
+    // A free edge has no target, so a part that kept its number notices.
     target[edge] = NIL
     nextOfConnection[edge] = free
     free = edge

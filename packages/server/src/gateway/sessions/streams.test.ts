@@ -178,6 +178,8 @@ describe('limits and ends', () => {
     openGate()
     expect(await world.done(opening)).toMatchObject({ ok: false, failure: { code: 'unavailable' } })
     expect(remains()).toEqual([0, 0, 0, 0])
+    // The next one has its number.
+    expect((await open({})).ok).toBe(true)
   })
 
   test('[X6] the streams of one user end, or those of all', async () => {

@@ -73,6 +73,19 @@ describe('an edge that is held', () => {
   })
 })
 
+test('[S6, P33] an edge to a target with nothing to show is told of a change only if its viewer may see it', async () => {
+  await world.choose('carol', CONTACTS_ONLY)
+  await world.editContacts('carol', ['alice', 'mallory'])
+  for (const connection of [ALICE, MALLORY])
+    expect(versions(await world.watch(connection, ['carol']))).toEqual([0])
+  const open = world.closeGate()
+  await world.editContacts('carol', ['alice'])
+  await world.setText('carol', 'for alice')
+  open()
+  expect(texts(await world.hears(ALICE))).toEqual(['for alice'])
+  expect(await world.hears(MALLORY)).toEqual([])
+})
+
 test('[S6] one query answers for all viewers of a target', async () => {
   await world.close()
   const viewers = Array.from({ length: 300 }, (_, n) => `viewer-${n}`)
@@ -152,6 +165,24 @@ describe('an answer that comes too late', () => {
     expect(versions(await world.hears(ALICE))).toEqual([0])
     open()
     await world.setText('bob', 'unseen')
+    expect(await world.hears(ALICE)).toEqual([])
+  })
+
+  test('[S5] does not take back what another look-up found, if it is only a guess', async () => {
+    const openFirst = world.closeGate()
+    await world.editContacts('bob', ['alice', 'carol'])
+    await world.clock.advance(0)
+    const openSecond = world.closeGate()
+    await world.editContacts('bob', ['alice', 'dave'])
+    await world.setText('bob', 'still for alice')
+    // The first answer is outdated, so there is a third look-up beside the second.
+    const openThird = world.closeGate()
+    openFirst()
+    await world.clock.advance(0)
+    openSecond()
+    expect(texts(await world.hears(ALICE))).toEqual(['still for alice'])
+    world.faults.isArchiveAway = true
+    openThird()
     expect(await world.hears(ALICE)).toEqual([])
   })
 

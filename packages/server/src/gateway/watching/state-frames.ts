@@ -1,5 +1,5 @@
-// The answer to a watch, as frames, and its limit: the same for people named by the client and for
-// those of a contact list.
+// The answer to a watch, as frames, and its limit: the same for users that the client names and for users
+// in a contact list.
 import type { Failure } from '@greendot/protocol'
 
 const STATES_PER_FRAME_MAX = 500

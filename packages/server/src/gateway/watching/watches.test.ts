@@ -1,10 +1,13 @@
 // Watching without a gap while reading takes its time: a change between the question and the answer is in the
 // snapshot, and a watch that ends or fails leaves no edge, interest or reference behind.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
+import { createGatewayWorld, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
+import { texts } from '../../../../../testing/watching-world.ts'
 import { NAMED } from '../delivery/watch-edges.ts'
 
 const WATCH_LIMIT = 3
+/** For this long a user without rows is not looked up again. */
+const UNKNOWN_MS = 5_000
 const VIEWERS = ['alice', 'mallory', 'trudy', 'eve']
 
 let world: GatewayWorld
@@ -127,19 +130,47 @@ describe('watching and unwatching', () => {
   })
 })
 
-test('[W4, C7] a refresh tells what was missed, and only that', async () => {
-  for (const userId of ['bob', 'carol']) await world.setText(userId, 'one')
-  await world.watch(0, ['bob', 'carol', 'unknown'])
-  // As when messages are lost.
-  world.unsubscribe()
-  await world.setText('bob', 'two')
-  await world.setText('unknown', 'new')
-  await world.clock.advance(2 * FLUSH_MS)
-  expect(await world.hears(0)).toEqual([])
-  await world.done(world.watching.refresh())
-  const told = await world.hears(0)
-  expect(told.map(({ user_id, custom_status }) => `${user_id} ${custom_status?.text}`).sort()).toEqual([
-    'bob two',
-    'unknown new',
-  ])
+describe('a refresh', () => {
+  test('[W4, C7] tells what was missed, and only that', async () => {
+    for (const userId of ['bob', 'carol']) await world.setText(userId, 'one')
+    await world.watch(0, ['bob', 'carol', 'unknown'])
+    // As when messages are lost.
+    world.unsubscribe()
+    await world.setText('bob', 'two')
+    await world.setText('unknown', 'new')
+    expect(await world.hears(0)).toEqual([])
+    await world.done(world.watching.refresh())
+    const told = await world.hears(0)
+    expect(told.map(({ user_id, custom_status }) => `${user_id} ${custom_status?.text}`).sort()).toEqual([
+      'bob two',
+      'unknown new',
+    ])
+  })
+
+  test('[W9, C7] does not replace a change that came after it began to read', async () => {
+    await world.watch(0, ['bob'])
+    await world.clock.advance(UNKNOWN_MS)
+    const open = world.closeGate()
+    const refreshed = world.watching.refresh()
+    await world.clock.advance(0)
+    await world.setText('bob', 'newer')
+    open()
+    await world.done(refreshed)
+    expect(texts(await world.hears(0))).toEqual(['newer'])
+  })
+
+  test('[P27, C7] shows a state that the store lost and has again above the version that clients know', async () => {
+    await world.setText('bob', 'one')
+    const [before] = await world.store.load(['bob'])
+    await world.setText('bob', 'two')
+    const [known] = await world.watch(0, ['bob'])
+    const [after] = await world.store.load(['bob'])
+    // As an older copy of the store would have it.
+    const older = { record: before!.record, expectedRevision: after!.revision }
+    await world.store.commit([{ userId: 'bob', ...older, dueAt: null, retainUntil: null }])
+    await world.done(world.watching.refresh())
+    const told = await world.hears(0)
+    expect(texts(told)).toEqual(['one'])
+    expect(told[0]!.version).toBeGreaterThan(known!.version)
+  })
 })

@@ -97,8 +97,8 @@ export function createWatches(parts: WatchesParts): Watches {
   }
 
   /**
-   * Where the audience is full, a new watcher gets the state and no changes. Not of users of whom nothing is
-   * seen: nothing may tell a hidden user from an unknown one.
+   * Where the audience is full, a new watcher gets the state and no changes. Not of a target that shows the
+   * viewer nothing: a hidden user must look like an unknown one.
    */
   function turnAway(edge: number): string | null {
     const target = edges.targetOf(edge)
