@@ -11,6 +11,7 @@ import {
 import { connected, idle, left, say } from '../../../../../testing/presence-user.ts'
 import type { BusMessage } from '../../bus/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
+import { emptyRecord } from '../core/record.ts'
 import type { Tracked } from './tracker.ts'
 
 /** Rows of arrivals gather for this long. */
@@ -206,6 +207,25 @@ describe('messages', () => {
     await apply('bob', idle('web#1', now()))
     expect([kinds(world.heard), kinds(own)]).toEqual([[], ['self']])
   })
+
+  test('[C7] a repeated user is announced and archived again, changed or not', async () => {
+    const [stored] = await world.memory.load(['bob'])
+    announceAgain('bob', stored!)
+    await world.clock.advance(GATHER_MS)
+    expect([kinds(world.heard), kinds(own)]).toEqual([['change'], ['change', 'settings', 'self']])
+    expect((await rowOf('bob'))?.status).toBe('here')
+  })
+
+  test('[X6] an erased user that is repeated gets no rows', async () => {
+    announceAgain('erased', { record: emptyRecord(9), revision: 3 })
+    await world.clock.advance(GATHER_MS)
+    expect([await rowOf('erased'), world.archivist.backlog()]).toEqual([null, 0])
+  })
+
+  function announceAgain(userId: string, { record, revision }: Tracked): void {
+    const rest = { revision, interested: [WATCHING], isRepeated: true }
+    world.announcer.announce([{ userId, before: record, after: record, ...rest }], now(), () => {})
+  }
 
   test('[D9] an event that changes nothing is not announced', async () => {
     await apply('bob', { type: 'tick' })

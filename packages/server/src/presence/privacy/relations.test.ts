@@ -36,10 +36,11 @@ beforeEach(async () => {
       ...archive,
       async areContacts(pairs) {
         asked.push(pairs.map(({ ownerId, contactId }) => ({ ownerId, contactId })))
-        const answers = await archive.areContacts(pairs)
+        // Many pairs would take the database long.
+        const answers = isEveryPairListed ? pairs.map(() => true) : await archive.areContacts(pairs)
         await gate
         if (isAway) throw new Error('the database is gone')
-        return isEveryPairListed ? pairs.map(() => true) : answers
+        return answers
       },
     },
     evaluator: createEvaluator(OPEN_RULES),
@@ -224,10 +225,8 @@ describe('the cache', () => {
   test('[S5] is bounded, and the oldest answers go first', async () => {
     isEveryPairListed = true
     await between(contactsOnly('first'), party('alice'))
-    const lookUps = Array.from({ length: CACHED_MAX }, (_, n) =>
-      relations.between(contactsOnly(`owner-${n}`), party('alice')),
-    )
-    await answered(Promise.all(lookUps))
+    const owners = Array.from({ length: CACHED_MAX }, (_, n) => contactsOnly(`owner-${n}`))
+    await answered(relations.betweenMany(owners, party('alice')))
     const before = asked.length
     for (const n of [CACHED_MAX / 2 + 1, CACHED_MAX - 1])
       await between(contactsOnly(`owner-${n}`), party('alice'))
