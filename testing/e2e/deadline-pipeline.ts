@@ -5,11 +5,8 @@ import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import type { Clock } from '../../packages/server/src/platform/clock.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
-import { createAnnouncer } from '../../packages/server/src/presence/pipeline/announcer.ts'
-import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
-import { createTracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
-import { createArchiveLookup } from '../../packages/server/src/presence/reading/archive-lookup.ts'
+import { createPresence } from '../../packages/server/src/presence/presence.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
 import { OPEN_RULES } from '../records.ts'
 
@@ -24,10 +21,8 @@ export async function startPipeline(clock: Clock, users: number) {
   await archive.migrate()
   const store = createMemoryStore()
   const bus = createMemoryBus()
-  const archivist = createArchivist(archive, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy, rules: OPEN_RULES, isStoreVolatile: true })
-  const lookup = createArchiveLookup(archive, clock, logger)
-  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger })
+  const options = { isStoreVolatile: true, cacheMs: 0, policy, rules: OPEN_RULES } as const
+  const { tracker, archivist } = createPresence({ ...options, archive, store, bus, clock, logger })
   const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
   await store.addInterest(WATCHING_GATEWAY, userIds)
   return {

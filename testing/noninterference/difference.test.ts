@@ -51,7 +51,14 @@ test('[S6] a change and another frame may change places only when they are near'
 })
 
 test('[S6] answers keep their order', () => {
-  expect(differ([frame(0, 'ok'), frame(1, 'self')], [frame(0, 'self'), frame(1, 'ok')])).toBe(true)
+  expect(differ([frame(0, 'ok'), frame(1, 'error')], [frame(0, 'error'), frame(1, 'ok')])).toBe(true)
+})
+
+test('[S6, W5] an own view is pushed, so it may change places with an answer that is near', () => {
+  const own = (at: number) => ({ at, text: '{"type":"self","presence":{"user_id":"viewer","version":3}}' })
+  expect(differ([frame(0, 'ok'), own(40)], [own(0), frame(40, 'ok')])).toBe(false)
+  expect(differ([frame(0, 'ok'), own(400)], [own(0), frame(400, 'ok')])).toBe(true)
+  expect(differ([frame(0, 'ok'), own(40)], [frame(0, 'ok')])).toBe(true)
 })
 
 test('[S6, W5] a change may be missing when a newer one of the same user came at once', () => {

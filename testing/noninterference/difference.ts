@@ -7,9 +7,9 @@ import type { Entry, Line } from './stage.ts'
 
 /** One change of a change frame, or any other entry as a whole. */
 interface Item {
-  /** The target of a change; null for every other entry. */
+  /** The target of a change, or that it is an own view; null for every other entry. */
   target: string | null
-  /** Of a change; 0 for a target that is hidden, and for every other entry. */
+  /** Of what is pushed; 0 for a target that is hidden, and for every other entry. */
   version: number
   text: string
   at: number
@@ -70,15 +70,24 @@ export function createNormaliser(): (lines: readonly Line[]) => Line[] {
 /** A keep-alive of a stream says how long nothing else was said, which is a duration and nothing more. */
 const KEEP_ALIVE = ':\n\n'
 const CHANGE_FRAME = /^(?:data: )?(\{"type":"presence_change".*\})\s*$/
+const OWN_VIEW_FRAME = /^\{"type":"self","presence":(.*)\}$/
+/** No user id has white space. */
+const OWN_VIEW = 'own view'
 
 /**
  * A change frame is taken apart, because changes that wait for one flush travel in one frame, and one by one
- * where a flush came in between.
+ * where a flush came in between. An own view waits for a flush too, and a deadline may push it while an answer
+ * takes longer in one of the worlds.
  */
 function itemsOf(entries: readonly Entry[]): Item[] {
   return entries.flatMap((entry): Item[] => {
     const { at, text } = entry
     if (text === KEEP_ALIVE) return []
+    const ownView = OWN_VIEW_FRAME.exec(text)?.[1]
+    if (ownView !== undefined) {
+      const { version } = JSON.parse(ownView) as Presence
+      return [{ target: OWN_VIEW, version, text, at, entry }]
+    }
     const frame = CHANGE_FRAME.exec(text)?.[1]
     if (frame === undefined) return [{ target: null, version: 0, text, at, entry }]
     const { changes } = JSON.parse(frame) as { changes: readonly Presence[] }
@@ -144,7 +153,7 @@ function pair(
 }
 
 /**
- * Two entries that have changed places are explained by a neighbouring flush when one of them is a change and
+ * Two entries that have changed places are explained by a neighbouring flush when one of them is pushed and
  * they are as near to each other as two such flushes, in both worlds. Answers and other frames never change places,
  * nor do changes that share a frame in both worlds.
  */
@@ -160,11 +169,9 @@ function areInOrder(
   return ordered.every((first, position) =>
     ordered.slice(position + 1).every((second) => {
       if (first.otherAt < second.otherAt) return true
-      const isAnyChange = first.one.target !== null || second.one.target !== null
+      const isAnyPush = first.one.target !== null || second.one.target !== null
       const isInOneFrame = first.one.entry === second.one.entry && first.other.entry === second.other.entry
-      return (
-        isAnyChange && !isInOneFrame && isNear(first.one, second.one) && isNear(first.other, second.other)
-      )
+      return isAnyPush && !isInOneFrame && isNear(first.one, second.one) && isNear(first.other, second.other)
     }),
   )
 }

@@ -4,6 +4,7 @@
 // same. A world can say whether anything is still under way in it.
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
+import type { Bus } from '../../packages/server/src/bus/port.ts'
 import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { type Gateway, startGateway } from '../../packages/server/src/gateway/gateway.ts'
 import { createAuthenticator } from '../../packages/server/src/http/auth.ts'
@@ -26,28 +27,15 @@ import type { Config } from '../../packages/server/src/platform/config/config.ts
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { toPresence } from '../../packages/server/src/presence/core/view.ts'
-import { createActions } from '../../packages/server/src/presence/people/actions.ts'
-import { createContactChangeNotifier } from '../../packages/server/src/presence/people/contact-change-notifier.ts'
-import { createContacts } from '../../packages/server/src/presence/people/contacts.ts'
-import { createEraser } from '../../packages/server/src/presence/people/eraser.ts'
-import { createPersonExport } from '../../packages/server/src/presence/people/person-export.ts'
-import { createAnnouncer } from '../../packages/server/src/presence/pipeline/announcer.ts'
-import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
 import { rememberHere, restore } from '../../packages/server/src/presence/pipeline/restore.ts'
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
-import { createTracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
-import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
-import { createRelations } from '../../packages/server/src/presence/privacy/relations.ts'
-import { createArchiveLookup } from '../../packages/server/src/presence/reading/archive-lookup.ts'
-import { createQueryCache } from '../../packages/server/src/presence/reading/query-cache.ts'
-import { createReader } from '../../packages/server/src/presence/reading/reader.ts'
-import { createViewerReader } from '../../packages/server/src/presence/reading/viewer-reader.ts'
+import { createPresence } from '../../packages/server/src/presence/presence.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
 import { createFakeClock, type FakeClock, untilDone } from '../fake-clock.ts'
 import { borrowArchive, slowed } from './archives.ts'
 import type { Driven } from './lockstep.ts'
 import { createSwitchboard, type Switchboard } from './switchboard.ts'
-import { SOUND, type Weakening, weakenedBy } from './weakening.ts'
+import { SOUND, type Weakening } from './weakening.ts'
 
 const ALIVE_EVERY_MS = 2_000
 /** No server stops and starts within the millisecond in which a user chose something. */
@@ -137,82 +125,43 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
 
 async function startServer(ground: Ground): Promise<Server> {
   const { config, archiveAtStart, clock, logger, onBusMessage } = ground
-  const weakened = weakenedBy(ground.weakening)
-  const archive = weakened('archive', ground.archive)
+  const replace = ground.weakening.weaken()
+  const archive = replaced(ground.archive, replace.archive)
   const { policy, rules } = config
   const store = createMemoryStore()
   const memoryBus = createMemoryBus({
     onError: (error) => logger.error({ err: error }, 'a bus subscriber failed'),
   })
-  const bus = weakened('bus', {
+  const counted: Bus = {
     ...memoryBus,
     publish(gatewayId, messages) {
       onBusMessage()
       memoryBus.publish(gatewayId, messages)
     },
-  })
+  }
+  const bus = replaced(counted, replace.bus)
   await restore({ archive: archiveAtStart, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })
 
   const tally = createTally()
-  const archivist = createArchivist(archive, clock, logger)
-  const lookup = createArchiveLookup(archive, clock, logger)
-  const cache = createQueryCache(0)
   const feed = createFeed(clock)
-  const announcer = weakened(
-    'announcer',
-    createAnnouncer({
-      bus,
-      archivist,
-      policy,
-      rules,
-      isStoreVolatile: true,
-      onChange(userId, record) {
-        cache.forget(userId)
-        feed.show(() => toPresence(userId, record), clock.now())
-      },
-    }),
-  )
-  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger })
-  const reader = createReader({
+  const presence = createPresence({
+    archive,
     store,
-    loadForQuery: store.load,
-    lookup,
-    cache,
+    bus,
+    isStoreVolatile: true,
+    cacheMs: 0,
     policy,
+    rules,
     clock,
     logger,
-    tick: (userId) => tracker.report(userId, { type: 'tick' }),
+    onChange: (userId, record) => feed.show(() => toPresence(userId, record), clock.now()),
+    replace,
   })
-  const evaluator = weakened('evaluator', createEvaluator(rules))
-  const relations = weakened('relations', createRelations({ archive, evaluator, clock, logger }))
-  const viewerReader = weakened(
-    'viewerReader',
-    createViewerReader({ reader, relations, evaluator, rules, clock }),
-  )
-  const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
-  const contacts = createContacts({ archive, store, notifier, clock })
-  const exportPerson = createPersonExport({ archive, reader, policy, rules, clock })
-  const eraser = createEraser({ store, archive, archivist, tracker, notifier, cache, bus, clock, logger })
-  const actions = createActions(tracker, clock)
+  const { tracker, archivist, viewerReader, actions, reader, eraser } = presence
   const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => void archive.markAlive(clock.now()))
-  const parts = {
-    config,
-    store,
-    bus,
-    archive,
-    tracker,
-    reader,
-    cache,
-    evaluator,
-    relations,
-    doubts: createDoubts(),
-    actions,
-    tally,
-    clock,
-    logger,
-  }
+  const parts = { ...presence, config, store, bus, archive, doubts: createDoubts(), tally, clock, logger }
   const gateway = await startGateway(parts)
 
   const stats = lazily(() =>
@@ -232,8 +181,8 @@ async function startServer(ground: Ground): Promise<Server> {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
     ...selfRoutes({ actions, reader, policy, rules, clock }),
-    ...contactRoutes({ contacts }),
-    ...personRoutes({ exportPerson, eraser }),
+    ...contactRoutes(presence),
+    ...personRoutes(presence),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...sessionRoutes({ httpSessions: gateway.httpSessions, policy, clock }),
     ...streamRoutes({ streams: gateway.streams, openings, clock, keepOpen }),
@@ -250,9 +199,9 @@ async function startServer(ground: Ground): Promise<Server> {
     }),
   }
   const authenticator = createAuthenticator(config, clock)
-  const pollLimit = weakened(
-    'pollLimit',
+  const pollLimit = replaced(
     createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs }),
+    replace.pollLimit,
   )
   const guard = createGuard({ authenticator, pollLimit, clock, logger, dev: config.dev })
 
@@ -280,6 +229,9 @@ async function startServer(ground: Ground): Promise<Server> {
     },
   }
 }
+
+const replaced = <Part>(part: Part, replace: ((part: Part) => Part) | undefined): Part =>
+  replace?.(part) ?? part
 
 /** Made when they are first asked for, which no user may: to make them takes as long as many a history. */
 function lazily(create: () => Stats): Stats {

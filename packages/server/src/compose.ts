@@ -20,22 +20,9 @@ import { startLoopWatch } from './platform/loop-watch.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { toPresence } from './presence/core/view.ts'
-import { createActions } from './presence/people/actions.ts'
-import { createContactChangeNotifier } from './presence/people/contact-change-notifier.ts'
-import { createContacts } from './presence/people/contacts.ts'
-import { createEraser } from './presence/people/eraser.ts'
-import { createPersonExport } from './presence/people/person-export.ts'
-import { createAnnouncer } from './presence/pipeline/announcer.ts'
-import { createArchivist } from './presence/pipeline/archivist.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
 import { SWEEPER_PREFIX, startSweeper } from './presence/pipeline/sweeper.ts'
-import { createTracker } from './presence/pipeline/tracker.ts'
-import { createEvaluator } from './presence/privacy/evaluator.ts'
-import { createRelations } from './presence/privacy/relations.ts'
-import { createArchiveLookup } from './presence/reading/archive-lookup.ts'
-import { createQueryCache } from './presence/reading/query-cache.ts'
-import { createReader } from './presence/reading/reader.ts'
-import { createViewerReader } from './presence/reading/viewer-reader.ts'
+import { createPresence } from './presence/presence.ts'
 import { connectRedis } from './redis/client.ts'
 import { parseRedisUrl } from './redis/url.ts'
 import { createMemoryStore } from './store/memory.ts'
@@ -167,36 +154,24 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 
   const tally = createTally()
   const feed = createFeed(clock)
-  // A cached record has no present edition of the contact list, so the cache is for open servers only.
-  const isCached = isShared && rules.defaultVisibility === 'everyone'
-  const cache = createQueryCache(isCached ? config.readCacheMs : 0)
-  const archivist = createArchivist(archive, clock, logger)
-  const lookup = createArchiveLookup(archive, clock, logger)
-  const announcer = createAnnouncer({
+  const presence = createPresence({
+    archive,
+    store,
     bus,
-    archivist,
+    loadForQuery: hot.loadForQuery,
+    isStoreVolatile: !isShared,
+    cacheMs: isShared ? config.readCacheMs : 0,
     policy,
     rules,
-    isStoreVolatile: !isShared,
+    clock,
+    logger,
     onChange(userId, record) {
       tally.changes++
-      cache.forget(userId)
       feed.show(() => toPresence(userId, record), clock.now())
     },
+    onTrouble: () => doubts.report('events could not be committed'),
   })
-  const onTrouble = () => doubts.report('events could not be committed')
-  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger, onTrouble })
-  const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
-  const { loadForQuery } = hot
-  const reader = createReader({ store, loadForQuery, lookup, cache, policy, clock, logger, tick })
-  const evaluator = createEvaluator(rules)
-  const relations = createRelations({ archive, evaluator, clock, logger })
-  const viewerReader = createViewerReader({ reader, relations, evaluator, rules, clock })
-  const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
-  const contacts = createContacts({ archive, store, notifier, clock })
-  const exportPerson = createPersonExport({ archive, reader, policy, rules, clock })
-  const eraser = createEraser({ store, archive, archivist, tracker, notifier, cache, bus, clock, logger })
-  const actions = createActions(tracker, clock)
+  const { tracker, archivist } = presence
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence') ? startSweeper({ store, tracker, clock, logger, cluster }) : null
   await archive.markAlive(clock.now())
@@ -211,16 +186,10 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
-  const parts = { config, store, bus, archive, tracker, reader, actions, tally, clock, logger }
-  const gateway = roles.includes('gateway')
-    ? await startGateway({ ...parts, cache, relations, evaluator, doubts })
-    : null
+  const parts = { ...presence, config, store, bus, archive, tally, clock, logger }
+  const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
   const app = startHttpApp({
     ...parts,
-    viewerReader,
-    contacts,
-    exportPerson,
-    eraser,
     feed,
     gateway,
     processGauges: () => ({
@@ -246,8 +215,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await tracker.flush()
       await gateway?.stop()
       await sweeper?.stop()
-      eraser.stop()
-      await notifier.stop()
+      presence.eraser.stop()
+      await presence.notifier.stop()
       await tracker.flush()
       await archivist.flush()
       feed.stop()

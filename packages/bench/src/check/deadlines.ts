@@ -5,11 +5,8 @@ import { createMemoryBus } from '../../../server/src/bus/memory.ts'
 import { systemClock as clock } from '../../../server/src/platform/clock.ts'
 import { createLogger } from '../../../server/src/platform/logger.ts'
 import { POLICIES } from '../../../server/src/presence/core/policy.ts'
-import { createAnnouncer } from '../../../server/src/presence/pipeline/announcer.ts'
-import { createArchivist } from '../../../server/src/presence/pipeline/archivist.ts'
 import { startSweeper } from '../../../server/src/presence/pipeline/sweeper.ts'
-import { createTracker } from '../../../server/src/presence/pipeline/tracker.ts'
-import { createArchiveLookup } from '../../../server/src/presence/reading/archive-lookup.ts'
+import { createPresence } from '../../../server/src/presence/presence.ts'
 import { createMemoryStore } from '../../../server/src/store/memory.ts'
 import type { BoundGroup, Value } from './bounds.ts'
 import { starvedMs } from './event-loop.ts'
@@ -30,11 +27,13 @@ async function startPipeline() {
   await archive.migrate()
   const store = createMemoryStore()
   const bus = createMemoryBus()
-  const archivist = createArchivist(archive, clock, logger)
-  const rules = { defaultVisibility: 'everyone', hiddenAs: 'offline' } as const
-  const announcer = createAnnouncer({ bus, archivist, policy, rules, isStoreVolatile: true })
-  const lookup = createArchiveLookup(archive, clock, logger)
-  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger })
+  const options = {
+    isStoreVolatile: true,
+    cacheMs: 0,
+    policy,
+    rules: { defaultVisibility: 'everyone', hiddenAs: 'offline' },
+  } as const
+  const { tracker, archivist } = createPresence({ ...options, archive, store, bus, clock, logger })
   const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
   await store.addInterest(WATCHING_GATEWAY, userIds)
   return {

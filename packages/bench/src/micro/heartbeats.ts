@@ -6,7 +6,6 @@ import { startGateway } from '../../../server/src/gateway/gateway.ts'
 import type { Socket } from '../../../server/src/gateway/sessions/connections.ts'
 import { type Config, loadConfig } from '../../../server/src/platform/config/config.ts'
 import { createTally } from '../../../server/src/platform/tally.ts'
-import { createActions } from '../../../server/src/presence/people/actions.ts'
 import { type BeatLoadOptions, openBeatLoad } from './beat-load.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
 import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'
@@ -58,13 +57,12 @@ async function overTheWire(name: string, pattern: BeatPattern, { rounds, roundMs
 
 async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
   const users = await createUsers()
-  const { clock, tracker } = users
+  const { clock } = users
   const { promise: allWelcome, resolve } = Promise.withResolvers<void>()
   let welcomed = 0
   const gateway = await startGateway({
     ...users,
     config: { ...devConfig(), framesPerSecond: Number.POSITIVE_INFINITY },
-    actions: createActions(tracker, clock),
     doubts: createDoubts(),
     tally: createTally(),
   })

@@ -10,15 +10,7 @@ import { step } from '../../../server/src/presence/core/machine.ts'
 import { POLICIES } from '../../../server/src/presence/core/policy.ts'
 import type { PrivacyRules } from '../../../server/src/presence/core/privacy.ts'
 import { emptyRecord, type UserRecord } from '../../../server/src/presence/core/record.ts'
-import { createAnnouncer } from '../../../server/src/presence/pipeline/announcer.ts'
-import { createArchivist } from '../../../server/src/presence/pipeline/archivist.ts'
-import { createTracker } from '../../../server/src/presence/pipeline/tracker.ts'
-import { createEvaluator } from '../../../server/src/presence/privacy/evaluator.ts'
-import { createRelations } from '../../../server/src/presence/privacy/relations.ts'
-import { createArchiveLookup } from '../../../server/src/presence/reading/archive-lookup.ts'
-import { createQueryCache } from '../../../server/src/presence/reading/query-cache.ts'
-import { createReader } from '../../../server/src/presence/reading/reader.ts'
-import { createViewerReader } from '../../../server/src/presence/reading/viewer-reader.ts'
+import { createPresence } from '../../../server/src/presence/presence.ts'
 import { createMemoryStore } from '../../../server/src/store/memory.ts'
 
 export const policy = POLICIES.instant
@@ -50,36 +42,17 @@ export async function createUsers() {
   const archive = await createSqliteArchive({ path: ':memory:' })
   await archive.migrate()
   const store = createMemoryStore()
-  const archivist = createArchivist(archive, clock, logger)
   const bus = createMemoryBus()
-  const announcer = createAnnouncer({ bus, archivist, policy, rules, isStoreVolatile: true })
-  const lookup = createArchiveLookup(archive, clock, logger)
-  const cache = createQueryCache(0)
-  const tracker = createTracker({ store, lookup, announcer, policy, clock, logger })
-  const reader = createReader({
-    store,
-    loadForQuery: store.load,
-    lookup,
-    cache,
-    policy,
-    clock,
-    logger,
-    tick: (userId) => tracker.report(userId, { type: 'tick' }),
-  })
-  const evaluator = createEvaluator(rules)
-  const relations = createRelations({ archive, evaluator, clock, logger })
+  const options = { isStoreVolatile: true, cacheMs: 0, policy, rules }
+  const presence = createPresence({ ...options, archive, store, bus, clock, logger })
+  const { tracker, archivist } = presence
   return {
+    ...presence,
     archive,
     store,
     bus,
     clock,
     logger,
-    tracker,
-    reader,
-    cache,
-    evaluator,
-    relations,
-    viewerReader: createViewerReader({ reader, relations, evaluator, rules, clock }),
     /** Users 0 to `count` are connected, each with one device. */
     async connect(count: number): Promise<void> {
       const at = clock.now()
