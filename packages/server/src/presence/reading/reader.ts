@@ -151,10 +151,11 @@ export function createReader(parts: ReaderParts): Reader {
   }
 
   async function queryStore(userIds: readonly string[], now: number): Promise<Answer> {
+    const mark = cache.mark()
     const answer = await readFrom(loadForQuery, userIds)
     // A degraded answer is not cached: the hot store may be back at any moment.
     if (!answer.isDegraded)
-      for (const [index, userId] of userIds.entries()) cache.put(userId, answer.records[index]!, now)
+      for (const [index, userId] of userIds.entries()) cache.put(userId, answer.records[index]!, now, mark)
     return answer
   }
 }
