@@ -3,7 +3,7 @@
 // true at any instant within the time that it may be late by; a ghost is timed from the departure
 // to the instant an observer saw it.
 import { type Belief, type Client, createClient } from './client.ts'
-import type { Crowd, Departure, Person } from './crowd.ts'
+import type { Crowd, Departure, Person } from './users.ts'
 
 const EXAMPLES_MAX = 3
 

@@ -1,6 +1,6 @@
 // Reads over HTTP, as a backend does: samples while something is broken, and everybody at the end.
 import type { Presence } from '@greendot/protocol'
-import type { Person } from './crowd.ts'
+import type { Person } from './users.ts'
 
 const IDS_MAX = 1_000
 const SAMPLE_EVERY_MS = 250

@@ -6,7 +6,7 @@ import { isOffline, isOnline, type Person, useScene, watch } from '../e2e/scene.
 import { describeWithService } from '../services/describe.ts'
 import { findPostgres, startPostgres } from '../services/postgres.ts'
 import { findRedis } from '../services/redis.ts'
-import { createWorld, type World } from './world.ts'
+import { createWorld, type World } from './deployment.ts'
 
 const redis = await findRedis()
 const found = redis.state === 'missing' ? redis : await findPostgres()

@@ -1,5 +1,5 @@
 // The summary of a run as a table, one fault a line, and below it whatever needs more words.
-import type { Outcome } from './scene.ts'
+import type { Outcome } from './fixture.ts'
 
 export interface Line {
   number: number

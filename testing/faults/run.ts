@@ -6,8 +6,8 @@ import { findPostgres, startPostgres } from '../services/postgres.ts'
 import { findRedis } from '../services/redis.ts'
 import { within } from '../services/within.ts'
 import { CASES } from './cases.ts'
+import type { FaultContext, Outcome } from './fixture.ts'
 import { type Line, toTable } from './report.ts'
-import type { FaultContext, Outcome } from './scene.ts'
 
 const CASE_MS_MAX = 240_000
 

@@ -1,8 +1,9 @@
 // Processes whose clocks are five seconds ahead or behind share one Redis. Arrivals, departures of every
 // kind, an expiry and the loss of a gateway are seen at the same times as with clocks that are right.
-import type { Departure } from '../crowd.ts'
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX, TIMES, VISIBLE_MS } from '../world.ts'
+
+import { GHOST_MS_MAX, TIMES, VISIBLE_MS } from '../deployment.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
+import type { Departure } from '../users.ts'
 
 const AHEAD_MS = 5_000
 const BUSY_MS = 3_000

@@ -1,7 +1,8 @@
 // A gateway is killed with everybody on it. Most come back elsewhere, and nobody sees anything of it;
 // some do not, and are offline when the lease and the delay are over.
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX } from '../world.ts'
+
+import { GHOST_MS_MAX } from '../deployment.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
 
 const STIRRED_PER_SECOND = 50
 const STAY_AWAY_SHARE = 0.1

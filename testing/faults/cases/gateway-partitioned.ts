@@ -1,8 +1,9 @@
 // The way between one gateway and Redis is broken, in a process between them: first for less than the
 // lease, then for longer. People on that gateway cannot be told from those of a dead one, so in the
 // end they are shown offline, and are back when the way is; nobody else is touched.
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX, TIMES } from '../world.ts'
+
+import { GHOST_MS_MAX, TIMES } from '../deployment.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
 
 const STIRRED_PER_SECOND = 50
 const SHORT_MS = 1_200

@@ -2,9 +2,9 @@
 // nothing were; what should have been written meanwhile is written afterwards.
 import { SQL } from 'bun'
 import { until } from '../../services/within.ts'
-import type { Person } from '../crowd.ts'
-import { type FaultCase, lateGhosts, setScene } from '../scene.ts'
-import { GHOST_MS_MAX } from '../world.ts'
+import { GHOST_MS_MAX } from '../deployment.ts'
+import { type FaultCase, lateGhosts, setScene } from '../fixture.ts'
+import type { Person } from '../users.ts'
 
 const STIRRED_PER_SECOND = 50
 const HANG_MS = 8_000

@@ -1,8 +1,9 @@
 // All presence processes are killed and come back later. Meanwhile changes by deadline wait; arrivals,
 // goodbyes, changes of activity and queries go on as ever, because gateways commit and publish them.
+
+import { GHOST_MS_MAX, VISIBLE_MS } from '../deployment.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
 import { sampleQueries } from '../queries.ts'
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX, VISIBLE_MS } from '../world.ts'
 
 const STIRRED_PER_SECOND = 50
 const AWAY_MS = 20_000

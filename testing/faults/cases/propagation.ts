@@ -2,7 +2,7 @@
 // time from a person's sending to a watcher's hearing, over the other gateway; reported is what was
 // reached, and which process was busy.
 import { cpuSeconds } from '../../../packages/bench/src/platform/proc.ts'
-import { type FaultCase, type Scene, setScene } from '../scene.ts'
+import { type FaultCase, type Scene, setScene } from '../fixture.ts'
 
 const RATES = [250, 500, 1_000, 2_000]
 const RATES_QUICK = [100, 200]

@@ -1,7 +1,8 @@
 // Redis loses everything under a living crowd: by FLUSHALL, or by a restart without its data. Nobody
 // sees anything: the gateways announce everybody again. Whoever goes meanwhile must not stay a ghost.
-import { type FaultCase, type Scene, setScene } from '../scene.ts'
-import { GHOST_MS_MAX, TIMES } from '../world.ts'
+
+import { GHOST_MS_MAX, TIMES } from '../deployment.ts'
+import { type FaultCase, type Scene, setScene } from '../fixture.ts'
 
 const STIRRED_PER_SECOND = 50
 /** Of gateways, after which they read again whom their clients watch. */

@@ -1,7 +1,8 @@
 // Masters of a Redis Cluster are killed while changes flow, one after the other; replicas take over.
 // Changes may be late by the failover and intermediate ones lost; what is final must not be.
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX } from '../world.ts'
+
+import { GHOST_MS_MAX } from '../deployment.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
 
 const STIRRED_PER_SECOND = 100
 /** From the death of a master to its replica's taking over, with the timeouts of the test cluster. */

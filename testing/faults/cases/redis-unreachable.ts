@@ -1,9 +1,10 @@
 // Redis does not answer for a while and then does again, with all it had. Meanwhile everybody is let in,
 // nobody sees a change, queries are answered from SQL and say so. People who went, came or changed
 // during the outage are seen as they are soon after it.
+
+import { GHOST_MS_MAX } from '../deployment.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
 import { sampleQueries } from '../queries.ts'
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX } from '../world.ts'
 
 const STIRRED_PER_SECOND = 20
 const OUTAGE_MS = 30_000

@@ -2,8 +2,8 @@
 // deployment, and workers behind one port by a hangup signal. Nobody may see anything of it.
 import { childrenOf } from '../../services/processes.ts'
 import { until } from '../../services/within.ts'
-import { type FaultCase, regathered, type Scene, type SceneOptions, setScene } from '../scene.ts'
-import { DRAIN_MS, GHOST_MS_MAX, TIMES, VISIBLE_MS } from '../world.ts'
+import { DRAIN_MS, GHOST_MS_MAX, TIMES, VISIBLE_MS } from '../deployment.ts'
+import { type FaultCase, regathered, type Scene, type SceneOptions, setScene } from '../fixture.ts'
 
 const STIRRED_PER_SECOND = 50
 const GATEWAYS = 3

@@ -1,7 +1,7 @@
 // Nothing is broken and nobody changes: everybody beats. What Redis is asked then must depend on how
 // many processes there are and how long it takes, never on how many people there are.
 import type { Redis } from '../../services/redis.ts'
-import { type FaultCase, setScene } from '../scene.ts'
+import { type FaultCase, setScene } from '../fixture.ts'
 
 const FEW = 1_000
 const MANY = 10_000

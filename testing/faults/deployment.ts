@@ -6,7 +6,7 @@ import type { Postgres } from '../services/postgres.ts'
 import { type Redis, startRedis } from '../services/redis.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 import { type Greendot, type GreendotOptions, startGreendot } from './process.ts'
-import { openWay, type Way } from './way.ts'
+import { openWay, type Way } from './proxy.ts'
 
 /** Shorter than in real life, in about the same proportions. */
 export const TIMES = {

@@ -5,9 +5,9 @@ import type { Postgres } from '../services/postgres.ts'
 import { until } from '../services/within.ts'
 import { type Checker, createChecker, type Ghost } from './checker.ts'
 import type { Belief } from './client.ts'
-import { type Crowd, createCrowd, type Departure, type Person } from './crowd.ts'
+import { createWorld, GHOST_MS_MAX, TIMES, WATCH_LIMIT, type World, type WorldOptions } from './deployment.ts'
 import { wrongAnswers } from './queries.ts'
-import { createWorld, GHOST_MS_MAX, TIMES, WATCH_LIMIT, type World, type WorldOptions } from './world.ts'
+import { type Crowd, createCrowd, type Departure, type Person } from './users.ts'
 
 const CALM_MS_MAX = 30_000
 const QUIESCENT_MS = 2_500

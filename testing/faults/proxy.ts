@@ -1,7 +1,7 @@
-// The way from one process to another through a program that can break it (way-program.ts).
+// The way from one process to another through a program that can break it (proxy-program.ts).
 import { join } from 'node:path'
 import { within } from '../services/within.ts'
-import type { WayOrder } from './way-program.ts'
+import type { WayOrder } from './proxy-program.ts'
 
 const ANSWER_MS_MAX = 5_000
 
@@ -14,7 +14,7 @@ export interface Way {
 
 export async function openWay(targetPort: number): Promise<Way> {
   let heard = Promise.withResolvers<unknown>()
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'way-program.ts'), String(targetPort)], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'proxy-program.ts'), String(targetPort)], {
     // It ends by itself when we do.
     ipc: (message) => heard.resolve(message),
     stdio: ['ignore', 'inherit', 'inherit'],
