@@ -1,20 +1,27 @@
-// The stage of most fault tests: a world, a crowd in it and a checker, all quiet to begin with; and at
-// the end the verdict, which is the same for every fault: nothing false was seen, nobody was a ghost
-// for longer than promised, it healed in time, and once all is quiet everybody believes the truth.
+// The fixture of most fault tests: a deployment, simulated users and a checker. The verdict at the end is the
+// same for every fault: no false transition, no ghost for longer than its bound, healed in time, and at the
+// end all watchers have the true states.
 import type { Postgres } from '../services/postgres.ts'
 import { until } from '../services/within.ts'
 import { type Checker, createChecker, type Ghost } from './checker.ts'
-import type { Belief } from './client.ts'
-import { createWorld, GHOST_MS_MAX, TIMES, WATCH_LIMIT, type World, type WorldOptions } from './deployment.ts'
+import type { ShownState } from './client.ts'
+import {
+  type Deployment,
+  type DeploymentOptions,
+  GHOST_MS_MAX,
+  startDeployment,
+  TIMES,
+  WATCH_LIMIT,
+} from './deployment.ts'
 import { wrongAnswers } from './queries.ts'
-import { type Crowd, createCrowd, type Departure, type Person } from './users.ts'
+import { createSimulatedUsers, type Departure, type SimulatedUsers, type User } from './users.ts'
 
-const CALM_MS_MAX = 30_000
-const QUIESCENT_MS = 2_500
+const AGREE_MS_MAX = 30_000
+const SETTLE_MS = 2_500
 const EXAMPLES_MAX = 3
 
 export interface FaultContext {
-  users: number
+  userCount: number
   contacts: number
   isQuick: boolean
   postgres: Postgres
@@ -23,15 +30,15 @@ export interface FaultContext {
 
 export interface FaultCase {
   name: string
-  /** What is expected, in a sentence. */
+  /** What must hold, in one sentence. */
   expectation: string
   run(context: FaultContext): Promise<Outcome>
 }
 
 export interface Outcome {
-  users: number
-  /** Null where it is not a matter of this fault. */
-  falseSightings: number | null
+  userCount: number
+  /** Null where this fault does not measure it. */
+  falseTransitions: number | null
   worstGhostMs: number | null
   ghostMsMax: number | null
   healMs: number | null
@@ -42,118 +49,121 @@ export interface Outcome {
   problems: string[]
 }
 
-export interface Scene {
-  world: World
-  crowd: Crowd
+export interface Fixture {
+  deployment: Deployment
+  users: SimulatedUsers
   checker: Checker
-  /** A part of the crowd that never changes by itself, and the rest. */
-  still: readonly Person[]
-  lively: readonly Person[]
-  /** Those who were not here at the beginning. */
-  newcomers: readonly Person[]
-  /** Takes so many of these people, others every time, and only such who are connected. */
-  take(from: readonly Person[], count: number): Person[]
-  /** Waits for agreement after the fault ended just now, then for quiet, and gives the verdict. */
-  conclude(expected: Expected): Promise<Outcome>
+  /** Users that never change by themselves, and the other users. */
+  steady: readonly User[]
+  changing: readonly User[]
+  /** Users that were not connected at the beginning. */
+  newcomers: readonly User[]
+  /** Picks that many connected users that were not picked before. */
+  pick(from: readonly User[], count: number): User[]
+  /** To be called when the fault has ended: waits until all watchers agree, then checks everything. */
+  verdict(expected: Expected): Promise<Outcome>
   stop(): Promise<void>
 }
 
 export interface Expected {
   healMsMax: number
-  /** Other bounds than the usual ones, by how people went. */
+  /** Other bounds than the usual ones, by kind of departure. */
   ghostMsMax?: Partial<Record<Departure, number>>
   notes?: string[]
   problems?: string[]
 }
 
-export interface SceneOptions extends Omit<WorldOptions, 'postgres'> {
-  /** How many of the crowd come later. */
+export interface FixtureOptions extends Omit<DeploymentOptions, 'postgres'> {
+  /** How many of the users connect later. */
   newcomers?: number
-  onBelief?(about: Person, belief: Belief, watcher: Person): void
+  onState?(about: User, state: ShownState, watcher: User): void
 }
 
-export async function setScene(context: FaultContext, options: SceneOptions = {}): Promise<Scene> {
-  const { users, contacts, say, postgres } = context
-  const { newcomers = 0, onBelief, ...worldOptions } = options
-  const world = await createWorld({ postgres, ...worldOptions })
+export async function startFixture(context: FaultContext, options: FixtureOptions = {}): Promise<Fixture> {
+  const { userCount, contacts, say, postgres } = context
+  const { newcomers = 0, onState, ...deploymentOptions } = options
+  const deployment = await startDeployment({ postgres, ...deploymentOptions })
   const beatMs = TIMES.heartbeat_interval_ms
-  const checker = createChecker({ urls: world.gatewayUrls, watchLimit: WATCH_LIMIT, beatMs })
-  const crowd = createCrowd({
-    users,
+  const checker = createChecker({ urls: deployment.gatewayUrls, watchLimit: WATCH_LIMIT, beatMs })
+  const users = createSimulatedUsers({
+    count: userCount,
     contacts,
     beatMs,
-    urls: world.gatewayUrls,
-    onBelief(about, belief, before, watcher) {
-      checker.judge(about, belief, before, watcher.id)
-      onBelief?.(about, belief, watcher)
+    urls: deployment.gatewayUrls,
+    onState(about, state, before, watcher) {
+      checker.check(about, state, before, watcher.id)
+      onState?.(about, state, watcher)
     },
     onDeparture: checker.departed,
   })
 
   async function stop(): Promise<void> {
     checker.stop()
-    crowd.stop()
-    await world.stop()
+    users.stop()
+    await deployment.stop()
   }
 
   try {
     const startedAt = performance.now()
-    await crowd.arrive(crowd.people.slice(0, users - newcomers))
-    await checker.watch(crowd)
-    const agreed = await crowd.agreement(CALM_MS_MAX)
-    if (agreed === null) throw new Error(`no agreement before the fault: ${describe(crowd)}`)
+    await users.connect(users.all.slice(0, userCount - newcomers))
+    await checker.watch(users)
+    const agreed = await users.waitForAgreement(AGREE_MS_MAX)
+    if (agreed === null) throw new Error(`watchers did not agree before the fault: ${describe(users)}`)
     say(
-      `${users - newcomers} people are here, after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
+      `${userCount - newcomers} users are connected, after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
     )
   } catch (error) {
     await stop()
     throw error
   }
 
-  const taken = new Set<Person>()
-  const isLively = ({ index }: Person) => index % 5 === 0
+  const picked = new Set<User>()
+  const isChanging = ({ index }: User) => index % 5 === 0
 
   return {
-    world,
-    crowd,
+    deployment,
+    users,
     checker,
-    still: crowd.people.filter((person) => !isLively(person)),
-    lively: crowd.people.filter(isLively),
-    newcomers: crowd.people.slice(users - newcomers),
-    take(from, count) {
-      const found = from.filter((person) => !taken.has(person) && person.client.isReady()).slice(0, count)
-      if (found.length < count) throw new Error(`only ${found.length} of ${count} people are left to take`)
-      for (const person of found) taken.add(person)
+    steady: users.all.filter((user) => !isChanging(user)),
+    changing: users.all.filter(isChanging),
+    newcomers: users.all.slice(userCount - newcomers),
+    pick(from, count) {
+      const found = from.filter((user) => !picked.has(user) && user.client.isReady()).slice(0, count)
+      if (found.length < count) throw new Error(`only ${found.length} of ${count} users are left to pick`)
+      for (const user of found) picked.add(user)
       return found
     },
-    async conclude({ healMsMax, ghostMsMax = {}, notes = [], problems: known = [] }) {
+    async verdict({ healMsMax, ghostMsMax = {}, notes = [], problems: known = [] }) {
       const problems = [...known]
-      const healMs = await crowd.agreement(CALM_MS_MAX)
-      if (healMs === null) problems.push(`no agreement within ${CALM_MS_MAX / 1000} s: ${describe(crowd)}`)
+      const healMs = await users.waitForAgreement(AGREE_MS_MAX)
+      if (healMs === null)
+        problems.push(`watchers did not agree within ${AGREE_MS_MAX / 1000} s: ${describe(users)}`)
       else if (healMs > healMsMax) problems.push(`healed after ${Math.round(healMs)} ms, not ${healMsMax}`)
-      await Bun.sleep(QUIESCENT_MS)
-      const left = crowd.disagreements()
-      if (left.length > 0) problems.push(`${left.length} disagreements at the end: ${describe(crowd)}`)
-      if (!crowd.isComplete()) problems.push('not everybody who wants to be connected is')
-      for (const one of [...world.gateways, ...world.presences].filter((each) => each.isRunning())) {
-        const wrong = await wrongAnswers(one.url, crowd.people)
+      await Bun.sleep(SETTLE_MS)
+      const left = users.disagreements()
+      if (left.length > 0) problems.push(`${left.length} disagreements at the end: ${describe(users)}`)
+      if (!users.isComplete()) problems.push('not all users have reconnected')
+      for (const one of [...deployment.gateways, ...deployment.presences].filter((each) =>
+        each.isRunning(),
+      )) {
+        const wrong = await wrongAnswers(one.url, users.all)
         if (wrong.length > 0) problems.push(`${wrong.length} wrong answers over HTTP: ${wrong[0]}`)
       }
-      const falseOnes = checker.falseSightings()
-      if (falseOnes.length > 0) problems.push(`false: ${checker.examples().join('; ')}`)
+      const falseTransitions = checker.falseTransitions()
+      if (falseTransitions.length > 0) problems.push(`false transitions: ${checker.examples().join('; ')}`)
       const bounds = { ...GHOST_MS_MAX, ...ghostMsMax }
       const ghosts = checker.ghosts()
       problems.push(...lateGhosts(ghosts, bounds))
       const worst = worstOf(ghosts, bounds)
       return {
-        users,
-        falseSightings: falseOnes.length,
+        userCount,
+        falseTransitions: falseTransitions.length,
         worstGhostMs: worst?.ms ?? null,
         ghostMsMax: worst?.msMax ?? null,
         healMs,
         healMsMax,
         disagreements: left.length,
-        notes: [`${checker.transitions()} transitions seen`, ...notes],
+        notes: [`${checker.transitions()} transitions`, ...notes],
         problems,
       }
     },
@@ -161,16 +171,16 @@ export async function setScene(context: FaultContext, options: SceneOptions = {}
   }
 }
 
-/** Who was shown for longer than they may be, in words. */
+/** Ghosts that were shown for longer than their bound, as texts. */
 export function lateGhosts(ghosts: readonly Ghost[], bounds: Record<Departure, number>): string[] {
   const late = ghosts.filter(({ how, goneAt, seenAt }) => seenAt === null || seenAt - goneAt > bounds[how])
-  return late.slice(0, EXAMPLES_MAX).map(({ person, how, goneAt, seenAt }) => {
+  return late.slice(0, EXAMPLES_MAX).map(({ user, how, goneAt, seenAt }) => {
     const when = seenAt === null ? 'never' : `after ${Math.round(seenAt - goneAt)} ms`
-    return `a ghost (${late.length} in all): ${person.id} (${how}) was seen offline ${when}, not within ${bounds[how]}`
+    return `a ghost (${late.length} in all): ${user.id} (${how}) was shown as offline ${when}, not within ${bounds[how]}`
   })
 }
 
-/** The one that came closest to its bound, or went furthest beyond it. */
+/** The ghost that came closest to its bound, or went furthest beyond it. */
 function worstOf(ghosts: readonly Ghost[], bounds: Record<Departure, number>) {
   let worst: { ms: number; msMax: number } | null = null
   for (const { how, goneAt, seenAt } of ghosts) {
@@ -180,16 +190,15 @@ function worstOf(ghosts: readonly Ghost[], bounds: Record<Departure, number>) {
   return worst
 }
 
-function describe(crowd: Crowd): string {
-  const all = crowd.disagreements()
-  const some = all.slice(0, EXAMPLES_MAX).map(({ watcher, about, believed, truth }) => {
-    const what =
-      believed === undefined ? 'nothing' : `${believed.status} ${believed.text} v${believed.version}`
-    return `${watcher} believes ${about} ${what}, true is ${truth.status} ${truth.text}`
+function describe(users: SimulatedUsers): string {
+  const all = users.disagreements()
+  const some = all.slice(0, EXAMPLES_MAX).map(({ watcher, about, shown, truth }) => {
+    const what = shown === undefined ? 'nothing' : `${shown.status} ${shown.text} v${shown.version}`
+    return `${watcher} was shown ${about} as ${what}, true is ${truth.status} ${truth.text}`
   })
   return `${all.length}: ${some.join('; ')}`
 }
 
-/** Waits until everybody who wants to is connected again. */
-export const regathered = (crowd: Crowd, msMax: number): Promise<void> =>
-  until(msMax, 'the return of everybody', async () => crowd.isComplete())
+/** Waits until all users that should be connected are. */
+export const allReconnected = (users: SimulatedUsers, msMax: number): Promise<void> =>
+  until(msMax, 'the reconnect of all users', async () => users.isComplete())

@@ -1,31 +1,31 @@
-// The way from one process to another through a program that can break it (proxy-program.ts).
+// A TCP proxy between two processes, in a program of its own (proxy-program.ts), that can break the connection.
 import { join } from 'node:path'
 import { within } from '../services/within.ts'
-import type { WayOrder } from './proxy-program.ts'
+import type { ProxyMode } from './proxy-program.ts'
 
 const ANSWER_MS_MAX = 5_000
 
-export interface Way {
-  /** Where the way begins. */
+export interface TcpProxy {
+  /** The port that the proxy listens on. */
   readonly port: number
-  order(order: WayOrder): Promise<void>
+  setMode(mode: ProxyMode): Promise<void>
   stop(): Promise<void>
 }
 
-export async function openWay(targetPort: number): Promise<Way> {
-  let heard = Promise.withResolvers<unknown>()
+export async function startProxy(targetPort: number): Promise<TcpProxy> {
+  let answer = Promise.withResolvers<unknown>()
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'proxy-program.ts'), String(targetPort)], {
-    // It ends by itself when we do.
-    ipc: (message) => heard.resolve(message),
+    // The program ends by itself when this process does.
+    ipc: (message) => answer.resolve(message),
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  const { port } = (await within(ANSWER_MS_MAX, 'opening a way', heard.promise)) as { port: number }
+  const { port } = (await within(ANSWER_MS_MAX, 'the start of the proxy', answer.promise)) as { port: number }
   return {
     port,
-    async order(order) {
-      heard = Promise.withResolvers()
-      child.send(order)
-      await within(ANSWER_MS_MAX, order, heard.promise)
+    async setMode(mode) {
+      answer = Promise.withResolvers()
+      child.send(mode)
+      await within(ANSWER_MS_MAX, mode, answer.promise)
     },
     async stop() {
       child.kill('SIGKILL')
