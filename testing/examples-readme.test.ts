@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { bundle, describeOnStage } from './browser/fixtures/stage.ts'
+import { bundle, describeWithBrowser } from './browser/fixtures/app-pages.ts'
 import { connect } from './client.ts'
 import { SECRET, SERVER_KEY, securedSettings } from './http/tokens.ts'
 import { startServer } from './server.ts'
@@ -79,15 +79,15 @@ test('[X3, C6] README.md: the backend mints a token that counts, and keeps conta
   await server.stop()
 })
 
-describeOnStage('README.md in a browser', (stage) => {
+describeWithBrowser('README.md in a browser', (browser) => {
   test('[X3] the element shows bob', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const bob = await connect(server.url, 'bob')
     const content = fromHere(snippets('html')[0]!, server)
     const page = `<!doctype html><html lang="en"><title>Bob</title>${content}<script type="module" src="page.js"></script></html>`
     const script = await bundle('packages/client/src/element.ts')
-    const window = await stage.window()
-    await window.page.goto(`${stage.publish(server, { 'page.html': page, 'page.js': script })}/page.html`)
+    const window = await browser.window()
+    await window.page.goto(`${browser.publish(server, { 'page.html': page, 'page.js': script })}/page.html`)
     const dot = window.page.locator('green-dot')
     await dot.getByText(/online/).waitFor()
     bob.send({ type: 'set_availability', status: 'busy' })
@@ -97,7 +97,7 @@ describeOnStage('README.md in a browser', (stage) => {
   })
 
   test('[X3] the hooks show bob', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const bob = await connect(server.url, 'bob')
     const program = [
       "import { createRoot } from 'react-dom/client'",
@@ -107,8 +107,8 @@ describeOnStage('README.md in a browser', (stage) => {
     await inFolder('page.tsx', program.join('\n'), async (path) => {
       const page =
         '<!doctype html><html lang="en"><title>Bob</title><div id="root"></div><script type="module" src="page.js"></script></html>'
-      const window = await stage.window()
-      const site = stage.publish(server, { 'page.html': page, 'page.js': await bundle(path) })
+      const window = await browser.window()
+      const site = browser.publish(server, { 'page.html': page, 'page.js': await bundle(path) })
       await window.page.goto(`${site}/page.html`)
       await window.page.getByText('bob is online').waitFor()
       bob.send({ type: 'set_availability', status: 'busy' })

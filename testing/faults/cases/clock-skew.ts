@@ -20,7 +20,7 @@ const SOONEST_MS: Record<Departure, number> = {
 }
 
 export const clockSkew: FaultCase = {
-  name: 'clocks are off by 5 s either proxy',
+  name: 'clocks are off by 5 s either way',
   expectation: 'the same outcomes and times as with correct clocks',
   async run(context) {
     const userCount = Math.min(context.userCount, USERS_MAX)
