@@ -1,5 +1,5 @@
-// The examples for browsers, served as their READMEs say, in a real one, with nothing but a real server and
-// this machine to talk to.
+// The examples for browsers, served as their READMEs say, in a real browser against a real server. They may send
+// requests to this machine only.
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type BrowserFixture, describeWithBrowser } from './browser/fixtures/app-pages.ts'
@@ -79,12 +79,12 @@ describeWithBrowser('the examples in a browser', (browser) => {
   }
 })
 
-/** Hosts that pages asked something of, other than this machine. */
+/** Hosts other than this machine that pages sent requests to. */
 const elsewhere = new Set<string>()
 
 async function visit(browser: BrowserFixture, url: string): Promise<Page> {
   const { page } = await browser.window()
-  // The dev server of Bun has a socket to the page too, and what goes over it is not ours to read.
+  // The dev server of Bun has a WebSocket to the page too, which is ignored.
   page.removeAllListeners('websocket')
   page.context().on('request', (request) => {
     const { hostname, protocol } = new URL(request.url())

@@ -21,7 +21,7 @@ const snippets = (language: string): string[] =>
 const fromHere = (text: string, server: { url: string }) =>
   text.replaceAll('127.0.0.1:4400', new URL(server.url).host)
 
-/** Outside of the tree, and as if it were a program in it. */
+/** Outside of the repository, with its imports resolved as if it were inside. */
 async function inFolder(name: string, text: string, use: (path: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-readme-'))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
@@ -37,7 +37,7 @@ test('[X3] the README has one program for a client and one for a backend, a page
   expect(['ts', 'html', 'tsx'].map((language) => snippets(language).length)).toEqual([2, 1, 1])
 })
 
-test('[X3] README.md: the client watches, and says something of itself', async () => {
+test('[X3] README.md: the client watches, and sets its own status', async () => {
   const server = await startServer()
   const bob = await connect(server.url, 'bob')
   bob.send({ type: 'watch', user_ids: ['alice'] })
@@ -60,7 +60,7 @@ test('[X3] README.md: the client watches, and says something of itself', async (
   await server.stop()
 })
 
-test('[X3, C6] README.md: the backend mints a token that counts, and keeps contacts', async () => {
+test('[X3, C6] README.md: the backend mints a valid token, and stores contacts', async () => {
   const server = await startServer(securedSettings)
   const known = { url: server.url, serverKey: SERVER_KEY, jwtSecret: SECRET }
   const program = [
