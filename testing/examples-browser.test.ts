@@ -1,17 +1,17 @@
-// The examples for browsers, served as their READMEs say, in a real one, with nothing but a real server and
-// this machine to talk to.
+// The examples for browsers, served as their READMEs say, in a real browser against a real server. They may send
+// requests to this machine only.
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { describeOnStage, type Stage } from './browser/fixtures/stage.ts'
+import { type BrowserFixture, describeWithBrowser } from './browser/fixtures/app-pages.ts'
 import { connect } from './client.ts'
 import { startExample } from './examples/example.ts'
 import type { TestServer } from './server.ts'
 
-describeOnStage('the examples in a browser', (stage) => {
+describeWithBrowser('the examples in a browser', (browser) => {
   test('[X3] [W1] the plain page shows users and what they choose', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await onSite('plain-html', server, async (url) => {
-      const [alice, bob] = [await visit(stage, url), await visit(stage, `${url}?as=bob`)]
+      const [alice, bob] = [await visit(browser, url), await visit(browser, `${url}?as=bob`)]
       const row = (page: Page, text: string) => page.locator('li', { hasText: text }).waitFor()
       await row(alice, 'bob is online')
       await row(bob, 'alice is online')
@@ -34,9 +34,9 @@ describeOnStage('the examples in a browser', (stage) => {
   })
 
   test('[X3] the plain page opens another window as another user', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await onSite('plain-html', server, async (url) => {
-      const alice = await visit(stage, url)
+      const alice = await visit(browser, url)
       const opened = alice.context().waitForEvent('page')
       await alice.getByRole('link', { name: 'Open a window as bob' }).click()
       const bob = await opened
@@ -47,9 +47,9 @@ describeOnStage('the examples in a browser', (stage) => {
   })
 
   test('[X3] [S3] the React team goes to a meeting and comes back', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await onSite('react', server, async (url) => {
-      const [alice, bob] = [await visit(stage, url), await visit(stage, `${url}?as=bob`)]
+      const [alice, bob] = [await visit(browser, url), await visit(browser, `${url}?as=bob`)]
       const sees = (page: Page, who: string, what: string) =>
         page.locator(`[data-member=${who}]`, { hasText: what }).waitFor()
       await sees(alice, 'bob', 'online')
@@ -79,12 +79,12 @@ describeOnStage('the examples in a browser', (stage) => {
   }
 })
 
-/** Hosts that pages asked something of, other than this machine. */
+/** Hosts other than this machine that pages sent requests to. */
 const elsewhere = new Set<string>()
 
-async function visit(stage: Stage, url: string): Promise<Page> {
-  const { page } = await stage.window()
-  // The dev server of Bun has a socket to the page too, and what goes over it is not ours to read.
+async function visit(browser: BrowserFixture, url: string): Promise<Page> {
+  const { page } = await browser.window()
+  // The dev server of Bun has a WebSocket to the page too, which is ignored.
   page.removeAllListeners('websocket')
   page.context().on('request', (request) => {
     const { hostname, protocol } = new URL(request.url())

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { bundle, describeOnStage } from './browser/fixtures/stage.ts'
+import { bundle, describeWithBrowser } from './browser/fixtures/app-pages.ts'
 import { connect } from './client.ts'
 import { SECRET, SERVER_KEY, securedSettings } from './http/tokens.ts'
 import { startServer } from './server.ts'
@@ -21,7 +21,7 @@ const snippets = (language: string): string[] =>
 const fromHere = (text: string, server: { url: string }) =>
   text.replaceAll('127.0.0.1:4400', new URL(server.url).host)
 
-/** Outside of the tree, and as if it were a program in it. */
+/** Outside of the repository, with its imports resolved as if it were inside. */
 async function inFolder(name: string, text: string, use: (path: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-readme-'))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
@@ -37,7 +37,7 @@ test('[X3] the README has one program for a client and one for a backend, a page
   expect(['ts', 'html', 'tsx'].map((language) => snippets(language).length)).toEqual([2, 1, 1])
 })
 
-test('[X3] README.md: the client watches, and says something of itself', async () => {
+test('[X3] README.md: the client watches, and sets its own status', async () => {
   const server = await startServer()
   const bob = await connect(server.url, 'bob')
   bob.send({ type: 'watch', user_ids: ['alice'] })
@@ -60,7 +60,7 @@ test('[X3] README.md: the client watches, and says something of itself', async (
   await server.stop()
 })
 
-test('[X3, C6] README.md: the backend mints a token that counts, and keeps contacts', async () => {
+test('[X3, C6] README.md: the backend mints a valid token, and stores contacts', async () => {
   const server = await startServer(securedSettings)
   const known = { url: server.url, serverKey: SERVER_KEY, jwtSecret: SECRET }
   const program = [
@@ -79,15 +79,15 @@ test('[X3, C6] README.md: the backend mints a token that counts, and keeps conta
   await server.stop()
 })
 
-describeOnStage('README.md in a browser', (stage) => {
+describeWithBrowser('README.md in a browser', (browser) => {
   test('[X3] the element shows bob', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const bob = await connect(server.url, 'bob')
     const content = fromHere(snippets('html')[0]!, server)
     const page = `<!doctype html><html lang="en"><title>Bob</title>${content}<script type="module" src="page.js"></script></html>`
     const script = await bundle('packages/client/src/element.ts')
-    const window = await stage.window()
-    await window.page.goto(`${stage.publish(server, { 'page.html': page, 'page.js': script })}/page.html`)
+    const window = await browser.window()
+    await window.page.goto(`${browser.publish(server, { 'page.html': page, 'page.js': script })}/page.html`)
     const dot = window.page.locator('green-dot')
     await dot.getByText(/online/).waitFor()
     bob.send({ type: 'set_availability', status: 'busy' })
@@ -97,7 +97,7 @@ describeOnStage('README.md in a browser', (stage) => {
   })
 
   test('[X3] the hooks show bob', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const bob = await connect(server.url, 'bob')
     const program = [
       "import { createRoot } from 'react-dom/client'",
@@ -107,8 +107,8 @@ describeOnStage('README.md in a browser', (stage) => {
     await inFolder('page.tsx', program.join('\n'), async (path) => {
       const page =
         '<!doctype html><html lang="en"><title>Bob</title><div id="root"></div><script type="module" src="page.js"></script></html>'
-      const window = await stage.window()
-      const site = stage.publish(server, { 'page.html': page, 'page.js': await bundle(path) })
+      const window = await browser.window()
+      const site = browser.publish(server, { 'page.html': page, 'page.js': await bundle(path) })
       await window.page.goto(`${site}/page.html`)
       await window.page.getByText('bob is online').waitFor()
       bob.send({ type: 'set_availability', status: 'busy' })

@@ -36,7 +36,7 @@ async function run(name: string, server: TestServer, options?: ExampleOptions): 
   return example
 }
 
-test('[X3] every example has a README whose command starts a file of it, and is told of', () => {
+test('[X3] every example has a README whose command starts a file of it, and is listed', () => {
   const overview = shellLines('examples/README.md')
   for (const name of EXAMPLES) {
     expect(overview).toContain(commandOf(name))

@@ -1,11 +1,11 @@
 // How <green-dot> looks, on a page with every look of it: told apart without colour, readable in light and
-// dark and in forced colours, at rest for those who want it, in the colours a page gives it.
+// dark and in forced colours, without motion where the system asks for it, in the colours a page gives it.
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { connect, type TestClient } from '../client.ts'
-import { bundle, describeOnStage } from './fixtures/stage.ts'
+import { bundle, describeWithBrowser } from './fixtures/app-pages.ts'
 
 const FIXTURES = join(import.meta.dir, 'fixtures')
 /** What WCAG 2.2 asks of graphics that say something (1.4.11). */
@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-describeOnStage('the looks of <green-dot>', (stage) => {
+describeWithBrowser('the looks of <green-dot>', (browser) => {
   let files: Record<string, string> = {}
   beforeAll(async () => {
     const [html, css, script] = await Promise.all([
@@ -36,9 +36,9 @@ describeOnStage('the looks of <green-dot>', (stage) => {
     stop(): Promise<void>
   }
 
-  /** Ada is online, Bob away, Carol busy, Dave was here, and of Erin nobody knows. */
+  /** Ada is online, Bob away, Carol busy, Dave offline, and Erin unknown. */
   async function openGallery(): Promise<Gallery> {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const [ada, bob, carol, dave] = await Promise.all(
       ['ada', 'bob', 'carol', 'dave'].map((name) => connect(server.url, name)),
     )
@@ -47,8 +47,8 @@ describeOnStage('the looks of <green-dot>', (stage) => {
     dave!.send({ type: 'leave' })
     await dave!.closed
     const html = files['page.html']!.replace('SERVER', server.url)
-    const site = stage.publish(server, { ...files, 'page.html': html })
-    const { page } = await stage.window({ viewport: { width: 600, height: 620 } })
+    const site = browser.publish(server, { ...files, 'page.html': html })
+    const { page } = await browser.window({ viewport: { width: 600, height: 620 } })
     await page.goto(`${site}/page.html`)
     const all = ['Ada: online', 'Bob: away', 'Carol: busy', 'dave: offline', 'Erin: unknown']
     await Promise.all(all.map((name) => page.getByRole('img', { name }).first().waitFor()))

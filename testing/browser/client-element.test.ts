@@ -1,11 +1,11 @@
-// <green-dot> in a real browser against a real server, from the very script that a page would load: who is
-// seen, how it is said, when it is watched, and that nothing stays behind.
+// <green-dot> in a real browser against a real server, from the script that a page would load: its states, its
+// texts, its watches, and that it leaves nothing behind.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { GreenDot } from '../../packages/client/src/element.ts'
 import { connect } from '../client.ts'
 import type { TestServer } from '../server.ts'
-import { bundle, describeOnStage, type OpenWindow } from './fixtures/stage.ts'
+import { bundle, describeWithBrowser, type OpenWindow } from './fixtures/app-pages.ts'
 
 const pageWith = (content: string) =>
   `<!doctype html><html lang="en"><title>People</title><script type="module" src="element.js"></script>` +
@@ -13,7 +13,7 @@ const pageWith = (content: string) =>
 const connectionOf = (server: TestServer, as: string, content: string) =>
   `<greendot-connection url="${server.url}" token="dev:${as}">${content}</greendot-connection>`
 
-describeOnStage('<green-dot> in a browser', (stage) => {
+describeWithBrowser('<green-dot> in a browser', (browser) => {
   let script = ''
   beforeAll(async () => {
     script = await bundle('packages/client/src/element.ts')
@@ -24,8 +24,8 @@ describeOnStage('<green-dot> in a browser', (stage) => {
     content: string,
     files: Record<string, string> = {},
   ): Promise<OpenWindow> {
-    const site = stage.publish(server, { 'page.html': pageWith(content), 'element.js': script, ...files })
-    const window = await stage.window()
+    const site = browser.publish(server, { 'page.html': pageWith(content), 'element.js': script, ...files })
+    const window = await browser.window()
     await window.page.goto(`${site}/page.html`)
     return window
   }
@@ -41,7 +41,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
     ).page
 
   test('[X3, W1] one line in a page: two users see each other come, choose and go', async () => {
-    const server = await stage.serve({ offline_delay_ms: 100 })
+    const server = await browser.serve({ offline_delay_ms: 100 })
     const ada = await sees(server, 'ada')
     await says(ada, 'bob: offline')
     const bob = await sees(server, 'bob')
@@ -56,29 +56,29 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3] 1,000 dots of one user are one watch, and none when they are gone', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
-    const { page, wire } = await open(server, connectionOf(server, 'ada', '<div id="crowd"></div>'))
+    const { page, wire } = await open(server, connectionOf(server, 'ada', '<div id="dots"></div>'))
     await page.evaluate(() => {
       for (let count = 0; count < 1_000; count++) {
         const dot = document.createElement('green-dot')
         dot.user = 'bob'
-        document.getElementById('crowd')!.append(dot)
+        document.getElementById('dots')!.append(dot)
       }
     })
     await says(page, 'bob: online')
     expect(await page.getByRole('img', { name: 'bob: online' }).count()).toBe(1_000)
     expect(wire.sent.filter(({ type }) => type === 'watch')).toMatchObject([{ user_ids: ['bob'] }])
-    expect(await stage.watches(server)).toBe(1)
+    expect(await browser.watches(server)).toBe(1)
     await page.evaluate(() => document.querySelector('green-dot:first-child')!.remove())
-    await page.evaluate(() => document.getElementById('crowd')!.replaceChildren())
+    await page.evaluate(() => document.getElementById('dots')!.replaceChildren())
     const gone = await wire.done(({ type }) => type === 'unwatch')
     expect(gone).toMatchObject({ user_ids: ['bob'] })
-    expect(await stage.watches(server)).toBe(0)
+    expect(await browser.watches(server)).toBe(0)
   })
 
   test('[X3] dots and connections that are removed leave nothing behind', async () => {
-    const server = await stage.serve({ offline_delay_ms: 0 })
+    const server = await browser.serve({ offline_delay_ms: 0 })
     const carol = await connect(server.url, 'carol')
     carol.send({ type: 'watch', user_ids: ['ada'] })
     const { page } = await open(server, connectionOf(server, 'ada', '<green-dot user="bob"></green-dot>'))
@@ -102,7 +102,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3] a dot that is moved keeps what it knows, and costs no frame', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const dots = '<p id="one"><green-dot user="bob"></green-dot></p><p id="other"></p>'
     const { page, wire } = await open(server, connectionOf(server, 'ada', dots))
@@ -129,7 +129,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3] the nearest connection counts, across shadow roots, and then that of the page', async () => {
-    const server = await stage.serve({ default_visibility: 'contacts' })
+    const server = await browser.serve({ default_visibility: 'contacts' })
     await connect(server.url, 'bob')
     const friends = { user_ids: ['ada'] }
     await fetch(`${server.url}/api/v1/users/bob/contacts`, {
@@ -165,7 +165,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3] a token comes from the page’s own server, for every connection', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const markup = `<greendot-connection url="${server.url}" token-url="token.txt"><green-dot user="bob"></green-dot></greendot-connection>`
     const { page } = await open(server, markup, { 'token.txt': 'dev:ada\n' })
@@ -177,7 +177,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3] properties that were set before the element was defined count', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const early = {
       'early.js': 'Object.assign(document.querySelector("green-dot"), { user: "bob", label: "Bob" })',
@@ -189,7 +189,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3] what it says follows its attributes, in other languages too, and is read once', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const { page } = await open(server, connectionOf(server, 'ada', '<green-dot user="bob"></green-dot>'))
     await says(page, 'bob: online')
@@ -213,7 +213,7 @@ describeOnStage('<green-dot> in a browser', (stage) => {
   })
 
   test('[X3, C7] without a server it says what was last known, and looks like it', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const { page } = await open(server, connectionOf(server, 'ada', '<green-dot user="bob"></green-dot>'))
     await says(page, 'bob: online')

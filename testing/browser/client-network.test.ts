@@ -1,10 +1,10 @@
-// The client in two real browsers: people who see each other, a browser that loses its network and gets it
-// back, and somebody who does nothing for a while. Nothing is ever shown as known that cannot be known.
+// The client in two real browsers: users that see each other, a browser that loses its network and gets it
+// back, and an idle user. A state that may be outdated is always marked as stale.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { TestServer } from '../server.ts'
-import { describeOnStage, type Stage } from './fixtures/stage.ts'
+import { type BrowserFixture, describeWithBrowser } from './fixtures/app-pages.ts'
 
 const CLIENT = join(import.meta.dir, '../../packages/client/src/index.ts')
 const BEATS = { heartbeat_interval_ms: 300, heartbeat_ttl_ms: 1_200, offline_delay_ms: 200 }
@@ -17,10 +17,10 @@ const APP = `
   window.told = []
   dot.watch([other], ({ status, stale }) => told.push(status + (stale ? ', stale' : '')))`
 
-async function appFor(stage: Stage, server: TestServer): Promise<string> {
+async function appFor(browser: BrowserFixture, server: TestServer): Promise<string> {
   const bundle = await Bun.build({ entrypoints: [CLIENT], target: 'browser', format: 'esm' })
   const html = '<!doctype html><title>app</title><script type="module" src="/app.js"></script>'
-  return stage.publish(server, {
+  return browser.publish(server, {
     'index.html': html,
     'app.js': APP,
     'client.js': await bundle.outputs[0]!.text(),
@@ -31,11 +31,11 @@ const told = (page: Page) => page.evaluate(() => window.told)
 const tells = (page: Page, last: string) =>
   page.waitForFunction((expected) => window.told?.at(-1) === expected, last)
 
-describeOnStage('the client on a network', (stage) => {
+describeWithBrowser('the client on a network', (browser) => {
   async function two(settings = {}) {
-    const server = await stage.serve(settings)
-    const app = await appFor(stage, server)
-    const [alice, bob] = await Promise.all([stage.window(), stage.window()])
+    const server = await browser.serve(settings)
+    const app = await appFor(browser, server)
+    const [alice, bob] = await Promise.all([browser.window(), browser.window()])
     const visit = (page: Page, me: string, other: string) =>
       page.goto(`${app}/index.html#${encodeURIComponent(`${me} ${other} ${server.url}`)}`)
     return { alice: alice.page, bob: bob.page, visit }
@@ -51,7 +51,7 @@ describeOnStage('the client on a network', (stage) => {
     await tells(alice, 'busy')
     await alice.evaluate(() => window.dot.leave())
     await tells(bob, 'offline')
-    // Whoever left hears nothing more, and what they saw is not known any more.
+    // A client that left receives nothing more, and its states are stale.
     expect(await told(alice)).toEqual(['offline', 'online', 'busy', 'busy, stale'])
     expect(await told(bob)).toEqual(['online', 'offline'])
   })
@@ -69,7 +69,7 @@ describeOnStage('the client on a network', (stage) => {
     await alice.context().setOffline(false)
     await tells(alice, 'busy')
     await tells(bob, 'online')
-    // Bob was never gone, and what he was in between was over before anybody could know.
+    // Bob was never offline, and alice does not get the states in between.
     expect(await told(alice)).toEqual(['online', 'online, stale', 'busy'])
   }, 30_000)
 

@@ -1,5 +1,5 @@
-// The React hooks in a real browser against a real server: what one person does shows in the components of
-// another, in StrictMode, with components that come, go and render slowly.
+// The React hooks in a real browser against a real server: the changes of one user show in the components of
+// another, in StrictMode, with components that mount, unmount and render slowly.
 import { beforeAll, expect, test } from 'bun:test'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
@@ -9,22 +9,22 @@ import { GreendotProvider } from '../../packages/client/src/react.ts'
 import { greendot } from '../../packages/client/src/server.ts'
 import { connect } from '../client.ts'
 import type { TestServer } from '../server.ts'
-import { Me, One, Several } from './fixtures/react-people.tsx'
-import { bundle, describeOnStage, type OpenWindow } from './fixtures/stage.ts'
+import { bundle, describeWithBrowser, type OpenWindow } from './fixtures/app-pages.ts'
+import { Me, One, Several } from './fixtures/react-components.tsx'
 
 const pageWith = (content: string) =>
   `<!doctype html><html lang="en"><title>People</title><main><h1>People</h1><div id="root">${content}</div></main>` +
   '<script type="module" src="page.js"></script></html>'
 
-describeOnStage('React in a browser', (stage) => {
+describeWithBrowser('React in a browser', (browser) => {
   let script = ''
   beforeAll(async () => {
     script = await bundle('testing/browser/fixtures/react-page.tsx')
   })
 
   async function open(server: TestServer, query: string, content = ''): Promise<OpenWindow> {
-    const site = stage.publish(server, { 'page.html': pageWith(content), 'page.js': script })
-    const window = await stage.window()
+    const site = browser.publish(server, { 'page.html': pageWith(content), 'page.js': script })
+    const window = await browser.window()
     await window.page.goto(`${site}/page.html?server=${server.url}&${query}`)
     return window
   }
@@ -39,7 +39,7 @@ describeOnStage('React in a browser', (stage) => {
     window.wire.sent.flatMap((frame) => (frame.type === 'watch' ? frame.user_ids : []))
 
   test('[X3, W1] two users see each other come, choose and go', async () => {
-    const server = await stage.serve({ offline_delay_ms: 100 })
+    const server = await browser.serve({ offline_delay_ms: 100 })
     const ada = await open(server, 'as=ada&see=bob')
     await shows(ada.page, '[data-one=bob]', 'offline')
     const bob = await open(server, 'as=bob&see=ada')
@@ -55,11 +55,11 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3, W1] the contact list is shown as it is and follows its edits, for one frame', async () => {
-    const server = await stage.serve({ offline_delay_ms: 0 })
+    const server = await browser.serve({ offline_delay_ms: 0 })
     const backend = greendot({ url: server.url, serverKey: 'dev' })
     const bob = await connect(server.url, 'bob')
     const { page, wire } = await open(server, 'scene=contacts&as=ada')
-    await shows(page, '[data-contacts]', 'nobody')
+    await shows(page, '[data-contacts]', 'no contacts')
     await backend.contacts.replace('ada', ['bob', 'carol'])
     await shows(page, '[data-contacts]', 'bob online')
     await connect(server.url, 'carol')
@@ -71,7 +71,7 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3] StrictMode connects once, and a new token never does', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const { page, wire } = await open(server, 'as=ada&see=bob')
     await shows(page, '[data-one=bob]', 'offline')
     await press(page, 'Again')
@@ -83,18 +83,18 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3] the provider closes what it opened', async () => {
-    const server = await stage.serve({ offline_delay_ms: 0 })
+    const server = await browser.serve({ offline_delay_ms: 0 })
     const watcher = await connect(server.url, 'carol')
     watcher.send({ type: 'watch', user_ids: ['ada'] })
     const { page } = await open(server, 'as=ada&see=bob')
     await watcher.change('ada', ({ status }) => status === 'online')
     await press(page, 'End')
-    await page.getByText('nobody is watching').waitFor()
+    await page.getByText('no component is mounted').waitFor()
     await watcher.change('ada', ({ status }) => status === 'offline')
   })
 
   test('[X3] a connection of the app stays open, and once it is closed no user is shown as here', async () => {
-    const server = await stage.serve({ offline_delay_ms: 0 })
+    const server = await browser.serve({ offline_delay_ms: 0 })
     await connect(server.url, 'bob')
     const carol = await connect(server.url, 'carol')
     carol.send({ type: 'watch', user_ids: ['ada'] })
@@ -115,12 +115,12 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3, W1] what is unmounted is watched no more, and what is still mounted is', async () => {
-    const server = await stage.serve()
-    const window = await open(server, 'scene=crowd&as=ada&see=bob')
+    const server = await browser.serve()
+    const window = await open(server, 'scene=many&as=ada&see=bob')
     await shows(window.page, '[data-one=bob]', 'offline')
     expect(await window.page.locator('[data-one=bob]', { hasText: 'offline' }).count()).toBe(1_000)
     expect(namesOf(window)).toEqual(['bob'])
-    expect(await stage.watches(server)).toBe(1)
+    expect(await browser.watches(server)).toBe(1)
     await press(window.page, 'Half')
     await connect(server.url, 'bob')
     await shows(window.page, '[data-one=bob]', 'online')
@@ -129,19 +129,19 @@ describeOnStage('React in a browser', (stage) => {
     await press(window.page, 'None')
     const gone = await window.wire.done(({ type }) => type === 'unwatch')
     expect(gone).toMatchObject({ user_ids: ['bob'] })
-    expect(await stage.watches(server)).toBe(0)
+    expect(await browser.watches(server)).toBe(0)
   })
 
   test('[X3] components that take each other’s place keep what is known, and cost no frame', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await Promise.all([connect(server.url, 'bob'), connect(server.url, 'carol')])
     const ada = await open(server, 'scene=swap&as=ada&see=bob,carol')
     await shows(ada.page, '[data-one=bob]', 'online')
     await shows(ada.page, '[data-listed=carol]', 'online')
     await ada.page.evaluate(() => {
-      const people = ['[data-one=bob]', '[data-listed=carol]']
+      const users = ['[data-one=bob]', '[data-listed=carol]']
       new MutationObserver(() => {
-        for (const one of people) window.seen.texts.push(document.querySelector(one)!.textContent)
+        for (const one of users) window.seen.texts.push(document.querySelector(one)!.textContent)
       }).observe(document.body, { subtree: true, childList: true, characterData: true })
     })
     await press(ada.page, 'Again')
@@ -153,7 +153,7 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3] a list of users is the same object until one of them changes', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     const bob = await connect(server.url, 'bob')
     const { page } = await open(server, 'as=ada&see=bob,carol')
     await shows(page, '[data-listed=carol]', 'offline')
@@ -173,10 +173,10 @@ describeOnStage('React in a browser', (stage) => {
   for (const hook of ['ours', 'naive'] as const) {
     const title =
       hook === 'ours'
-        ? '[X3] no commit shows two states of one person, whatever happens while it renders'
+        ? '[X3] no commit shows two states of one user, also when changes arrive while it renders'
         : '[X3] the test of that finds a hook that tears'
     test(title, async () => {
-      const server = await stage.serve()
+      const server = await browser.serve()
       const bob = await connect(server.url, 'bob')
       const { page } = await open(server, `scene=tear&as=ada&see=bob&hook=${hook}`)
       await page.getByText('outside: online').waitFor()
@@ -203,7 +203,7 @@ describeOnStage('React in a browser', (stage) => {
   }
 
   test('[X3] a page rendered on a server comes alive without a mismatch', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const content = renderToString(
       createElement(
@@ -222,7 +222,7 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3, C7] when the server is gone, what was known is marked as such', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const { page } = await open(server, 'as=ada&see=bob')
     await shows(page, '[data-one=bob]', 'online')
@@ -233,7 +233,7 @@ describeOnStage('React in a browser', (stage) => {
   })
 
   test('[X3] a page with the element inside React has nothing that axe objects to', async () => {
-    const server = await stage.serve()
+    const server = await browser.serve()
     await connect(server.url, 'bob')
     const { page } = await open(server, 'scene=own&as=ada&see=bob')
     await page.locator('green-dot').getByText('bob: online').waitFor()

@@ -51,10 +51,10 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
         onEnd(server.kill)
         servers.push(server)
       }
-      const people = await Promise.all(
+      const users = await Promise.all(
         Array.from({ length: 6 }, (_, index) => connect(servers[index % 3]!.url, `user-${index}`)),
       )
-      for (const one of people) one.send({ type: 'watch', user_ids: ['user-0', 'user-1'] })
+      for (const one of users) one.send({ type: 'watch', user_ids: ['user-0', 'user-1'] })
       const page = await open(`${first.url}/#dashboard&user=user-1&viewer=user-2`)
       await tile(page, 'people', /People here66 online/)
       await tile(page, 'connections', /Connections6/)
@@ -67,7 +67,7 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
       // All rows fit beside each other where there is room.
       const scroller = page.getByRole('region', { name: 'Table of processes' })
       expect(await scroller.evaluate((box) => box.scrollWidth <= box.clientWidth)).toBe(true)
-      people[0]!.send({ type: 'set_availability', status: 'busy' })
+      users[0]!.send({ type: 'set_availability', status: 'busy' })
       await line(page, /user-0\s*busy/).waitFor()
       await tile(page, 'people', /5 online, 0 away, 1 busy/)
       // What only one process can tell says so.

@@ -11,7 +11,7 @@ const HANDOVER_MS_MAX = 8_000
 /** How late a scene may be played. */
 const LATE_MS = 2_000
 
-/** Those who are meant to be here all that time. */
+/** The neighbours that must stay online all that time. */
 function steadyFrom(from: number, to: number): string[] {
   return NEIGHBOURS.filter((_, index) => {
     for (let at = from - LATE_MS; at <= to; at += 500) if (!sceneOf(index, at).isHere) return false
@@ -70,7 +70,7 @@ describe.skipIf(isSkipped)(`the neighbours in a browser${reason}`, () => {
     await watcher.next('presence_state')
     const before = watcher.heard.length
     await first.close()
-    // When alice is gone, so is everybody whom her window held and nobody took over.
+    // When alice's window closes, the neighbours that it simulated go offline, unless another window took over.
     await watcher.sees('alice', ({ status }) => status === 'offline', {
       since: before,
       withinMs: HANDOVER_MS_MAX,

@@ -1,4 +1,4 @@
-// The demo where dev mode is off: a token opens the door, and leads to nobody but its owner.
+// The demo outside dev mode: it needs a token, and shows the user of that token only.
 import { describe, expect, test } from 'bun:test'
 import { connect } from '../client.ts'
 import { securedSettings, userToken } from '../http/tokens.ts'
@@ -22,7 +22,7 @@ describe.skipIf(isSkipped)(`the demo outside dev mode${reason}`, () => {
     await sees(page, 'ben', /^Online$/)
     await sees(page, 'cleo', /^Offline$/)
     expect(await page.locator('.house').count()).toBe(3)
-    // Nobody else can be, or looked at through other eyes.
+    // No other user can be chosen, neither as the own user nor as a viewer.
     expect(await page.getByRole('link', { name: /window as/ }).count()).toBe(0)
     expect(await page.locator('[data-eyes]').count()).toBe(0)
     expect(page.url()).toBe(`${server.url}/`)

@@ -1,5 +1,5 @@
-// The page for everybody: both views, in both themes, on a phone and on a desk, by keyboard, and held
-// against the rules for accessible pages (axe).
+// Accessibility of the page: both views, in both themes, on a phone and on a desktop, by keyboard, checked by
+// axe.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -13,7 +13,7 @@ const AXE = readFileSync(resolve(import.meta.dir, '../../node_modules/axe-core/a
 const PHONE = { width: 390, height: 844 }
 const DESKTOP = { width: 1440, height: 900 }
 
-/** What is wrong, and where. Colours are those that things come to rest at. */
+/** The violations and their places, after all transitions of colours have ended. */
 async function violations(page: Page): Promise<string[]> {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await page.evaluate(AXE)
@@ -29,7 +29,7 @@ const focused = (page: Page) =>
     return element?.closest('[data-user]')?.getAttribute('data-user') ?? element?.textContent
   })
 
-/** Goes on with the tab key until it is there. */
+/** Presses the tab key until this element has the focus. */
 async function tabTo(page: Page, isThere: (page: Page) => Promise<boolean>): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     await page.keyboard.press('Tab')
@@ -87,7 +87,7 @@ describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
     })
 
-    test(`[X4, C6] neither have the doors, ${colorScheme}`, async () => {
+    test(`[X4, C6] the sign-in pages have no violations, ${colorScheme}`, async () => {
       const server = await serve({ ...securedSettings })
       const page = await open(server.url, { colorScheme })
       await page.getByLabel('User token').fill('wrong')

@@ -1,14 +1,14 @@
-// Windows for the tests of the page: for everybody a browser of their own, in which nothing is shared but
-// the server, and which may ask nobody but its server.
+// Windows for the tests of the page. Each has a browser context of its own and may send requests to its server
+// only.
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { isSkipped, reason, type TestBrowser, useBrowser } from './fixtures/browser.ts'
 
 export { isSkipped, reason }
 
 export interface Windows extends Pick<TestBrowser, 'serve' | 'onEnd'> {
-  /** A window of somebody with a browser of their own. */
+  /** A window in a browser context of its own. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>
-  /** Somebody of the street, who is live when this resolves. Nobody comes and goes by themselves. */
+  /** A window of a user of the demo, connected when this resolves; without simulated neighbours. */
   openAs(server: { url: string }, name: string, options?: BrowserContextOptions): Promise<Page>
 }
 
@@ -38,13 +38,13 @@ export function useWindows(): Windows {
 
 export const isLive = (page: Page) => page.locator('body[data-link=live]').waitFor()
 
-/** What somebody sees of somebody, on the plate of their house or above its roof. */
+/** Waits until the window shows this of a user, on the house's plate or above its roof. */
 export const sees = (page: Page, name: string, what: RegExp, part = '.status') =>
   page.locator(`[data-user="${name}"] ${part}`, { hasText: what }).waitFor()
 
-/** What a window shows of its own person, through their own eyes or another's. */
-export const reflects = (page: Page, eyes: 'own' | 'other', what: RegExp) =>
-  page.locator(`[data-eyes=${eyes}] .face`, { hasText: what }).waitFor()
+/** Waits until the preview shows this of the window's user, as seen by that user or by another viewer. */
+export const reflects = (page: Page, viewer: 'own' | 'other', what: RegExp) =>
+  page.locator(`[data-eyes=${viewer}] .face`, { hasText: what }).waitFor()
 
 export const reads = (page: Page, words: string) =>
   page.locator('.story li', { hasText: words }).first().waitFor()
@@ -54,7 +54,7 @@ export const choose = (page: Page, label: string) =>
 
 export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
-/** How the light of somebody's house was, from now on. */
+/** Records every look of a user's house from now on. */
 export async function recordLooks(page: Page, name: string): Promise<() => Promise<string[]>> {
   await page.evaluate((user) => {
     const house = document.querySelector<HTMLElement>(`[data-user="${user}"]`)!

@@ -1,5 +1,5 @@
 // Runs an example as its README says, on a copy that talks to the server of the test instead of the one of
-// `npm start`. What a newcomer would type is what runs.
+// `npm start`. The commands are those of the README.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -13,12 +13,12 @@ export const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: tru
   .map(({ name }) => name)
 
 export interface RunningExample {
-  /** The first line, said already or still to come, that is accepted and was not taken before. */
+  /** The first line, printed already or later, that is accepted and was not returned before. */
   says(line: string | RegExp): Promise<string>
   type(line: string): void
-  /** Asks it to end, as Ctrl+C does, and resolves with its exit code. */
+  /** Sends SIGINT, as Ctrl+C does, and resolves with its exit code. */
   interrupt(): Promise<number>
-  /** Ends it, however it is, and removes the copy. */
+  /** Ends it in any case, and removes the copy. */
   stop(): Promise<void>
 }
 

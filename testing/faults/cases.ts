@@ -10,7 +10,7 @@ import { redisFailover } from './cases/redis-failover.ts'
 import { redisUnreachable } from './cases/redis-unreachable.ts'
 import { gatewaysRestarted, workersRestarted } from './cases/rolling-restart.ts'
 import { steadyState } from './cases/steady-state.ts'
-import type { FaultCase } from './scene.ts'
+import type { FaultCase } from './fixture.ts'
 
 export const CASES: readonly FaultCase[] = [
   gatewayKilled,

@@ -1,23 +1,23 @@
-// Judges what people are shown against what is true. It sees only what clients see: a few observers
-// who together watch everybody, and every watcher in the crowd. A sighting is false when it was not
-// true at any instant within the time that it may be late by; a ghost is timed from the departure
-// to the instant an observer saw it.
-import { type Belief, type Client, createClient } from './client.ts'
-import type { Crowd, Departure, Person } from './crowd.ts'
+// Compares the states that clients are shown with the true ones. It knows only what clients receive: those of
+// a few observers that together watch all users, and of every simulated user. A transition is false when it
+// was not true at any instant within the time that it may be late by. A ghost is timed from the departure to
+// the instant an observer was shown it.
+import { type Client, createClient, type ShownState } from './client.ts'
+import type { Departure, SimulatedUsers, User } from './users.ts'
 
 const EXAMPLES_MAX = 3
 
 export interface Ghost {
-  person: Person
+  user: User
   how: Departure
   goneAt: number
   seenAt: number | null
 }
 
-export interface FalseSighting {
-  about: Person
-  belief: Belief
-  before: Belief | undefined
+export interface FalseTransition {
+  about: User
+  state: ShownState
+  before: ShownState | undefined
   at: number
   by: string
 }
@@ -29,59 +29,60 @@ export interface CheckerOptions {
 }
 
 export interface Checker {
-  /** To be called for everything anybody comes to believe. */
-  judge(about: Person, belief: Belief, before: Belief | undefined, by: string): void
-  departed(person: Person, how: Departure, at: number): void
-  /** Opens the observers; done when they see everybody. */
-  watch(crowd: Crowd): Promise<void>
-  /** Forgets what was before. From now on a sighting may be late by `lateMs`. */
+  /** To be called for each state that a client is shown. */
+  check(about: User, state: ShownState, before: ShownState | undefined, by: string): void
+  departed(user: User, how: Departure, at: number): void
+  /** Connects the observers; resolves when they have the states of all users. */
+  watch(users: SimulatedUsers): Promise<void>
+  /** Forgets everything so far. From now on a transition may be late by `lateMs`. */
   begin(lateMs: number): void
-  /** What is said of them is not held against anybody. */
-  excuse(people: readonly Person[]): void
-  excused(): readonly FalseSighting[]
-  falseSightings(): readonly FalseSighting[]
-  /** A few of them in words. */
+  /** False transitions of these users are expected, and counted apart. */
+  excuse(users: readonly User[]): void
+  excused(): readonly FalseTransition[]
+  falseTransitions(): readonly FalseTransition[]
+  /** A few of them as texts. */
   examples(): string[]
   ghosts(): readonly Ghost[]
-  /** Those so far have been dealt with. */
+  /** The caller has checked the ghosts so far. */
   forgetGhosts(): void
-  /** Transitions that the observers saw. */
+  /** Transitions that the observers were shown. */
   transitions(): number
-  /** What the observers believe of somebody. */
-  believes(person: Person): Belief | undefined
+  /** The state of this user that an observer was shown last. */
+  shown(user: User): ShownState | undefined
   stop(): void
 }
 
 export function createChecker({ urls, watchLimit, beatMs }: CheckerOptions): Checker {
   const observers: Client[] = []
-  const byId = new Map<string, Person>()
-  let falseOnes = new Map<string, FalseSighting>()
-  let excusedOnes: FalseSighting[] = []
-  let excusedPeople = new Set<Person>()
-  let ghosts = new Map<Person, Ghost>()
+  const byId = new Map<string, User>()
+  let falseTransitionsByKey = new Map<string, FalseTransition>()
+  let excusedTransitions: FalseTransition[] = []
+  let excusedUsers = new Set<User>()
+  let ghosts = new Map<User, Ghost>()
   let transitions = 0
   let lateMs = Number.POSITIVE_INFINITY
   let beganAt = 0
 
-  function judge(about: Person, belief: Belief, before: Belief | undefined, by: string): void {
+  function check(about: User, state: ShownState, before: ShownState | undefined, by: string): void {
     const at = performance.now()
-    const { status, text, version, hasDevices } = belief
+    const { status, text, version, hasDevices } = state
     if (before?.status === status && before.text === text && before.hasDevices === hasDevices) return
     const from = at - lateMs
-    // A first sighting may come from the archive, which knows who is here and not on what.
-    const fits = before === undefined || hasDevices === (status !== 'offline')
-    const isTrue = fits && about.status.wasWithin(status, from, at) && about.text.wasWithin(text, from, at)
+    // A first state may come from the archive, which has the status and no devices.
+    const hasRightDevices = before === undefined || hasDevices === (status !== 'offline')
+    const isTrue =
+      hasRightDevices && about.status.wasWithin(status, from, at) && about.text.wasWithin(text, from, at)
     if (isTrue) return
-    const sighting = { about, belief, before, at, by }
-    if (excusedPeople.has(about)) excusedOnes.push(sighting)
-    else falseOnes.set(`${about.id} ${version} ${status} ${text}`, sighting)
+    const transition = { about, state, before, at, by }
+    if (excusedUsers.has(about)) excusedTransitions.push(transition)
+    else falseTransitionsByKey.set(`${about.id} ${version} ${status} ${text}`, transition)
   }
 
-  function observe(about: Person, belief: Belief, before: Belief | undefined, by: string): void {
-    if (before?.status !== belief.status) transitions++
-    judge(about, belief, before, by)
+  function observe(about: User, state: ShownState, before: ShownState | undefined, by: string): void {
+    if (before?.status !== state.status) transitions++
+    check(about, state, before, by)
     const ghost = ghosts.get(about)
-    if (ghost !== undefined && belief.status === 'offline') ghost.seenAt ??= performance.now()
+    if (ghost !== undefined && state.status === 'offline') ghost.seenAt ??= performance.now()
   }
 
   const beating = setInterval(() => {
@@ -89,39 +90,39 @@ export function createChecker({ urls, watchLimit, beatMs }: CheckerOptions): Che
   }, beatMs)
 
   return {
-    judge,
-    departed: (person, how, goneAt) => void ghosts.set(person, { person, how, goneAt, seenAt: null }),
-    async watch({ people }) {
-      for (const person of people) byId.set(person.id, person)
-      const ids = people.map(({ id }) => id)
+    check,
+    departed: (user, how, goneAt) => void ghosts.set(user, { user, how, goneAt, seenAt: null }),
+    async watch({ all }) {
+      for (const user of all) byId.set(user.id, user)
+      const ids = all.map(({ id }) => id)
       for (let from = 0; from < ids.length; from += watchLimit) {
         const userId = `observer-${observers.length}`
         const watch = ids.slice(from, from + watchLimit)
-        const onBelief = (id: string, belief: Belief, before: Belief | undefined) =>
-          observe(byId.get(id)!, belief, before, userId)
-        observers.push(createClient({ userId, watch, urls, onBelief }))
+        const onState = (id: string, state: ShownState, before: ShownState | undefined) =>
+          observe(byId.get(id)!, state, before, userId)
+        observers.push(createClient({ userId, watch, urls, onState }))
       }
-      // The last of the gateways: tests break the first.
+      // On the last gateway: tests break the first.
       await Promise.all(observers.map((observer) => observer.open(urls().at(-1))))
     },
     begin(ms) {
       lateMs = ms
       beganAt = performance.now()
-      falseOnes = new Map()
-      excusedOnes = []
-      excusedPeople = new Set()
+      falseTransitionsByKey = new Map()
+      excusedTransitions = []
+      excusedUsers = new Set()
       ghosts = new Map()
       transitions = 0
     },
-    excuse(people) {
-      for (const person of people) excusedPeople.add(person)
+    excuse(users) {
+      for (const user of users) excusedUsers.add(user)
     },
-    excused: () => excusedOnes,
-    falseSightings: () => [...falseOnes.values()],
+    excused: () => excusedTransitions,
+    falseTransitions: () => [...falseTransitionsByKey.values()],
     examples: () =>
-      [...falseOnes.values()].slice(0, EXAMPLES_MAX).map(({ about, belief, before, at, by }) => {
+      [...falseTransitionsByKey.values()].slice(0, EXAMPLES_MAX).map(({ about, state, before, at, by }) => {
         const truth = `${about.status.current()} since ${seconds(about.status.since() - beganAt)} s`
-        const shown = `${before?.status ?? 'nothing'} -> ${belief.status} ${belief.text} (version ${belief.version})`
+        const shown = `${before?.status ?? 'nothing'} -> ${state.status} ${state.text} (version ${state.version})`
         return `${seconds(at - beganAt)} s: ${by} saw ${about.id} ${shown}, true is ${truth}`
       }),
     ghosts: () => [...ghosts.values()],
@@ -129,10 +130,10 @@ export function createChecker({ urls, watchLimit, beatMs }: CheckerOptions): Che
       ghosts = new Map()
     },
     transitions: () => transitions,
-    believes: (person) => observers[Math.floor(person.index / watchLimit)]?.beliefs.get(person.id),
+    shown: (user) => observers[Math.floor(user.index / watchLimit)]?.states.get(user.id),
     stop() {
       clearInterval(beating)
-      for (const observer of observers) observer.vanish()
+      for (const observer of observers) observer.terminate()
     },
   }
 }

@@ -1,6 +1,5 @@
-// A client as it should be: beats, comes back elsewhere soon and spread out when its connection dies,
-// goes when it is told to, resumes with the versions it knows and never believes an older one. It
-// knows nothing but what the server tells it.
+// A client that follows the protocol: it sends heartbeats, reconnects to another gateway with jitter when its
+// connection dies, moves when the server drains, resumes with the versions it knows and ignores older ones.
 import {
   type Activity,
   HEARTBEAT_ACTIVE,
@@ -11,18 +10,18 @@ import {
 } from '@greendot/protocol'
 import { webSocketUrl } from '../client.ts'
 
-/** Ends it without a closing handshake; the types of browsers do not know it. */
+/** Bun can end a connection without a closing handshake; the browser types lack it. */
 type Socket = WebSocket & { terminate(): void }
 
 const RECONNECT_FIRST_MS = 200
 const RECONNECT_SPREAD_MS = 800
 const RECONNECT_MS_MAX = 2_000
 const WELCOME_MS_MAX = 5_000
-const ASK_AGAIN_MS = 500
+const RETRY_MS = 500
 const WATCH_REF = 'watch'
 const TEXT_REF = 'text'
 
-export interface Belief {
+export interface ShownState {
   version: number
   status: Status
   text: string
@@ -32,64 +31,65 @@ export interface Belief {
 export interface ClientOptions {
   userId: string
   watch: readonly string[]
-  /** Where it may connect; looked at for every attempt. */
+  /** The gateways it may connect to, read for every attempt. */
   urls(): readonly string[]
-  /** It believes something new of somebody; `before` is undefined the first time. */
-  onBelief(userId: string, belief: Belief, before: Belief | undefined): void
+  /** It was shown a new state; `before` is undefined the first time. */
+  onState(userId: string, state: ShownState, before: ShownState | undefined): void
 }
 
 export interface Client {
   readonly userId: string
-  readonly beliefs: ReadonlyMap<string, Belief>
-  /** Connects; from now on it wants to stay. Resolves when it was welcomed and told what it watches. */
+  readonly states: ReadonlyMap<string, ShownState>
+  /** Connects, and reconnects from now on. Resolves when it has its welcome and its snapshot. */
   open(url?: string): Promise<void>
-  /** Welcomed and told what it watches. */
+  /** It has its welcome and its snapshot. */
   isReady(): boolean
   url(): string | null
   beat(): void
   setActivity(activity: Activity): void
-  /** Repeated until the server took it. */
+  /** Sent again until the server has acknowledged it. */
   setText(text: string): void
-  /** Once, as it is; nobody repeats it should it be lost. */
-  tell(frame: object): void
-  /** Says goodbye. */
+  /** Sends a frame once, without a retry. */
+  send(frame: object): void
+  /** Sends the goodbye frame. */
   leave(): void
-  /** The connection ends without a word, and it does not come back. */
-  vanish(): void
-  /** The connection stays and nothing is said any more. */
-  fallSilent(): void
+  /** Ends the connection without a closing handshake, and does not reconnect. */
+  terminate(): void
+  /** Keeps the connection open and sends nothing any more. */
+  stopHeartbeats(): void
 }
 
-export function createClient({ userId, watch, urls, onBelief }: ClientOptions): Client {
-  const beliefs = new Map<string, Belief>()
+export function createClient({ userId, watch, urls, onState }: ClientOptions): Client {
+  const states = new Map<string, ShownState>()
   let socket: Socket | null = null
   let at: string | null = null
-  let state: 'away' | 'wanted' | 'silent' = 'away'
+  let intent: 'away' | 'connected' | 'silent' = 'away'
   let isWelcome = false
-  let isTold = false
+  let hasSnapshot = false
   let activity: Activity = 'active'
-  let unsaidText: string | null = null
+  let pendingText: string | null = null
   let failures = 0
   let ready: PromiseWithResolvers<void> | null = null
 
   function connect(preferred?: string): void {
     const choices = urls().filter((url, _, all) => all.length === 1 || url !== at)
     const url = preferred ?? choices[Math.floor(Math.random() * choices.length)]
-    if (url === undefined) return void setTimeout(() => state === 'wanted' && connect(), RECONNECT_FIRST_MS)
+    if (url === undefined)
+      return void setTimeout(() => intent === 'connected' && connect(), RECONNECT_FIRST_MS)
     const address = webSocketUrl(url, userId, { deviceId: `of-${userId}`, platform: 'web' })
     const opened = new WebSocket(address) as Socket
     at = url
     socket = opened
-    const patience = setTimeout(() => lose(opened), WELCOME_MS_MAX)
+    const welcomeTimer = setTimeout(() => lose(opened), WELCOME_MS_MAX)
     opened.onmessage = ({ data }) => {
       if (socket !== opened) return
       const frame = JSON.parse(String(data)) as ServerFrame
-      if (frame.type === 'welcome') clearTimeout(patience)
-      hear(frame, opened)
+      if (frame.type === 'welcome') clearTimeout(welcomeTimer)
+      receive(frame, opened)
     }
     opened.onerror = () => {}
     opened.onclose = () => {
-      clearTimeout(patience)
+      clearTimeout(welcomeTimer)
       lose(opened)
     }
   }
@@ -98,7 +98,7 @@ export function createClient({ userId, watch, urls, onBelief }: ClientOptions): 
     const former = socket
     socket = null
     isWelcome = false
-    isTold = false
+    hasSnapshot = false
     return former
   }
 
@@ -106,41 +106,44 @@ export function createClient({ userId, watch, urls, onBelief }: ClientOptions): 
     if (socket !== lost) return
     detach()
     lost.terminate()
-    if (state !== 'wanted') return
+    if (intent !== 'connected') return
     const spreadMs = Math.min(RECONNECT_SPREAD_MS * 2 ** failures, RECONNECT_MS_MAX)
     const firstMs = failures === 0 ? RECONNECT_FIRST_MS : 0
     failures++
-    setTimeout(() => state === 'wanted' && socket === null && connect(), firstMs + Math.random() * spreadMs)
+    setTimeout(
+      () => intent === 'connected' && socket === null && connect(),
+      firstMs + Math.random() * spreadMs,
+    )
   }
 
   const send = (frame: object) => socket?.send(JSON.stringify(frame))
 
-  function hear(frame: ServerFrame, from: Socket): void {
+  function receive(frame: ServerFrame, from: Socket): void {
     switch (frame.type) {
       case 'welcome':
         isWelcome = true
         failures = 0
         beat()
-        askToWatch()
-        if (unsaidText !== null) sayText()
+        sendWatch()
+        if (pendingText !== null) sendText()
         break
       case 'presence_state':
-        for (const presence of frame.states) believe(presence)
+        for (const presence of frame.states) apply(presence)
         break
       case 'presence_change':
-        for (const presence of frame.changes) believe(presence)
+        for (const presence of frame.changes) apply(presence)
         break
       case 'ok':
-        if (frame.ref === WATCH_REF) told()
-        else if (frame.ref === `${TEXT_REF} ${unsaidText}`) unsaidText = null
+        if (frame.ref === WATCH_REF) markReady()
+        else if (frame.ref === `${TEXT_REF} ${pendingText}`) pendingText = null
         break
       case 'error':
-        if (frame.ref === WATCH_REF) again(from, askToWatch)
-        else if (String(frame.ref).startsWith(TEXT_REF)) again(from, sayText)
+        if (frame.ref === WATCH_REF) retry(from, sendWatch)
+        else if (String(frame.ref).startsWith(TEXT_REF)) retry(from, sendText)
         break
       case 'drain':
         setTimeout(() => {
-          if (socket !== from || state !== 'wanted') return
+          if (socket !== from || intent !== 'connected') return
           detach()
           from.close(1000)
           connect()
@@ -151,64 +154,64 @@ export function createClient({ userId, watch, urls, onBelief }: ClientOptions): 
     }
   }
 
-  function again(on: Socket, ask: () => void): void {
-    setTimeout(() => socket === on && ask(), ASK_AGAIN_MS)
+  function retry(on: Socket, ask: () => void): void {
+    setTimeout(() => socket === on && ask(), RETRY_MS)
   }
 
-  function told(): void {
-    isTold = true
+  function markReady(): void {
+    hasSnapshot = true
     ready?.resolve()
     ready = null
   }
 
-  function askToWatch(): void {
+  function sendWatch(): void {
     if (watch.length === 0) {
-      told()
+      markReady()
       return
     }
     const known: Record<string, number> = {}
-    for (const [id, { version }] of beliefs) known[id] = version
+    for (const [id, { version }] of states) known[id] = version
     send({ type: 'watch', user_ids: watch, known, ref: WATCH_REF })
   }
 
-  function sayText(): void {
-    if (unsaidText === null) return
-    send({ type: 'set_custom_status', text: unsaidText, ref: `${TEXT_REF} ${unsaidText}` })
+  function sendText(): void {
+    if (pendingText === null) return
+    send({ type: 'set_custom_status', text: pendingText, ref: `${TEXT_REF} ${pendingText}` })
   }
 
-  function believe({ user_id: id, version, status, custom_status, devices }: Presence): void {
-    const before = beliefs.get(id)
-    // Nothing known replaces anything; otherwise only what is newer counts.
+  function apply({ user_id: id, version, status, custom_status, devices }: Presence): void {
+    const before = states.get(id)
+    // Version 0 means unknown and always counts; otherwise only a newer version counts.
     if (before !== undefined && version !== 0 && version <= before.version) return
-    // Nobody here hides from anybody, so there always is one.
-    const belief = {
+    // Users of fault tests hide nothing, so the status is never null.
+    const state = {
       version,
       status: status as Status,
       text: custom_status?.text ?? '',
       hasDevices: devices.length > 0,
     }
-    beliefs.set(id, belief)
-    onBelief(id, belief, before)
+    states.set(id, state)
+    onState(id, state, before)
   }
 
   function beat(): void {
-    if (isWelcome && state === 'wanted')
+    if (isWelcome && intent === 'connected')
       socket?.send(activity === 'active' ? HEARTBEAT_ACTIVE : HEARTBEAT_IDLE)
   }
 
   return {
     userId,
-    beliefs,
+    states,
     open(url) {
-      state = 'wanted'
+      intent = 'connected'
       ready ??= Promise.withResolvers()
       const { promise } = ready
-      // Whoever fell silent still has the old connection.
+      // A client that stopped its heartbeats still has the old connection.
       detach()?.terminate()
       connect(url)
       return promise
     },
-    isReady: () => isTold && state === 'wanted',
+    isReady: () => hasSnapshot && intent === 'connected',
     url: () => (socket === null ? null : at),
     beat,
     setActivity(next) {
@@ -216,21 +219,21 @@ export function createClient({ userId, watch, urls, onBelief }: ClientOptions): 
       beat()
     },
     setText(text) {
-      unsaidText = text
-      if (isWelcome) sayText()
+      pendingText = text
+      if (isWelcome) sendText()
     },
-    tell: (frame) => void send(frame),
+    send: (frame) => void send(frame),
     leave() {
-      state = 'away'
+      intent = 'away'
       if (isWelcome) send({ type: 'leave' })
       else detach()?.terminate()
     },
-    vanish() {
-      state = 'away'
+    terminate() {
+      intent = 'away'
       detach()?.terminate()
     },
-    fallSilent() {
-      state = 'silent'
+    stopHeartbeats() {
+      intent = 'silent'
     },
   }
 }

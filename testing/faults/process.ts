@@ -1,5 +1,5 @@
-// One greendot process of a fault test: started through the command line, killed without warning or
-// stopped in order. It ends with the tests, whatever becomes of them, and leaves no folder behind.
+// One greendot process of a fault test: started through the command line, killed or stopped in order. It ends
+// with the test process, also when that crashes, and its folder is removed.
 import { join, resolve } from 'node:path'
 import type { Subprocess } from 'bun'
 import type { SettingsInput } from '../server.ts'
@@ -15,7 +15,7 @@ const END_MS_MAX = 20_000
 export interface GreendotOptions {
   command: 'gateway' | 'presence' | 'serve'
   settings: SettingsInput
-  /** How far its clock is ahead of everybody's. */
+  /** How far its clock is ahead. */
   skewMs?: number
 }
 
@@ -24,9 +24,9 @@ export interface Greendot {
   readonly pid: number
   isRunning(): boolean
   signal(signal: NodeJS.Signals): void
-  /** As a crash would: nothing gets to run. */
+  /** SIGKILL, as in a crash. */
   kill(): Promise<void>
-  /** In order, as a deployment would. */
+  /** SIGTERM, as in a deployment. */
   stop(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export async function startGreendot({ command, settings, skewMs = 0 }: GreendotO
   const program = skewMs === 0 ? [CLI, command] : [SKEWED, String(skewMs), `--roles=${rolesOf(command)}`]
   const child = Bun.spawn([process.execPath, ...program, ...flags], {
     cwd: folder,
-    // Workers end with the process that watches over them, also when that is killed.
+    // Workers end with their parent, also when it is killed.
     env: { PATH: process.env.PATH ?? '', BUN_FEATURE_FLAG_NO_ORPHANS: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -77,11 +77,11 @@ const rolesOf = (command: GreendotOptions['command']): string =>
 async function readyUrl(child: Subprocess<'ignore', 'pipe', 'inherit'>): Promise<string> {
   const reader = child.stdout.getReader()
   const decoder = new TextDecoder()
-  let said = ''
+  let output = ''
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    said += decoder.decode(chunk.value, { stream: true })
-    const url = /^greendot ready (http:\S+)\n/m.exec(said)?.[1]
+    output += decoder.decode(chunk.value, { stream: true })
+    const url = /^greendot ready (http:\S+)\n/m.exec(output)?.[1]
     if (url !== undefined) return url
   }
-  throw new Error(`greendot did not get ready; it said: ${said}`)
+  throw new Error(`greendot did not get ready; its output: ${output}`)
 }

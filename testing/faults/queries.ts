@@ -1,6 +1,6 @@
-// Reads over HTTP, as a backend does: samples while something is broken, and everybody at the end.
+// Reads over HTTP, as a backend does: samples during the fault, and all users at the end.
 import type { Presence } from '@greendot/protocol'
-import type { Person } from './crowd.ts'
+import type { User } from './users.ts'
 
 const IDS_MAX = 1_000
 const SAMPLE_EVERY_MS = 250
@@ -24,13 +24,13 @@ async function query(url: string, userIds: readonly string[]): Promise<Response>
   })
 }
 
-/** Asks about a few people again and again until stopped. */
-export function sampleQueries(url: string, people: readonly Person[]): { stop(): Sample[] } {
+/** Queries a few users every 250 ms until stopped. */
+export function sampleQueries(url: string, users: readonly User[]): { stop(): Sample[] } {
   const samples: Sample[] = []
   let next = 0
   const timer = setInterval(async () => {
     const at = performance.now()
-    const asked = Array.from({ length: SAMPLE_USERS }, () => people[next++ % people.length]!.id)
+    const asked = Array.from({ length: SAMPLE_USERS }, () => users[next++ % users.length]!.id)
     let [code, isDegraded] = [0, false]
     try {
       const response = await query(url, asked)
@@ -38,7 +38,7 @@ export function sampleQueries(url: string, people: readonly Person[]): { stop():
       isDegraded = response.headers.get('greendot-degraded') === 'true'
       await response.arrayBuffer()
     } catch {
-      // No answer at all is an answer too: it is sampled with code 0.
+      // Sampled with code 0.
     }
     samples.push({ at, tookMs: performance.now() - at, code, isDegraded })
   }, SAMPLE_EVERY_MS)
@@ -50,22 +50,21 @@ export function sampleQueries(url: string, people: readonly Person[]): { stop():
   }
 }
 
-/** Who is said to be something else than they are, by one process. */
-export async function wrongAnswers(url: string, people: readonly Person[]): Promise<string[]> {
+/** Users whose state one process answers wrongly, as texts. */
+export async function wrongAnswers(url: string, users: readonly User[]): Promise<string[]> {
   const wrong: string[] = []
-  for (let from = 0; from < people.length; from += IDS_MAX) {
-    const slice = people.slice(from, from + IDS_MAX)
+  for (let from = 0; from < users.length; from += IDS_MAX) {
+    const slice = users.slice(from, from + IDS_MAX)
     const response = await query(
       url,
       slice.map(({ id }) => id),
     )
     if (response.status !== 200) throw new Error(`${url} answered ${response.status}`)
     const answers = (await response.json()) as Presence[]
-    for (const [index, person] of slice.entries()) {
+    for (const [index, user] of slice.entries()) {
       const { status, custom_status } = answers[index]!
-      const isRight =
-        status === person.status.current() && (custom_status?.text ?? '') === person.text.current()
-      if (!isRight) wrong.push(`${person.id} is said to be ${status}, and is ${person.status.current()}`)
+      const isRight = status === user.status.current() && (custom_status?.text ?? '') === user.text.current()
+      if (!isRight) wrong.push(`${user.id} is answered as ${status}, true is ${user.status.current()}`)
     }
   }
   return wrong

@@ -1,12 +1,12 @@
-// A few of the faults of `npm run test:faults`, with few users and without bounds on time: what watchers
-// see, what they never see and in which order. A gateway dies, Redis is emptied, the presence process dies.
+// Three faults of `npm run test:faults`, with few users and without bounds on time: a gateway dies, Redis is
+// emptied, the presence process dies.
 import { expect, test } from 'bun:test'
 import type { TestClient } from '../client.ts'
 import { isOffline, isOnline, type Person, useScene, watch } from '../e2e/scene.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findPostgres, startPostgres } from '../services/postgres.ts'
 import { findRedis } from '../services/redis.ts'
-import { createWorld, type World } from './world.ts'
+import { type Deployment, startDeployment } from './deployment.ts'
 
 const redis = await findRedis()
 const found = redis.state === 'missing' ? redis : await findPostgres()
@@ -16,49 +16,54 @@ const SETTINGS = { offline_delay_ms: 4_000, heartbeat_ttl_ms: 60_000, gateway_le
 describeWithService('Faults', found, startPostgres, (postgres) => {
   const scene = useScene()
 
-  async function start(gateways: number): Promise<World> {
-    const world = await createWorld({ postgres: postgres(), gateways, presences: 1, settings: SETTINGS })
-    scene.onEnd(world.stop)
-    return world
+  async function start(gateways: number): Promise<Deployment> {
+    const deployment = await startDeployment({
+      postgres: postgres(),
+      gateways,
+      presences: 1,
+      settings: SETTINGS,
+    })
+    scene.onEnd(deployment.stop)
+    return deployment
   }
 
-  /** Alice, on the last gateway, watches these and sees them all. */
+  /** Alice connects to `url`, watches these users and sees them online at `at`. */
   async function enter(url: string, at: string, names: string[]) {
     const alice = await scene.person(url, 'alice')
     await watch(alice, [...names, 'marker'])
-    const people = await Promise.all(names.map((name) => scene.person(at, name, { deviceId: name })))
+    const users = await Promise.all(names.map((name) => scene.person(at, name, { deviceId: name })))
     for (const name of names) await alice.sees(name, isOnline)
-    return { alice, people, since: alice.heard.length }
+    return { alice, users, since: alice.heard.length }
   }
 
-  async function says(alice: TestClient, person: Person, text: string): Promise<void> {
+  async function showsText(alice: TestClient, person: Person, text: string): Promise<void> {
     person.send({ type: 'set_custom_status', text })
     await alice.sees(person.welcome.user_id, ({ custom_status }) => custom_status?.text === text)
   }
 
   test('[C7] a killed gateway: users who reconnect elsewhere were never gone, the others go offline', async () => {
-    const world = await start(2)
-    const [first, second] = world.gatewayUrls() as [string, string]
+    const deployment = await start(2)
+    const [first, second] = deployment.gatewayUrls() as [string, string]
     const names = Array.from({ length: 10 }, (_, n) => `user-${n}`)
     const { alice, since } = await enter(second, first, [...names, 'gone'])
-    world.gateways[0]!.signal('SIGKILL')
+    deployment.gateways[0]!.signal('SIGKILL')
     const back = await Promise.all(names.map((name) => scene.person(second, name, { deviceId: name })))
     await alice.sees('gone', isOffline, { since })
-    for (const person of back) await says(alice, person, 'back')
+    for (const person of back) await showsText(alice, person, 'back')
     for (const name of names) {
       const statuses = alice.sightings(name, since).map(({ presence }) => presence.status)
       expect(new Set(statuses)).toEqual(new Set(['online']))
     }
   })
 
-  test('[C7] an emptied Redis is filled again from the live connections, and watchers see nothing of it', async () => {
-    const world = await start(2)
-    const [first, second] = world.gatewayUrls() as [string, string]
-    const { alice, people, since } = await enter(second, first, ['bob', 'carol', 'dave'])
-    const [bob, carol, dave] = people as [Person, Person, Person]
-    await world.redis().cli('FLUSHALL')
-    // Each says something in turn, which is seen once interest and sessions are in the store again.
-    for (const person of [bob, carol]) await says(alice, person, 'after')
+  test('[C7] an emptied Redis is filled again from the live connections, and watchers see no change', async () => {
+    const deployment = await start(2)
+    const [first, second] = deployment.gatewayUrls() as [string, string]
+    const { alice, users, since } = await enter(second, first, ['bob', 'carol', 'dave'])
+    const [bob, carol, dave] = users as [Person, Person, Person]
+    await deployment.redis().cli('FLUSHALL')
+    // A new text is visible once interest and sessions are in the store again.
+    for (const person of [bob, carol]) await showsText(alice, person, 'after')
     dave.send({ type: 'leave' })
     await alice.sees('dave', isOffline, { since })
     for (const name of ['bob', 'carol']) {
@@ -68,22 +73,22 @@ describeWithService('Faults', found, startPostgres, (postgres) => {
   })
 
   test('[C7] without a presence process deadlines wait and nothing else does', async () => {
-    const world = await start(1)
-    const [url] = world.gatewayUrls() as [string]
-    const { alice, people, since } = await enter(url, url, ['bob', 'carol'])
-    const [bob, carol] = people as [Person, Person]
-    await world.presences[0]!.kill()
+    const deployment = await start(1)
+    const [url] = deployment.gatewayUrls() as [string]
+    const { alice, users, since } = await enter(url, url, ['bob', 'carol'])
+    const [bob, carol] = users as [Person, Person]
+    await deployment.presences[0]!.kill()
     bob.close()
     await bob.closed
-    await says(alice, carol, 'meanwhile')
+    await showsText(alice, carol, 'meanwhile')
     const arrived = await scene.person(url, 'marker')
     await alice.sees('marker', isOnline, { since })
     arrived.send({ type: 'leave' })
     await alice.sees('marker', isOffline, { since })
-    // Twice the delay: what is due is not noticed.
+    // Twice the delay: the deadline is due, and no process acts on it.
     await Bun.sleep(2 * SETTINGS.offline_delay_ms)
     expect(alice.sightings('bob', since)).toEqual([])
-    await world.start('presence')
+    await deployment.start('presence')
     await alice.sees('bob', isOffline, { since })
   })
 })

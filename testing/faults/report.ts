@@ -1,5 +1,5 @@
-// The summary of a run as a table, one fault a line, and below it whatever needs more words.
-import type { Outcome } from './scene.ts'
+// The summary of a run as a table, one fault a line.
+import type { Outcome } from './fixture.ts'
 
 export interface Line {
   number: number
@@ -18,8 +18,8 @@ const count = (value: number | null): string => (value === null ? '-' : String(v
 const COLUMNS: [string, (line: Line) => string][] = [
   ['#', ({ number }) => String(number)],
   ['fault', ({ name }) => name],
-  ['users', ({ outcome }) => String(outcome.users)],
-  ['false', ({ outcome }) => count(outcome.falseSightings)],
+  ['users', ({ outcome }) => String(outcome.userCount)],
+  ['false', ({ outcome }) => count(outcome.falseTransitions)],
   ['ghost / bound', ({ outcome }) => among(seconds(outcome.worstGhostMs), seconds(outcome.ghostMsMax))],
   ['heal / bound', ({ outcome }) => among(seconds(outcome.healMs), seconds(outcome.healMsMax))],
   ['disagree', ({ outcome }) => count(outcome.disagreements)],

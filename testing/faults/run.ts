@@ -1,21 +1,21 @@
-// `npm run test:faults`: breaks real servers in every way that docs/failures.md speaks of, under a
-// crowd of simulated people, and holds what they saw against what was true. The last lines are the
-// table; the exit code is 1 when anything was not as expected.
+// `npm run test:faults`: causes every fault of docs/failures.md on real servers with simulated users, and
+// compares what watchers saw with what was true. The last lines are the table; the exit code is 1 when
+// anything was not as expected.
 import { parseArgs } from 'node:util'
 import { findPostgres, startPostgres } from '../services/postgres.ts'
 import { findRedis } from '../services/redis.ts'
 import { within } from '../services/within.ts'
 import { CASES } from './cases.ts'
+import type { FaultContext, Outcome } from './fixture.ts'
 import { type Line, toTable } from './report.ts'
-import type { FaultContext, Outcome } from './scene.ts'
 
 const CASE_MS_MAX = 240_000
 
 const HELP = `npm run test:faults -- [case …] [--quick] [--users 2000] [--contacts 18]
 
-Starts real greendot processes with a real Redis and PostgreSQL, breaks them and checks what people saw.
+Starts real greendot processes with a real Redis and PostgreSQL, breaks them and checks what watchers saw.
 A case is its number or a part of its name; without any, all of them run, one after the other.
---quick takes 300 people and shorter outages. GREENDOT_FAULTS_LOG=info shows what the servers say.
+--quick takes 300 users and shorter outages. GREENDOT_FAULTS_LOG=info shows the log of the servers.
 
 ${CASES.map(({ name, expectation }, index) => `${String(index + 1).padStart(2)}  ${name}\n      ${expectation}`).join('\n')}`
 
@@ -37,11 +37,11 @@ const startedAt = performance.now()
 const say = (line: string): void =>
   console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${line}`)
 
-function broken(users: number, error: unknown): Outcome {
+function broken(userCount: number, error: unknown): Outcome {
   const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return {
-    users,
-    falseSightings: null,
+    userCount,
+    falseTransitions: null,
     worstGhostMs: null,
     ghostMsMax: null,
     healMs: null,
@@ -71,9 +71,9 @@ async function main(): Promise<number> {
     }
   }
   const postgres = await startPostgres({ settings: { max_connections: '200' } })
-  const users = Number(values.users ?? (values.quick ? 300 : 2_000))
+  const userCount = Number(values.users ?? (values.quick ? 300 : 2_000))
   const context: FaultContext = {
-    users,
+    userCount,
     contacts: Number(values.contacts),
     isQuick: values.quick,
     postgres,
@@ -83,7 +83,7 @@ async function main(): Promise<number> {
   for (const { name, number, expectation, run } of chosen) {
     say(`${number}. ${name}: ${expectation}`)
     const begunAt = performance.now()
-    const outcome = await within(CASE_MS_MAX, name, run(context)).catch((error) => broken(users, error))
+    const outcome = await within(CASE_MS_MAX, name, run(context)).catch((error) => broken(userCount, error))
     lines.push({ number, name, tookMs: performance.now() - begunAt, outcome })
     for (const note of outcome.notes) say(`  ${note}`)
     for (const problem of outcome.problems) say(`  NOT AS EXPECTED: ${problem}`)

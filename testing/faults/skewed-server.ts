@@ -1,6 +1,5 @@
-// A program: a greendot process whose clock is wrong. The first argument says by how many milliseconds
-// it is ahead, the others are flags as on the command line. For tests of clock skew, which need
-// processes that can be killed.
+// A program: a greendot process whose clock is wrong. The first argument is by how many milliseconds it is
+// ahead, the others are flags as on the command line.
 import { start } from '../../packages/server/src/compose.ts'
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'

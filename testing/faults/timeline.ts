@@ -1,5 +1,5 @@
-// What was true and when: the ground truth of one property of one person. Values are appended in the
-// order of time; a sighting is held against the stretch of time that it may be late by.
+// The true values of one property of one user over time, appended in order. A state that a watcher saw is
+// compared with the stretch of time that it may be late by.
 
 export interface Timeline<T> {
   current(): T

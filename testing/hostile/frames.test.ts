@@ -2,9 +2,9 @@
 // the connection alive.
 import { describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '@greendot/protocol'
-import { useHostileScene } from './scene.ts'
+import { useAttackFixture } from './fixture.ts'
 
-const scene = useHostileScene()
+const fixture = useAttackFixture()
 
 const watch = (rest: string) => `{"type":"watch",${rest}}`
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
@@ -61,14 +61,14 @@ const bad: [string, string | Uint8Array, ErrorCode][] = [
 
 describe('a bad frame is answered, changes nothing and does not end the connection', () => {
   test.each(bad)('%s', async (_, frame, code) => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       client.socket.send(frame as string)
       const error = await client.next('error')
       expect(error.code).toBe(code)
       expect(Object.keys(error).sort()).toEqual(['code', 'message', 'type'])
       expect(error.message.length).toBeWithin(5, 200)
-      await scene.stillServed(client)
+      await fixture.stillServed(client)
       expect(client.heard.filter(({ frame: { type } }) => type === 'error')).toHaveLength(1)
       client.close()
       await client.closed
@@ -79,7 +79,7 @@ describe('a bad frame is answered, changes nothing and does not end the connecti
 describe('references', () => {
   const good = ['a', '', '0', 'x'.repeat(128), '\ud800', '__proto__', 0, -1, 1.5, 1e21]
   test.each(good)('%p comes back with the answer and with the error', async (ref) => {
-    const client = await scene.attacker()
+    const client = await fixture.attacker()
     client.send({ type: 'heartbeat', activity: 'active', ref })
     expect((await client.next('ok')).ref).toBe(ref)
     client.send({ type: 'nonsense', ref })
@@ -88,26 +88,26 @@ describe('references', () => {
   })
 
   test.each(good)('%p comes back with the error for a frame that has no type', async (ref) => {
-    const client = await scene.attacker()
+    const client = await fixture.attacker()
     for (const frame of [{ ref }, { type: 8, ref }]) {
       client.send(frame)
       const error = await client.next('error')
       expect([error.code, error.ref]).toEqual(['bad_frame', ref])
     }
-    await scene.stillServed(client)
+    await fixture.stillServed(client)
     client.close()
   })
 
   const wrong = ['true', '{}', '[1]', '1e999', '-1e999', `"${'x'.repeat(129)}"`, deep(20_000)]
   test.each(wrong)('%p is no reference: the sender is told, and the frame does nothing', async (ref) => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       client.send(`{"type":"set_custom_status","text":"pwned","ref":${ref}}`)
       const error = await client.next('error')
       expect(error).toEqual({ type: 'error', code: 'bad_request', message: expect.stringContaining('ref') })
       client.send(`{"ref":${ref}}`)
       expect((await client.next('error')).code).toBe('bad_frame')
-      await scene.stillServed(client)
+      await fixture.stillServed(client)
       expect(client.heard.filter(({ frame: { type } }) => type === 'ok')).toHaveLength(1)
       client.close()
       await client.closed
@@ -115,11 +115,11 @@ describe('references', () => {
   })
 
   test('null is none: the frame is handled and no answer carries it', async () => {
-    const client = await scene.attacker()
+    const client = await fixture.attacker()
     client.send('{"type":"heartbeat","activity":"active","ref":null}')
     client.send('{"type":"nonsense","ref":null}')
     expect(await client.next('error')).not.toHaveProperty('ref')
-    await scene.stillServed(client)
+    await fixture.stillServed(client)
     expect(client.heard.filter(({ frame: { type } }) => type === 'ok')).toHaveLength(1)
     client.close()
   })
@@ -127,8 +127,8 @@ describe('references', () => {
 
 describe('names that every object has', () => {
   test('[W9] as ids and as keys of known versions they are ordinary users', async () => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       const names = ['__proto__', 'constructor', 'toString', 'bob']
       client.send(
         `{"type":"watch","user_ids":${JSON.stringify(names)},"known":{"constructor":0,"toString":5}}`,
@@ -141,7 +141,7 @@ describe('names that every object has', () => {
       const second = await client.next('presence_state')
       expect(second.states.map(({ user_id }) => user_id)).toEqual(['valueOf'])
       client.send({ type: 'unwatch', user_ids: names })
-      await scene.stillServed(client)
+      await fixture.stillServed(client)
       client.close()
       await client.closed
     })
@@ -149,11 +149,11 @@ describe('names that every object has', () => {
   })
 
   test('of a key said twice the last one counts', async () => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       client.send('{"type":"leave","type":"heartbeat","activity":"active","ref":7}')
       expect((await client.next('ok')).ref).toBe(7)
-      await scene.stillServed(client)
+      await fixture.stillServed(client)
       client.close()
       await client.closed
     })

@@ -2,16 +2,16 @@
 // always a problem document. A failure names its seed; run with FUZZ_SEED=<seed> to get it again.
 import { describe, expect, test } from 'bun:test'
 import { type CallOptions, call } from '../http/calls.ts'
+import { useAttackFixture } from './fixture.ts'
 import { createNoise, fuzzSeed, type Noise } from './noise.ts'
 import { openRaw } from './raw-socket.ts'
-import { useHostileScene } from './scene.ts'
 
 const REQUESTS = 3_000
 const AT_ONCE = 20
 const RAW_REQUESTS = 600
 const RAW_AT_ONCE = 20
 
-const scene = useHostileScene()
+const fixture = useAttackFixture()
 
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'PUT', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']
 const PATHS = [
@@ -30,7 +30,7 @@ const PATHS = [
   '/metrics',
   '/nowhere',
 ]
-/** Nobody whom the scene looks after. */
+/** No user of the fixture. */
 const TOKENS = ['dev', 'dev:fuzz-1', 'dev:fuzz-2', 'dev:__proto__', 'dev:', 'garbage', 'a.b.c']
 const HEADERS = [
   'content-type',
@@ -92,7 +92,7 @@ function randomCall(noise: Noise): [string, string, CallOptions] {
 async function withSeed(run: (noise: Noise) => Promise<void>): Promise<void> {
   const seed = fuzzSeed()
   try {
-    await scene.unharmed(() => run(createNoise(seed)))
+    await fixture.unharmed(() => run(createNoise(seed)))
   } catch (error) {
     throw new Error(`with FUZZ_SEED=${seed}`, { cause: error })
   }
@@ -108,7 +108,7 @@ describe('noise over HTTP', () => {
           calls.map(async ([method, path, options]) => {
             try {
               // A refusal that is no problem document fails in here.
-              const { status } = await call(scene.url, method, path, options)
+              const { status } = await call(fixture.url, method, path, options)
               expect(status).toBeLessThan(500)
               statuses.set(status, (statuses.get(status) ?? 0) + 1)
             } catch (error) {
@@ -130,7 +130,7 @@ describe('noise over HTTP', () => {
         const requests = Array.from({ length: RAW_AT_ONCE }, () => randomBytes(noise))
         await Promise.all(
           requests.map(async (request) => {
-            const raw = await openRaw(scene.url)
+            const raw = await openRaw(fixture.url)
             raw.socket.end(request, 'latin1')
             const received = await raw.closed
             for (const [, status] of received.matchAll(/^HTTP\/1\.1 (\d{3})/gm)) {

@@ -1,5 +1,5 @@
-// Noise over WebSocket: whatever clients send, the server answers with documented frames and registered
-// codes, stays well, keeps nothing of it, and serves other clients. A failure names its seed; run with
+// Random input over WebSocket: the server answers with documented frames and registered codes, stays healthy,
+// keeps none of it, and serves other clients. A failure names its seed; run with
 // FUZZ_SEED=<seed> to get the same noise again.
 import { describe, expect, test } from 'bun:test'
 import {
@@ -14,19 +14,19 @@ import {
   utf8Length,
 } from '@greendot/protocol'
 import { connect, type TestClient } from '../client.ts'
+import { useAttackFixture } from './fixture.ts'
 import { createNoise, fuzzSeed, type Noise } from './noise.ts'
-import { useHostileScene } from './scene.ts'
 
 const FRAMES = 16_000
 const CONNECTIONS = 8
 const FRAMES_PER_ROUND = 100
-/** Left, bad frames, not UTF-8: the ways in which noise may end a connection. */
+/** Random input may end a connection by a goodbye, by bad frames, or by bytes that are not UTF-8. */
 const EXPECTED_CLOSES = [1000, 4400, 1007]
 
-/** All but `drain`: nobody asked the server to go. */
+/** All but `drain`, which only a stopping server sends. */
 const EXPECTED_TYPES = ['welcome', 'presence_state', 'presence_change', 'self', 'ok', 'error']
 
-const scene = useHostileScene({ frames_per_second: 100_000, watch_limit: 20 })
+const fixture = useAttackFixture({ frames_per_second: 100_000, watch_limit: 20 })
 
 function expectPresence(presence: Presence): void {
   expect(isId(presence.user_id)).toBe(true)
@@ -67,13 +67,13 @@ interface Heard {
 async function makeNoise(noise: Noise, userId: string, frames: number, heard: Heard): Promise<void> {
   let client: TestClient | null = null
   for (let sent = 0; sent < frames; sent += FRAMES_PER_ROUND) {
-    client ??= await connect(scene.url, userId)
+    client ??= await connect(fixture.url, userId)
     for (let count = 0; count < FRAMES_PER_ROUND; count++) client.socket.send(noise.frame())
     // Once this is answered, so is everything before it.
     const end = `end of round ${sent}`
     client.send({ type: 'heartbeat', activity: 'active', ref: end })
     const answered = client.next('ok', ({ ref }) => ref === end)
-    // The wait ends unheard when the connection has.
+    // The connection may end before the answer.
     answered.catch(() => {})
     const closed = await Promise.race([answered.then(() => null), client.closed])
     for (const { frame } of client.heard) {
@@ -93,9 +93,9 @@ async function makeNoise(noise: Noise, userId: string, frames: number, heard: He
 async function makeAllNoise(seed: number, frames: number): Promise<Heard> {
   const heard: Heard = { frames: 0, errors: new Map() }
   const share = frames / CONNECTIONS
-  // Two people on several connections each, so that own views and sessions get their share.
+  // Two users with several connections each, so that own views and sessions are covered too.
   const users = Array.from({ length: CONNECTIONS }, (_, index) => `fuzz-${index % 2 === 0 ? 'even' : index}`)
-  // Each has noise of its own: which of them comes first must not change what they say.
+  // Each connection has its own seed, so that their order does not change what they send.
   const noises = users.map((_, index) => createNoise(seed + index))
   await Promise.all(users.map((userId, index) => makeNoise(noises[index]!, userId, share, heard)))
   return heard
@@ -105,10 +105,10 @@ describe('noise over WebSocket', () => {
   test(`${FRAMES} random frames`, async () => {
     const seed = fuzzSeed()
     try {
-      await scene.unharmed(async () => {
-        const before = await scene.stats()
+      await fixture.unharmed(async () => {
+        const before = await fixture.stats()
         const heard = await makeAllNoise(seed, FRAMES)
-        // Noise that is only refused, or only accepted, would test half of the server.
+        // Input that is only refused, or only accepted, would test half of the server.
         expect(heard.frames).toBeGreaterThan(FRAMES / 2)
         for (const code of [
           'bad_frame',
@@ -119,7 +119,7 @@ describe('noise over WebSocket', () => {
           'invalid_expiry',
         ])
           expect(heard.errors.get(code) ?? 0).toBeGreaterThan(10)
-        const { connections, watches, watched_users } = await scene.stats()
+        const { connections, watches, watched_users } = await fixture.stats()
         expect({ connections, watches, watched_users }).toEqual({
           connections: before.connections,
           watches: before.watches,
@@ -135,14 +135,14 @@ describe('noise over WebSocket', () => {
     const seed = fuzzSeed()
     const noise = createNoise(seed)
     try {
-      await scene.unharmed(async () => {
-        const before = await scene.stats()
+      await fixture.unharmed(async () => {
+        const before = await fixture.stats()
         for (let round = 0; round < 25; round++) {
-          const sockets = await Promise.all(Array.from({ length: 20 }, () => scene.rawAttacker()))
+          const sockets = await Promise.all(Array.from({ length: 20 }, () => fixture.rawAttacker()))
           for (const raw of sockets) raw.socket.end(noise.bytes(400))
           await Promise.all(sockets.map((raw) => raw.closed))
         }
-        expect((await scene.stats()).connections).toBe(before.connections)
+        expect((await fixture.stats()).connections).toBe(before.connections)
       })
     } catch (error) {
       throw new Error(`with FUZZ_SEED=${seed}`, { cause: error })

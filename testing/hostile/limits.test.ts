@@ -1,22 +1,22 @@
-// Limits that have a number: too much of something is refused or ends the connection of whoever did
-// it, exactly at the number, and nobody else notices.
+// Limits that have a number. At exactly that number the server refuses the frame or ends the connection that
+// sent it, and other connections are not affected.
 import { describe, expect, test } from 'bun:test'
 import { BAD_FRAMES_MAX, HEARTBEAT_ACTIVE } from '@greendot/protocol'
 import { openClient, type TestClient } from '../client.ts'
+import { useAttackFixture } from './fixture.ts'
 import { wireFrame } from './raw-socket.ts'
-import { useHostileScene } from './scene.ts'
 
 const FRAMES_PER_SECOND = 300
 const SESSIONS_PER_USER = 6
 const WATCH_LIMIT = 50
 /** What the server holds for one reader. */
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
-/** What may be on the way between two sockets, generously. */
+/** An upper bound on the bytes in the buffers between two sockets. */
 const SYSTEM_BUFFER_BYTES_MAX = 32 * 1024 * 1024
-/** States of 500 strangers with long names. */
+/** States of 500 unknown users with long ids. */
 const ANSWER_BYTES = 100_000
 
-const scene = useHostileScene({
+const fixture = useAttackFixture({
   frames_per_second: FRAMES_PER_SECOND,
   sessions_per_user: SESSIONS_PER_USER,
   watch_limit: WATCH_LIMIT,
@@ -28,8 +28,8 @@ const ids = (count: number, prefix = 'w') => Array.from({ length: count }, (_, i
 
 describe('bad frames', () => {
   test(`${BAD_FRAMES_MAX} in a row are answered one by one, and the last ends the connection with 4400`, async () => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       for (let sent = 0; sent < BAD_FRAMES_MAX + 5; sent++) client.send('bad')
       expect((await client.closed).code).toBe(4400)
       expect(errorsOf(client)).toEqual(new Array(BAD_FRAMES_MAX).fill('bad_frame'))
@@ -42,13 +42,13 @@ describe('bad frames', () => {
     ['a frame that is refused', '{"type":"nonsense"}'],
   ]
   test.each(good)('one fewer do not, and %s in between starts the count again', async (_, between) => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       for (let round = 0; round < 3; round++) {
         for (let sent = 0; sent < BAD_FRAMES_MAX - 1; sent++) client.send('bad')
         client.send(between)
       }
-      await scene.stillServed(client)
+      await fixture.stillServed(client)
       expect(errorsOf(client).filter((code) => code === 'bad_frame')).toHaveLength(3 * (BAD_FRAMES_MAX - 1))
       client.close()
       await client.closed
@@ -56,10 +56,10 @@ describe('bad frames', () => {
   })
 
   test('frames that are refused for what they ask are not bad frames', async () => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       for (let sent = 0; sent < 3 * BAD_FRAMES_MAX; sent++) client.send({ type: 'watch', user_ids: [''] })
-      await scene.stillServed(client)
+      await fixture.stillServed(client)
       expect(errorsOf(client)).toEqual(new Array(3 * BAD_FRAMES_MAX).fill('invalid_id'))
       client.close()
       await client.closed
@@ -73,8 +73,8 @@ describe('frames a second', () => {
     ['other frames', '{"type":"unwatch","user_ids":[]}'],
   ]
   test.each(kinds)('too many %s end the connection with 4429, after saying why', async (_, frame) => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       // The second may turn once in between, so twice the number is too many in one of the two.
       for (let sent = 0; sent <= 2 * FRAMES_PER_SECOND; sent++) client.send(frame)
       expect((await client.closed).code).toBe(4429)
@@ -83,8 +83,8 @@ describe('frames a second', () => {
   })
 
   test('as many as allowed are all handled', async () => {
-    await scene.unharmed(async () => {
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const client = await fixture.attacker()
       for (let ref = 1; ref < FRAMES_PER_SECOND; ref++)
         client.send({ type: 'heartbeat', activity: 'active', ref })
       await client.next('ok', (answer) => answer.ref === FRAMES_PER_SECOND - 1)
@@ -97,20 +97,20 @@ describe('frames a second', () => {
 })
 
 describe('sessions of one user', () => {
-  test('one too many is told why and closed, those that are there stay', async () => {
-    await scene.unharmed(async () => {
-      // One is the anchor of the scene.
-      const clients = await Promise.all(ids(SESSIONS_PER_USER - 1).map(() => scene.attacker()))
+  test('one too many gets an error and is closed, the others stay', async () => {
+    await fixture.unharmed(async () => {
+      // One is the anchor of the fixture.
+      const clients = await Promise.all(ids(SESSIONS_PER_USER - 1).map(() => fixture.attacker()))
       for (let attempt = 0; attempt < 3; attempt++) {
-        const refused = openClient(scene.url, 'mallory', { platform: 'web' })
+        const refused = openClient(fixture.url, 'mallory', { platform: 'web' })
         expect((await refused.next('error')).code).toBe('rate_limited')
         expect((await refused.closed).code).toBe(4429)
         expect(refused.heard).toHaveLength(1)
       }
-      for (const client of clients) await scene.stillServed(client)
+      for (const client of clients) await fixture.stillServed(client)
       clients[0]!.close()
       await clients[0]!.closed
-      const admitted = await scene.attacker()
+      const admitted = await fixture.attacker()
       for (const client of [...clients.slice(1), admitted]) {
         client.close()
         await client.closed
@@ -121,9 +121,9 @@ describe('sessions of one user', () => {
 
 describe('watching', () => {
   test('[W1] 10,000 at once, and 10,000 times the same', async () => {
-    await scene.unharmed(async () => {
-      const before = await scene.stats()
-      const client = await scene.attacker()
+    await fixture.unharmed(async () => {
+      const before = await fixture.stats()
+      const client = await fixture.attacker()
       client.send({
         type: 'watch',
         user_ids: Array.from({ length: 10_000 }, (_, index) => index.toString(36)),
@@ -132,8 +132,8 @@ describe('watching', () => {
       client.send({ type: 'watch', user_ids: new Array(10_000).fill('bob') })
       expect((await client.next('presence_state')).states.map(({ user_id }) => user_id)).toEqual(['bob'])
       client.send({ type: 'unwatch', user_ids: new Array(10_000).fill('bob') })
-      await scene.stillServed(client)
-      expect(await scene.stats()).toMatchObject({
+      await fixture.stillServed(client)
+      expect(await fixture.stats()).toMatchObject({
         watches: before.watches,
         watched_users: before.watched_users,
       })
@@ -144,7 +144,7 @@ describe('watching', () => {
 })
 
 describe('a reader that asks and does not read', () => {
-  const patient = useHostileScene({ frames_per_second: 100_000 })
+  const patient = useAttackFixture({ frames_per_second: 100_000 })
 
   test('[W6] is cut off once too much waits for it, and slows no other client', async () => {
     await patient.unharmed(async () => {
@@ -153,12 +153,12 @@ describe('a reader that asks and does not read', () => {
       raw.socket.pause()
       const question = wireFrame(JSON.stringify({ type: 'watch', user_ids: ids(500, 'x'.repeat(100)) }))
       while ((await patient.stats()).connections > before.connections) {
-        // No more than the server takes in, so that what was handled is about what was asked.
+        // No faster than the server reads, so that it handles about as many as were sent.
         if (raw.socket.writableLength === 0) raw.write(question)
       }
       const { totals } = await patient.stats()
       const answeredBytes = (totals.frames_in - before.totals.frames_in) * ANSWER_BYTES
-      // It was what waited that ended it, not how often it asked.
+      // The bytes that waited ended it, not the number of frames.
       expect(answeredBytes).toBeWithin(UNREAD_BYTES_MAX, UNREAD_BYTES_MAX + SYSTEM_BUFFER_BYTES_MAX)
       raw.socket.resume()
       expect(await raw.closed).not.toContain('rate_limited')

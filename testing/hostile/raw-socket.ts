@@ -1,5 +1,4 @@
-// Bytes on the wire, below every client library: for requests no library would send and WebSocket
-// frames no library would build. Nothing here follows the rules on behalf of a test.
+// A raw socket, for requests and WebSocket frames that no client library would send. It enforces no rules.
 import { createConnection, type Socket } from 'node:net'
 import { WAIT_MS } from '../services/within.ts'
 
@@ -24,7 +23,7 @@ export async function openRaw(url: string): Promise<RawSocket> {
     received += bytes.toString('latin1')
     for (const listen of [...listeners]) listen()
   })
-  // A reset is one way to be closed; tests look at what came before it.
+  // A reset also counts as closed; tests check what was received before it.
   socket.on('error', () => {})
   const closed = new Promise<string>((resolve) => void socket.on('close', () => resolve(received)))
   await new Promise((resolve) => void socket.once('connect', resolve))
@@ -55,7 +54,7 @@ export async function openRaw(url: string): Promise<RawSocket> {
   }
 }
 
-/** Sends bytes and returns the first answer, or whatever came until the server closed. */
+/** Sends bytes and returns the first answer, or everything received until the server closed. */
 export async function sendRaw(url: string, bytes: string | Uint8Array): Promise<string> {
   const raw = await openRaw(url)
   raw.write(bytes)
@@ -82,7 +81,7 @@ export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, 
 export interface WireFrame {
   opcode?: number
   final?: boolean
-  /** The three reserved bits, which nobody negotiated. */
+  /** The three reserved bits, which are only allowed with a negotiated extension. */
   reserved?: number
   masked?: boolean
 }

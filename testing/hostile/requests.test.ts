@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX, type ErrorCode } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
+import { useAttackFixture } from './fixture.ts'
 import { openRaw, sendRaw } from './raw-socket.ts'
-import { useHostileScene } from './scene.ts'
 
-const scene = useHostileScene()
+const fixture = useAttackFixture()
 
 const STATUS = '/api/v1/presence/status'
 const QUERY = '/api/v1/presence/query'
@@ -20,7 +20,7 @@ const gist = (answer: string) => ({
 })
 
 describe('bodies', () => {
-  const putRaw = (rawBody: BodyInit) => call(scene.url, 'PUT', STATUS, { token: TOKEN, rawBody })
+  const putRaw = (rawBody: BodyInit) => call(fixture.url, 'PUT', STATUS, { token: TOKEN, rawBody })
 
   const bad: [string, string | Uint8Array<ArrayBuffer>, ErrorCode][] = [
     ['nothing', '', 'bad_request'],
@@ -49,15 +49,15 @@ describe('bodies', () => {
     ['blanks of 3 MiB', ' '.repeat(3 * BODY_BYTES_MAX), 'too_large'],
   ]
   test.each(bad)('%s', async (_, body, code) => {
-    await scene.unharmed(async () => expectProblem(await putRaw(body), code))
+    await fixture.unharmed(async () => expectProblem(await putRaw(body), code))
   })
 
   test('a body of exactly 1 MiB is read', async () => {
     const body = `{"user_ids":["bob"]}`.padEnd(BODY_BYTES_MAX)
-    const answer = await call<object[]>(scene.url, 'POST', QUERY, { token: TOKEN, rawBody: body })
+    const answer = await call<object[]>(fixture.url, 'POST', QUERY, { token: TOKEN, rawBody: body })
     expect(answer.status).toBe(200)
     expect(answer.body).toHaveLength(1)
-    const tooLarge = await call(scene.url, 'POST', QUERY, { token: TOKEN, rawBody: `${body} ` })
+    const tooLarge = await call(fixture.url, 'POST', QUERY, { token: TOKEN, rawBody: `${body} ` })
     expectProblem(tooLarge, 'too_large')
   })
 
@@ -69,13 +69,13 @@ describe('bodies', () => {
       'nonsense',
     ]) {
       const options = { token: TOKEN, body: { user_ids: ['bob'] }, headers: { 'content-type': type } }
-      expect((await call(scene.url, 'POST', QUERY, options)).status).toBe(200)
+      expect((await call(fixture.url, 'POST', QUERY, options)).status).toBe(200)
     }
   })
 
   test('a body of unknown length is cut off as soon as it is too large', async () => {
-    await scene.unharmed(async () => {
-      const raw = await openRaw(scene.url)
+    await fixture.unharmed(async () => {
+      const raw = await openRaw(fixture.url)
       raw.write(
         `PUT ${STATUS} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}Transfer-Encoding: chunked\r\n\r\n`,
       )
@@ -93,9 +93,9 @@ describe('bodies', () => {
   })
 
   test('a length that is too large is refused before the body comes', async () => {
-    await scene.unharmed(async () => {
+    await fixture.unharmed(async () => {
       const head = `PUT ${STATUS} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}`
-      const said = await sendRaw(scene.url, `${head}Content-Length: ${BODY_BYTES_MAX + 1}\r\n\r\n`)
+      const said = await sendRaw(fixture.url, `${head}Content-Length: ${BODY_BYTES_MAX + 1}\r\n\r\n`)
       expect(gist(said)).toEqual({ status: 413, code: 'too_large' })
     })
   })
@@ -108,8 +108,8 @@ describe('bodies', () => {
     ['of no byte at all', `${head}Content-Length: 21\r\n\r\n`],
   ]
   test.each(cutOff)('a body %s is not applied', async (_, request) => {
-    await scene.unharmed(async () => {
-      const raw = await openRaw(scene.url)
+    await fixture.unharmed(async () => {
+      const raw = await openRaw(fixture.url)
       raw.socket.end(request)
       expect(gist(await raw.closed).status).toBeLessThan(500)
     })
@@ -136,7 +136,7 @@ describe('addresses and headers', () => {
   test.each(hosts)('the Host %p is not of this machine, and in dev mode gets nothing', async (host) => {
     const ask = (method: string, path: string) =>
       sendRaw(
-        scene.url,
+        fixture.url,
         `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${AUTHORIZATION}Content-Length: 0\r\n\r\n`,
       )
     const refused = { status: 403, code: 'forbidden' }
@@ -148,7 +148,7 @@ describe('addresses and headers', () => {
   })
 
   test('HTTP/1.0 without a Host is served', async () => {
-    const answer = await sendRaw(scene.url, `GET /api/v1/presence/bob HTTP/1.0\r\n${AUTHORIZATION}\r\n`)
+    const answer = await sendRaw(fixture.url, `GET /api/v1/presence/bob HTTP/1.0\r\n${AUTHORIZATION}\r\n`)
     expect(gist(answer)).toEqual({ status: 200, code: null })
   })
 
@@ -158,7 +158,7 @@ describe('addresses and headers', () => {
       Buffer.alloc(30_000, 0xe9),
       Buffer.from(' HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     ])
-    expect(gist(await sendRaw(scene.url, path))).toEqual({ status: 413, code: 'too_large' })
+    expect(gist(await sendRaw(fixture.url, path))).toEqual({ status: 413, code: 'too_large' })
   })
 
   const tooMuch: [string, string][] = [
@@ -175,7 +175,7 @@ describe('addresses and headers', () => {
     ['500 headers', `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${'X: a\r\n'.repeat(500)}\r\n`],
   ]
   test.each(tooMuch)('%s', async (_, request) => {
-    await scene.unharmed(async () => expect(gist(await sendRaw(scene.url, request)).status).toBe(431))
+    await fixture.unharmed(async () => expect(gist(await sendRaw(fixture.url, request)).status).toBe(431))
   })
 
   test('a head of exactly 64 KB is read, and not a byte more', async () => {
@@ -184,18 +184,18 @@ describe('addresses and headers', () => {
       const after = '\r\n\r\n'
       return before + 'a'.repeat(bytes - before.length - after.length) + after
     }
-    expect(gist(await sendRaw(scene.url, head(64 * 1024))).status).toBe(200)
-    expect(gist(await sendRaw(scene.url, head(64 * 1024 + 1))).status).toBe(431)
+    expect(gist(await sendRaw(fixture.url, head(64 * 1024))).status).toBe(200)
+    expect(gist(await sendRaw(fixture.url, head(64 * 1024 + 1))).status).toBe(431)
   })
 
   test('[R1] an address of 60 KB is refused for its ids', async () => {
     const path = `/api/v1/presence?user_ids=${'abc,'.repeat(15_000)}a`
-    expectProblem(await call(scene.url, 'GET', path, { token: TOKEN }), 'too_many_ids')
+    expectProblem(await call(fixture.url, 'GET', path, { token: TOKEN }), 'too_many_ids')
   })
 
   test.each([9_000, 60_000])('[C6] a token of %d bytes is refused as a token', async (bytes) => {
     expectProblem(
-      await call(scene.url, 'GET', '/api/v1/presence/a', { token: 'a'.repeat(bytes) }),
+      await call(fixture.url, 'GET', '/api/v1/presence/a', { token: 'a'.repeat(bytes) }),
       'unauthorized',
     )
   })
@@ -212,7 +212,7 @@ describe('what is hardly a request', () => {
     ['noise', Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7919) % 256)],
     ['null characters', new Uint8Array(4_096)],
     ['the greeting of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['a method nobody knows', 'BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['an unknown method', 'BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['a method that objects have', 'constructor /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['a request without a path', 'GET HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['no Host in HTTP/1.1', 'GET /healthz HTTP/1.1\r\n\r\n'],
@@ -233,8 +233,8 @@ describe('what is hardly a request', () => {
     ['a chunk longer than it says', `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}${smuggled}`],
   ]
   test.each(refused)('%s is refused, and nothing hidden in it is done', async (_, bytes) => {
-    await scene.unharmed(async () => {
-      const raw = await openRaw(scene.url)
+    await fixture.unharmed(async () => {
+      const raw = await openRaw(fixture.url)
       raw.write(bytes)
       const received = await raw.closed
       for (const [, status] of received.matchAll(/HTTP\/1\.1 (\d{3})/g))
@@ -244,7 +244,7 @@ describe('what is hardly a request', () => {
 
   // All of these are answered in their turn; behind one that takes longer the runtime answers none (docs/protocol.md).
   test('requests one after the other on one connection are answered in order', async () => {
-    const raw = await openRaw(scene.url)
+    const raw = await openRaw(fixture.url)
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}\r\n`
     raw.write(get('/healthz') + get('/api/v1/presence/bob') + get('/nothing') + get('/presence/batch'))
     await raw.until(/bad_request/)
@@ -259,19 +259,21 @@ describe('what is hardly a request', () => {
     ['no key', 'Sec-WebSocket-Version: 13\r\n', 400],
   ]
   test.each(upgrades)('an upgrade with %s opens nothing', async (_, headers, status) => {
-    await scene.unharmed(async () => {
-      const before = await scene.stats()
+    await fixture.unharmed(async () => {
+      const before = await fixture.stats()
       const request = `GET /api/v1/ws HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}Upgrade: websocket\r\nConnection: Upgrade\r\n`
-      expect(gist(await sendRaw(scene.url, `${request}${headers}\r\n`)).status).toBe(status)
-      expect((await scene.stats()).connections).toBe(before.connections)
+      expect(gist(await sendRaw(fixture.url, `${request}${headers}\r\n`)).status).toBe(status)
+      expect((await fixture.stats()).connections).toBe(before.connections)
     })
   })
 
   test('500 silent sockets and 500 half requests do not keep other clients from being served', async () => {
-    await scene.unharmed(async () => {
-      const sockets = await Promise.all(Array.from({ length: 1_000 }, () => openRaw(scene.url)))
+    await fixture.unharmed(async () => {
+      const sockets = await Promise.all(Array.from({ length: 1_000 }, () => openRaw(fixture.url)))
       for (const [index, raw] of sockets.entries()) if (index % 2 === 0) raw.write('GET /healthz HT')
-      const answers = await Promise.all(Array.from({ length: 20 }, () => call(scene.url, 'GET', '/healthz')))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => call(fixture.url, 'GET', '/healthz')),
+      )
       expect(answers.every(({ status }) => status === 200)).toBe(true)
       for (const raw of sockets) raw.end()
     })

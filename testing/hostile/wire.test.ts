@@ -1,8 +1,9 @@
-// Below the frames: sizes, encodings and WebSocket rules that no client library would break. The
-// server closes with the code of the standard and nobody else notices.
+// Sizes, encodings and WebSocket rules that no client library would break. The server closes with the code of
+// the standard, and other connections are not affected.
 import { describe, expect, test } from 'bun:test'
 import { FRAME_BYTES_MAX } from '@greendot/protocol'
 import { until, WAIT_MS } from '../services/within.ts'
+import { useAttackFixture } from './fixture.ts'
 import {
   closeCodeOf,
   OPCODE,
@@ -12,9 +13,8 @@ import {
   wireFrame,
   wireFramesOf,
 } from './raw-socket.ts'
-import { useHostileScene } from './scene.ts'
 
-const scene = useHostileScene()
+const fixture = useAttackFixture()
 
 const PROTOCOL_ERROR = 1002
 const NOT_UTF8 = 1007
@@ -56,7 +56,11 @@ const fatal: [string, Uint8Array[], number][] = [
   ['a character cut off', [wireFrame(bytes(0x22, 0xf0, 0x9f, 0x98))], NOT_UTF8],
   ['no mask', [wireFrame('{"type":"leave"}', { masked: false })], PROTOCOL_ERROR],
   ['a reserved bit', [wireFrame('{"type":"leave"}', { reserved: 1 })], PROTOCOL_ERROR],
-  ['compression nobody agreed on', [wireFrame('{"type":"leave"}', { reserved: 4 })], PROTOCOL_ERROR],
+  [
+    'compression without a negotiated extension',
+    [wireFrame('{"type":"leave"}', { reserved: 4 })],
+    PROTOCOL_ERROR,
+  ],
   ['an unknown opcode', [wireFrame('{"type":"leave"}', { opcode: 3 })], PROTOCOL_ERROR],
   ['a continuation of nothing', [wireFrame('x', { opcode: continuation })], PROTOCOL_ERROR],
   [
@@ -67,7 +71,7 @@ const fatal: [string, Uint8Array[], number][] = [
   ['a ping too long', [wireFrame('x'.repeat(126), { opcode: ping })], PROTOCOL_ERROR],
   ['a ping in pieces', [wireFrame('x', { opcode: ping, final: false })], PROTOCOL_ERROR],
   ['a close of one byte', [wireFrame('x', { opcode: close })], PROTOCOL_ERROR],
-  ['a close code nobody may send', [wireFrame(bytes(3, 237), { opcode: close })], PROTOCOL_ERROR],
+  ['a close code that must not be sent', [wireFrame(bytes(3, 237), { opcode: close })], PROTOCOL_ERROR],
   [
     'a request instead of a frame',
     [Buffer.from('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')],
@@ -75,10 +79,10 @@ const fatal: [string, Uint8Array[], number][] = [
   ],
 ]
 
-describe('what breaks the rules of WebSocket ends that connection only', () => {
+describe('a violation of the WebSocket protocol ends that connection only', () => {
   test.each(fatal)('%s', async (_, frames, code) => {
-    await scene.unharmed(async () => {
-      const raw = await scene.rawAttacker()
+    await fixture.unharmed(async () => {
+      const raw = await fixture.rawAttacker()
       for (const frame of frames) raw.write(frame)
       expect(closeCodeOf(await raw.closed)).toBe(code)
     })
@@ -107,11 +111,11 @@ describe('what breaks the rules of WebSocket ends that connection only', () => {
         wireFrame('"x"}', { opcode: continuation }),
       ],
     ],
-    ['a pong nobody asked for', [wireFrame('here', { opcode: pong }), wireFrame('{"type":"x"}')]],
+    ['an unsolicited pong', [wireFrame('here', { opcode: pong }), wireFrame('{"type":"x"}')]],
   ]
   test.each(fine)('%s is fine', async (_, frames) => {
-    await scene.unharmed(async () => {
-      const raw = await scene.rawAttacker()
+    await fixture.unharmed(async () => {
+      const raw = await fixture.rawAttacker()
       for (const frame of frames) raw.write(frame)
       await raw.until(/unknown_type/)
       expect(closeCodeOf(raw.received())).toBeNull()
@@ -121,7 +125,7 @@ describe('what breaks the rules of WebSocket ends that connection only', () => {
   })
 
   test('a ping is answered with what it carried', async () => {
-    const raw = await scene.rawAttacker()
+    const raw = await fixture.rawAttacker()
     raw.write(wireFrame('are you there', { opcode: ping }))
     await raw.until(/are you there/)
     expect(wireFramesOf(raw.received()).at(-1)).toMatchObject({ opcode: pong })
@@ -129,24 +133,24 @@ describe('what breaks the rules of WebSocket ends that connection only', () => {
   })
 
   test('a connection that is cut in the middle of a frame is closed like any other', async () => {
-    await scene.unharmed(async () => {
-      const before = await scene.stats()
+    await fixture.unharmed(async () => {
+      const before = await fixture.stats()
       for (const cut of [1, 3, 7, 15]) {
-        const raw = await scene.rawAttacker()
+        const raw = await fixture.rawAttacker()
         raw.write(wireFrame('{"type":"leave"}').subarray(0, cut))
         raw.end()
         await raw.closed
       }
-      const isBack = async () => (await scene.stats()).connections === before.connections
+      const isBack = async () => (await fixture.stats()).connections === before.connections
       await until(WAIT_MS, 'the end of connections that are gone', isBack)
     })
   })
 })
 
 describe('the welcome is the first frame', () => {
-  test('whatever was sent before it, and answers keep the order of the questions', async () => {
-    await scene.unharmed(async () => {
-      const raw = await openRaw(scene.url)
+  test('also when the client sends before it, and answers keep the order of the requests', async () => {
+    await fixture.unharmed(async () => {
+      const raw = await openRaw(fixture.url)
       const early = [
         'bad',
         '{"type":"watch","user_ids":["bob"],"ref":1}',

@@ -63,7 +63,7 @@ export function expectProblem(answer: Omit<Answer, 'text'>, code?: ErrorCode): v
   expect(answer.status).toBe(registered.status)
 }
 
-/** What everybody sees of somebody nobody has ever heard of. */
+/** What every viewer sees of an unknown user. */
 export function unknown(userId: string) {
   return {
     user_id: userId,

@@ -11,16 +11,16 @@ const AVAILABILITY = '/api/v1/presence/availability'
 const HOUR_MS = 3_600_000
 
 let server: TestServer
-/** A person of their own for each test. */
+/** A new user for each test. */
 let userId: string
-let people = 0
+let userCount = 0
 
 beforeAll(async () => {
   server = await startServer()
 })
 afterAll(() => server.stop())
 beforeEach(() => {
-  userId = `person-${++people}`
+  userId = `user-${++userCount}`
 })
 
 const put = (path: string, body: unknown) =>
@@ -121,7 +121,7 @@ describe('availability', () => {
   })
 
   test('[S1] it is what others see of a connected user', async () => {
-    const person = await connect(server.url, userId, { platform: 'web' })
+    const client = await connect(server.url, userId, { platform: 'web' })
     for (const status of ['busy', 'away', 'busy', 'online'] as const) {
       const { body } = await put(AVAILABILITY, { status })
       expect(body.status).toBe(status)
@@ -130,7 +130,7 @@ describe('availability', () => {
     const hidden = await put(AVAILABILITY, { status: 'invisible' })
     expect(hidden.body).toMatchObject({ status: 'online', availability: 'invisible' })
     expect(await shown()).toMatchObject({ status: 'offline', devices: [], source: 'db' })
-    person.close()
+    client.close()
   })
 
   test('[S1] an expiry is kept, as number and as ISO 8601 string; automatic has none', async () => {

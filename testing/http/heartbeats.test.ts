@@ -10,7 +10,7 @@ const SESSIONS_PER_USER = 4
 let server: TestServer
 let watcher: TestClient
 let userId: string
-let people = 0
+let userCount = 0
 
 beforeAll(async () => {
   server = await startServer({ sessions_per_user: SESSIONS_PER_USER })
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 beforeEach(async () => {
-  userId = `person-${++people}`
+  userId = `user-${++userCount}`
   watcher.send({ type: 'watch', user_ids: [userId] })
   await watcher.next('presence_state', ({ states }) => states[0]?.user_id === userId)
 })
@@ -144,7 +144,7 @@ describe('heartbeats over HTTP', () => {
       'bad_request',
     ],
     ['a list', '/api/v1/heartbeat', [], 'bad_request'],
-    ['a goodbye of nobody', '/api/v1/leave', {}, 'invalid_id'],
+    ['a goodbye without an id', '/api/v1/leave', {}, 'invalid_id'],
     ['a goodbye of null', '/api/v1/leave', { device_id: null }, 'invalid_id'],
   ]
   test.each(refused)('[D8] %s is refused and makes no user present', async (_, path, body, code) => {

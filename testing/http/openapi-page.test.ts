@@ -91,7 +91,7 @@ describe.skipIf(isSkipped)(`/docs in a browser${reason}`, () => {
     })
   })
 
-  test('[X8] calls a route as a user, as a backend and as nobody, and shows the answer', async () => {
+  test('[X8] calls a route as a user, as a backend and without a token, and shows the answer', async () => {
     await withPage(DESKTOP, async (page) => {
       expect(await sent(page, 'putPresenceStatus')).toBe('200 OK')
       expect(await page.locator('#putPresenceStatus form pre').first().textContent()).toContain(

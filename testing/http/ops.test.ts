@@ -1,4 +1,4 @@
-// What whoever runs the server asks: is it alive, is it ready, what does it count.
+// The routes for operators: health, readiness, metrics and stats.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from '../client.ts'
 import { startServer, type TestServer } from '../server.ts'
@@ -28,7 +28,7 @@ interface Stats {
 }
 
 describe('operations', () => {
-  test('[C7] /healthz says ok and which version, to anyone', async () => {
+  test('[C7] /healthz says ok and its version, without a token', async () => {
     const { status, body, headers } = await get('/healthz')
     expect(status).toBe(200)
     expect(body).toStrictEqual({ status: 'ok', version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
@@ -45,7 +45,7 @@ describe('operations', () => {
 
   test('[C7] a server that is going away is alive but not ready, and takes no new connections', async () => {
     const leaving = await startServer({ drain_ms: 400 })
-    // Whoever is still connected keeps the server draining for as long as it may.
+    // An open connection keeps the server draining for up to drain_ms.
     const guest = await connect(leaving.url, 'guest')
     const stopped = leaving.stop()
     await guest.next('drain')

@@ -37,7 +37,7 @@ describe('polling', () => {
       const refused = await ask('dev:bob', read)
       expect(refused.status).toBe(429)
       if (read[0] !== 'HEAD') expectProblem(refused, 'rate_limited')
-      // Whole seconds, rounded up: whoever waits that long is served.
+      // Whole seconds, rounded up: a client that waits that long is served.
       expect(Number(refused.headers.get('retry-after'))).toBeWithin(EVERY_SECONDS - 5, EVERY_SECONDS + 1)
     }
   })
@@ -83,13 +83,16 @@ describe('viewer_id', () => {
 
   test('[S6] a user who says viewer_id is refused, even with their own id', async () => {
     for (const [index, path] of PATHS.entries()) {
-      const token = `dev:eyes-${index}`
+      const token = `dev:viewer-${index}`
       expectProblem(await ask(token, ['GET', `${path}viewer_id=bob`]), 'forbidden')
-      expectProblem(await ask(token, ['GET', `${path}viewer_id=eyes-${index}`]), 'forbidden')
+      expectProblem(await ask(token, ['GET', `${path}viewer_id=viewer-${index}`]), 'forbidden')
       expect((await ask('dev', ['GET', `${path}viewer_id=bob`])).status).toBe(200)
     }
     const body = { user_ids: ['a'] }
-    expectProblem(await ask('dev:eyes', ['POST', '/api/v1/presence/query?viewer_id=bob', body]), 'forbidden')
+    expectProblem(
+      await ask('dev:viewer', ['POST', '/api/v1/presence/query?viewer_id=bob', body]),
+      'forbidden',
+    )
     expect((await ask('dev', ['POST', '/api/v1/presence/query?viewer_id=bob', body])).status).toBe(200)
   })
 })

@@ -1,5 +1,5 @@
-// The public page: presence for anybody, made to be kept by a CDN. The answer depends on the person alone,
-// and only on what they show to everyone; everybody else looks like somebody who never came.
+// Public presence: without a token, cacheable by a CDN. The answer depends only on the target, and shows only
+// what the target shows to everyone. A user that hides anything looks like an unknown user.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { connect, type TestClient } from '../client.ts'
@@ -8,21 +8,21 @@ import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from './tokens.ts'
 
 let server: TestServer
-/** A person of their own for each test, who is online. */
+/** A new user for each test, who is online. */
 let userId: string
-let person: TestClient
-let people = 0
+let client: TestClient
+let userCount = 0
 
 beforeAll(async () => {
   server = await startServer({ offline_delay_ms: 0 })
 })
 afterAll(() => server.stop())
 beforeEach(async () => {
-  person?.close()
-  userId = `person-${++people}`
-  person = await connect(server.url, userId, { platform: 'web' })
+  client?.close()
+  userId = `user-${++userCount}`
+  client = await connect(server.url, userId, { platform: 'web' })
 })
-afterAll(() => person.close())
+afterAll(() => client.close())
 
 const pathOf = (id: string) => `/api/v1/public/presence/${encodeURIComponent(id)}`
 const look = (headers: Record<string, string> = {}, id = userId) =>
@@ -30,7 +30,7 @@ const look = (headers: Record<string, string> = {}, id = userId) =>
 const put = (what: string, body: object, id = userId) =>
   call(server.url, 'PUT', `/api/v1/users/${id}/${what}`, { token: 'dev', body })
 
-const nobody = (id: string): Presence => ({
+const unknownUser = (id: string): Presence => ({
   user_id: id,
   status: 'offline',
   last_seen: null,
@@ -50,37 +50,34 @@ describe('what is shown', () => {
       last_seen: expect.any(Number),
       custom_status: { text: 'at work', emoji: '🏢', expires_at: null },
       devices: ['web'],
-      version: person.welcome.self.version + 1,
+      version: client.welcome.self.version + 1,
     })
   })
 
   test('[R4] an unknown user', async () => {
-    expect((await look({}, 'never-came')).body).toStrictEqual(nobody('never-came'))
+    expect((await look({}, 'never-came')).body).toStrictEqual(unknownUser('never-came'))
   })
 
   const hidden: [string, object][] = [
     ['to contacts only', { status_visibility: 'contacts' }],
     ['to nobody', { status_visibility: 'nobody' }],
-    ['to all but those denied: anybody may be one of them', { deny: ['mallory'] }],
-    ['to those who show themselves in return: anybody might not', { reciprocal: true }],
-    ['to a few who are named', { status_visibility: 'nobody', allow: ['bob'] }],
+    ['to all but denied viewers: the caller may be one of them', { deny: ['mallory'] }],
+    ['to reciprocal viewers only: the caller may not be one', { reciprocal: true }],
+    ['to a few named viewers', { status_visibility: 'nobody', allow: ['bob'] }],
   ]
-  test.each(hidden)(
-    '[R4, S6] who shows themselves %s looks like somebody who never came',
-    async (_, settings) => {
-      await put('status', { text: 'a secret' })
-      const before = await look()
-      expect(before.body.status).toBe('online')
-      await put('settings', settings)
-      const [theirs, never] = [await look(), await look({}, 'nobody-at-all')]
-      expect(theirs.body).toStrictEqual(nobody(userId))
-      expect(theirs.text).toBe(never.text.replace('nobody-at-all', userId))
-      expect(namesOf(theirs.headers)).toEqual(namesOf(never.headers))
-      // Nor do they look different once something happens behind it.
-      await put('status', { text: 'another secret' })
-      expect((await look()).headers.get('etag')).toBe(theirs.headers.get('etag'))
-    },
-  )
+  test.each(hidden)('[R4, S6] a user visible %s looks like an unknown user', async (_, settings) => {
+    await put('status', { text: 'a secret' })
+    const before = await look()
+    expect(before.body.status).toBe('online')
+    await put('settings', settings)
+    const [theirs, never] = [await look(), await look({}, 'never-connected')]
+    expect(theirs.body).toStrictEqual(unknownUser(userId))
+    expect(theirs.text).toBe(never.text.replace('never-connected', userId))
+    expect(namesOf(theirs.headers)).toEqual(namesOf(never.headers))
+    // Nor do they look different once something happens behind it.
+    await put('status', { text: 'another secret' })
+    expect((await look()).headers.get('etag')).toBe(theirs.headers.get('etag'))
+  })
 
   test('[R4, S2] the invisible look offline, as they did when they went, and then nothing moves', async () => {
     await put('availability', { status: 'invisible' })
@@ -131,7 +128,7 @@ describe('callers', () => {
         }
       }
     }
-    expect((await call(secured.url, 'GET', pathOf('bob'))).body).toEqual(nobody('bob'))
+    expect((await call(secured.url, 'GET', pathOf('bob'))).body).toEqual(unknownUser('bob'))
     await secured.stop()
   })
 
@@ -229,7 +226,7 @@ describe('for caches', () => {
     const etag = (await look()).headers.get('etag')!
     await put('settings', { status_visibility: 'nobody' })
     const again = await look({ 'if-none-match': etag })
-    expect([again.status, again.body]).toEqual([200, nobody(userId)])
+    expect([again.status, again.body]).toEqual([200, unknownUser(userId)])
   })
 
   test('[R4] HEAD is GET without the body', async () => {

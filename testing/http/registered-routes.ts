@@ -9,7 +9,7 @@ export interface RegisteredRoute {
   method: string
   /** With `:name` for parameters. */
   path: string
-  /** Whom it is for, unless a setting opens it to others. */
+  /** The callers it is for, unless a setting opens it to others. */
   who: Who
 }
 

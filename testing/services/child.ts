@@ -1,5 +1,5 @@
-// One process of a service: started, waited for until it says that it is ready, signalled, and ended
-// with the tests whatever happens. What it says is kept, a little of it, for when it does not start.
+// One process of a service: started, awaited until it prints that it is ready, signalled, and ended at the latest
+// with the tests. The end of its output is kept for the error when it does not start.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface ChildOptions {
   cmd: string[]
   /** Its working directory. */
   folder: string
-  /** Part of what it says once it can be used. */
+  /** Part of the line that it prints when it is ready. */
   readyWhen: string
   endingSignal: EndingSignal
   user?: { uid: number; gid: number } | null
@@ -25,11 +25,11 @@ export interface Child {
   exited: Promise<void>
   isRunning(): boolean
   signal(signal: NodeJS.Signals): void
-  /** Asks, and after a while does not ask. */
+  /** Sends the signal, and SIGKILL when it does not end in time. */
   end(signal: NodeJS.Signals): Promise<void>
 }
 
-/** A temporary folder that goes away with this process at the latest. */
+/** A temporary folder that is removed at the latest when this process ends. */
 export function newFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `greendot-${name}-`))
   tellReaper({ about: 'made', folder })
@@ -81,7 +81,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
 }
 
-/** The streams are read to their end in any case, so that the process never waits for a reader. */
+/** The streams are always read to their end, so that the process never waits for a reader. */
 function untilSaid(streams: ReadableStream<Uint8Array>[], text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = ''

@@ -1,5 +1,5 @@
-// Chromium for the tests of pages. Looking comes first, installing second; whatever is missing comes
-// with the reason, for the title of the tests that are skipped.
+// Chromium for the tests of pages: an installed one, or else it is installed. A failure is returned as the reason
+// for the titles of skipped tests.
 import { accessSync, constants } from 'node:fs'
 import type { Found } from './found.ts'
 import { installPackage } from './install.ts'
@@ -13,7 +13,7 @@ const CHROMIUM_PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
-/** For every browser of the tests: no window, no sandbox as root, and nothing that calls home. */
+/** For every browser of the tests: no window, no sandbox as root, no requests of its own. */
 export const CHROMIUM_FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -23,13 +23,13 @@ export const CHROMIUM_FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Over a socket: Bun now and then loses the pipe that is the other way to talk to the browser.
+  // Over a socket, because Bun now and then loses the pipe to the browser.
   '--remote-debugging-port=0',
 ]
 
 let chromium: Promise<Found> | null = null
 
-/** Finds Chromium, installing it if it can; looks once per process. */
+/** Finds Chromium, installing it if possible; searched once per process. */
 export function findChromium(): Promise<Found> {
   chromium ??= findOrInstallChromium()
   return chromium

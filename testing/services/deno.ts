@@ -1,6 +1,5 @@
-// Deno, for the tests that run the client kit in it. One that is installed comes first; otherwise npm
-// fetches it once into the cache folder of this repository. Whatever is missing comes with the reason, for
-// the title of the tests that are skipped.
+// Deno, for the tests that run the client kit in it: an installed one, or else npm fetches it once into the cache
+// folder of this repository. A failure is returned as the reason for the titles of skipped tests.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Found } from './found.ts'
@@ -9,12 +8,12 @@ import { NO_INSTALLING } from './install.ts'
 /** As tested; another version gets a folder of its own. */
 const PACKAGE = 'deno@2.9.6'
 const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
-/** The program is about 40 MB to fetch; a registry out of reach must not hold up the tests for long. */
+/** The program is about 40 MB to fetch; an unreachable registry must not delay the tests for long. */
 const INSTALL_MS_MAX = 90_000
 
 let deno: Promise<Found> | null = null
 
-/** Finds Deno, fetching it if it can; looks once per process. */
+/** Finds Deno, fetching it if possible; searched once per process. */
 export function findDeno(): Promise<Found> {
   deno ??= findOrFetchDeno()
   return deno
@@ -41,7 +40,7 @@ function programIn(folder: string): string | null {
   }
 }
 
-/** Null when it is there now, otherwise why it is not. */
+/** Null when it is installed, otherwise the reason. */
 async function fetchDeno(): Promise<string | null> {
   if (process.env[NO_INSTALLING]) return 'npm could not fetch it before the tests'
   const npm = Bun.which('npm')
@@ -63,7 +62,7 @@ async function fetchDeno(): Promise<string | null> {
     renameSync(scratch, join(CACHE, PACKAGE))
     return null
   } catch (error) {
-    // Another process may have been quicker, and then it is there.
+    // Another process may have installed it meanwhile.
     return programIn(join(CACHE, PACKAGE)) === null ? String(error) : null
   } finally {
     rmSync(scratch, { recursive: true, force: true })

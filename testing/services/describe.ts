@@ -1,5 +1,5 @@
-// Tests that need a service: they run where it can be had. Elsewhere they are skipped, each of them,
-// with the reason in the title; but where CI=true nothing is skipped quietly, and they fail.
+// Tests that need a service. Where the service is missing, each test is skipped with the reason in its title; with
+// CI=true they fail instead.
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { type Found, isCI } from './found.ts'
 
@@ -9,7 +9,7 @@ interface Service {
 
 const START_MS_MAX = 60_000
 
-/** Starts the service before the tests of `body` and stops it after them; `body` is handed a way to it. */
+/** Starts the service before the tests of `body` and stops it after them; `body` gets a function that returns it. */
 export function describeWithService<S extends Service>(
   title: string,
   found: Found,

@@ -1,6 +1,6 @@
-// What looking for a service comes to: where it is, or why it cannot be had.
+// The result of the search for a service: its path, or why it is missing.
 
 export type Found = { state: 'found'; path: string } | { state: 'missing'; why: string }
 
-/** Where tests must not be skipped quietly. */
+/** In CI a missing service fails its tests instead of skipping them. */
 export const isCI = (): boolean => process.env.CI === 'true'

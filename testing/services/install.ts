@@ -1,16 +1,16 @@
-// Gets the packages that services need, where this process may: as root on a machine with apt. One
-// installation at a time, each package once per process, a line on stderr before and after. Whatever
-// stands in the way comes back as a reason for the title of the tests that are skipped. `npm test` installs
-// everything before the first test starts, and its test processes only look (NO_INSTALLING).
+// Installs the packages that services need, as root on a machine with apt: one at a time, each once per process,
+// with a line on stderr before and after. A failure is returned as the reason for the titles of skipped tests.
+// `npm test` installs everything before the first test starts; its test processes install nothing
+// (NO_INSTALLING).
 
-/** Set for processes that must take what is there. */
+/** Set for processes that must not install. */
 export const NO_INSTALLING = 'NO_INSTALLING_FOR_TESTS'
 
 const STEP_MS_MAX = 180_000
 const LOCK_MS_MAX = 120_000
 const LOCK_RETRY_MS = 500
-// A mirror out of reach must not hold up the tests for long. Apt itself waits only for the lock of
-// dpkg; the lock on the package lists is waited for below.
+// An unreachable mirror must not delay the tests for long. Apt itself waits only for the lock of dpkg; the code
+// below waits for the lock on the package lists.
 const PATIENCE = [
   '-q',
   '-o',
@@ -24,7 +24,7 @@ const PATIENCE = [
 const asked = new Map<string, Promise<string | null>>()
 let last: Promise<unknown> = Promise.resolve()
 
-/** Null when the package is there now, otherwise why it is not. */
+/** Null when the package is installed, otherwise the reason. */
 export function installPackage(name: string): Promise<string | null> {
   const known = asked.get(name)
   if (known !== undefined) return known
@@ -53,7 +53,7 @@ async function installWithApt(name: string): Promise<string | null> {
   return null
 }
 
-/** Null when it went well, otherwise the last thing it said. */
+/** Null on success, otherwise the last line of its output. */
 async function run(cmd: string[]): Promise<string | null> {
   const giveUpAt = performance.now() + LOCK_MS_MAX
   while (true) {

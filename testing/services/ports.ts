@@ -1,6 +1,6 @@
-// Free ports of the loopback for services that must be told theirs, and must find it free again when they
-// are restarted. They lie below the range of outgoing connections (32768 and up on Linux), and every test
-// process that runs at the same time has ports of its own, so nothing else takes one in between.
+// Free ports of the loopback for services that need a fixed port, also after a restart. The ports are below the
+// range of outgoing connections (32768 and up on Linux), and each concurrent test process has a range of its own,
+// so nothing else takes one meanwhile.
 import { createServer } from 'node:net'
 
 export const LOOPBACK = '127.0.0.1'
@@ -10,7 +10,7 @@ export const REDIS_BUS_OFFSET = 10_000
 const LOWEST = 11_000
 const HIGHEST = 32_767 - REDIS_BUS_OFFSET
 const ATTEMPTS_MAX = 200
-/** Divides the offset of the bus, so that the ports of two processes never meet. */
+/** Divides the offset of the bus, so that the ports of two processes never overlap. */
 const PROCESSES_MAX = 80
 
 const own = Number(process.env.BUN_TEST_WORKER_ID ?? 0) % PROCESSES_MAX

@@ -1,5 +1,5 @@
 // A PostgreSQL server for tests: its own data in a temporary folder, on a free port of the loopback,
-// without a password, nothing forced to disk. It ends with the tests, whatever becomes of them.
+// without a password or fsync. It ends at the latest with the test process, also when that crashes.
 // PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
 import { chownSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const PASSWORD_FILE = 'password'
 
 let found: Promise<Found> | null = null
 
-/** The folder with the programs of the server, installed if it can be; looks once per process. */
+/** The folder with the programs of the server, installed if possible; searched once per process. */
 export function findPostgres(): Promise<Found> {
   found ??= findOrInstallPostgres()
   return found
@@ -56,23 +56,23 @@ function listFolder(folder: string): string[] {
 export interface PostgresOptions {
   /** As in postgresql.conf, such as `{ max_connections: '20' }`. */
   settings?: Record<string, string>
-  /** Without one, every client is let in. */
+  /** Without one, every client may connect. */
   password?: string
 }
 
 export interface Postgres {
-  /** Of a database that holds nothing yet. */
+  /** The URL of an empty database. */
   readonly url: string
   readonly port: number
-  /** Of the process that started the others; another one after each restart. */
+  /** Of the main process; changes with each restart. */
   readonly pid: number
-  /** A URL that leads to a schema of its own, as good as an empty database and quicker to make. */
+  /** A URL with a schema of its own: as empty as a new database, and faster to create. */
   newSchema(): Promise<string>
   /** Ends it and removes its data. */
   stop(): Promise<void>
   /** Resolves when it and all its processes have ended. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Stops all its processes where they are: connections stay open without an answer. */
+  /** Pauses all its processes: connections stay open without an answer. */
   pause(): Promise<void>
   resume(): Promise<void>
   /** On the same port with the same data, ended first if it still runs. */
@@ -145,7 +145,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   async function kill(signal: NodeJS.Signals): Promise<void> {
     const all = [child.pid, ...(await childrenOf(child.pid))]
-    // A paused process would not take it.
+    // A paused process would not handle it.
     resume()
     child.signal(signal)
     await child.exited

@@ -1,10 +1,10 @@
-// Looks at the processes of this machine, for services that consist of several: PostgreSQL has one
+// Lists the processes of this machine, for services that consist of several: PostgreSQL has one
 // process for each connection. Uses `ps`, which every Unix has.
 
 interface ProcessLine {
   pid: number
   parentPid: number
-  /** Ended, but its parent has not taken notice yet. */
+  /** A zombie: it has ended, and its parent has not waited for it yet. */
   isZombie: boolean
 }
 
@@ -19,13 +19,13 @@ export async function stillRunning(pids: readonly number[]): Promise<number[]> {
   return all.filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie).map(({ pid }) => pid)
 }
 
-/** Nothing happens to those that have ended meanwhile. */
+/** Processes that have ended meanwhile are ignored. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended meanwhile, which is what signals here are for.
+      // It has ended meanwhile.
     }
   }
 }

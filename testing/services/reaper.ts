@@ -1,13 +1,13 @@
-// Sees to it that no service outlives the tests that started it. `bun test` runs no exit hooks, and
-// nothing runs in a process that is killed, so a second process does it: this file, started as a
-// program. It is told what there is and reads until its input ends, which is when the tests have
-// ended, however they did; then it ends what is left, by process id, and removes the folders.
+// Ends every service that outlives its test process. `bun test` runs no exit hooks, and a killed process runs
+// nothing, so a second process does it: this file, started as a program. Test processes report what they start
+// and create. When its input ends, all of them have ended; then it ends the remaining services by process id
+// and removes the folders.
 import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import { childrenOf, signalAll } from './processes.ts'
 
-/** What ends a process together with its children. */
+/** A signal that ends a process together with its children. */
 export type EndingSignal = 'SIGKILL' | 'SIGQUIT'
 
 type Line =
@@ -19,23 +19,23 @@ type Line =
 const FOLDER_ATTEMPTS_MAX = 50
 const FOLDER_RETRY_MS = 100
 
-/** Where it listens: the writing end of a named pipe. */
+/** The writing end of the named pipe that the reaper reads. */
 let pipe: number | null = null
 
-/** Once a process has ended another one may get its number, so that is to be told as well. */
+/** The end of a process is reported too, because another process may get its id. */
 export function tellReaper(line: Line): void {
   pipe ??= startReaper()
   writeSync(pipe, `${JSON.stringify(line)}\n`)
 }
 
-// Its work begins when the tests have ended, so it must not be their child: `bun --no-orphans`
-// ends all descendants, and has those that are Bun themselves end with their parent, by a variable.
-// A shell that ends at once leaves it behind; then there is no stream to it but a pipe with a name.
+// The reaper must survive the tests, so it must not be their child: `bun --no-orphans` ends all descendants, and
+// makes Bun children end with their parent by a variable. A shell starts it and exits at once, so that only a
+// named pipe connects the two.
 function startReaper(): number {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-reaper-'))
   const path = join(folder, 'pipe')
   Bun.spawnSync({ cmd: ['mkfifo', path] })
-  // For reading as well, or it would wait here for a reader.
+  // Opened for reading too, because opening for writing only waits for a reader.
   const fd = openSync(path, 'r+')
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env
   Bun.spawnSync({
@@ -69,14 +69,14 @@ async function reap(): Promise<void> {
     }
   }
   for (const [pid, signal] of living) {
-    // A stopped process takes no signal but SIGKILL.
+    // A stopped process handles no signal but SIGKILL.
     signalAll([pid, ...(await childrenOf(pid))], 'SIGCONT')
     signalAll([pid], signal)
   }
   for (const folder of folders) await remove(folder)
 }
 
-/** A process that is just ending may still write into it. */
+/** A process that is ending may still write into the folder. */
 async function remove(folder: string): Promise<void> {
   if (!resolve(folder).startsWith(resolve(tmpdir()) + sep)) return
   for (let attempt = 0; attempt < FOLDER_ATTEMPTS_MAX; attempt++) {
@@ -84,7 +84,7 @@ async function remove(folder: string): Promise<void> {
     try {
       return rmSync(folder, { recursive: true, force: true })
     } catch {
-      // It is still written to; the next attempt comes later.
+      // Still in use; tried again.
     }
   }
 }

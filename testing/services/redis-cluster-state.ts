@@ -1,5 +1,5 @@
-// What the nodes of a Redis Cluster say about themselves and each other, and how they are brought
-// together. Ready means agreed: every node tells the same story about all of them.
+// Joins the nodes of a Redis Cluster and reads their state. The cluster is ready when all nodes report the same
+// state of all nodes.
 import { LOOPBACK } from './ports.ts'
 import { redisCli } from './redis.ts'
 import { until, WAIT_MS } from './within.ts'
@@ -22,14 +22,14 @@ interface Neighbour {
 export async function formCluster(ports: readonly number[], masters: number): Promise<void> {
   await Promise.all(
     ports.map(async (port, index) => {
-      // Nodes that start with one epoch would first have to quarrel about it.
+      // Distinct epochs, because nodes with the same epoch first have to resolve the conflict.
       await redisCli(port, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
       if (index >= masters) return
       const [from, to] = [index, index + 1].map((share) => Math.floor((share * SLOTS) / masters))
       await redisCli(port, 'CLUSTER', 'ADDSLOTSRANGE', String(from!), String(to! - 1))
     }),
   )
-  // Every node meets every other: gossip takes longer.
+  // Every node meets every other, because gossip takes longer.
   const pairs = ports.flatMap((one, index) => ports.slice(index + 1).map((other) => [one, other] as const))
   await Promise.all(pairs.map(([one, other]) => redisCli(one, 'CLUSTER', 'MEET', LOOPBACK, String(other))))
   await until(WAIT_MS, 'the meeting of the nodes', async () => {

@@ -1,6 +1,6 @@
-// A Redis Cluster for tests: masters with replicas, each a process of its own on the loopback, put
-// together by hand because `redis-cli --cluster create` waits by the second. Nodes notice each
-// other's end quickly, so that a test of a failover takes seconds.
+// A Redis Cluster for tests: masters with replicas, each a process on the loopback. It is configured node by node,
+// because `redis-cli --cluster create` waits for whole seconds. Timeouts of nodes are short, so that a failover
+// takes seconds.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, newFolder, removeFolder } from './child.ts'
@@ -21,20 +21,20 @@ export interface RedisClusterOptions {
 export interface RedisNode {
   port: number
   pid: number
-  /** What it was when the cluster was last looked at: after the start, a failover, a restart. */
+  /** Its role after the last start, failover or restart. */
   role: Role | 'down'
 }
 
 export interface RedisCluster {
-  /** Names every node, so that it holds after any failover. */
+  /** Lists every node, so that it works after any failover. */
   readonly url: string
   /** Masters first, then the replicas in the same order: the replica of node 0 is node `masters`. */
   readonly nodes: readonly RedisNode[]
   stop(): Promise<void>
-  /** Ends a master with kill -9 and waits for a replica to take its place; returns the index of that one. */
+  /** Ends a master with kill -9 and waits for the promotion of a replica; returns the index of the replica. */
   failover(masterIndex: number): Promise<number>
   killNode(index: number, signal?: NodeJS.Signals): Promise<void>
-  /** In the same folder, so it knows the cluster; waits until it is part of it again. */
+  /** Starts it in its folder, where it has the state of the cluster; waits until it has joined again. */
   restartNode(index: number): Promise<void>
   flushAll(): Promise<void>
   /** Every running node serves, sees every other, and every replica follows its master. */
@@ -55,7 +55,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
   const settings: RedisSettings = {
     'cluster-enabled': 'yes',
     'cluster-node-timeout': String(NODE_TIMEOUT_MS),
-    // However long a replica was apart from its master, in tests it may follow it.
+    // A replica may take over however long it was disconnected from its master.
     'cluster-replica-validity-factor': '0',
     // Otherwise a master waits five seconds for further replicas before it sends its data.
     'repl-diskless-sync-delay': '0',

@@ -1,5 +1,5 @@
-// A Redis server for tests: on a free port of the loopback, in a temporary folder, keeping nothing
-// on disk unless asked. It ends with the tests, whatever becomes of them.
+// A Redis server for tests: on a free port of the loopback, in a temporary folder, without persistence unless
+// asked for. It ends at the latest with the test process, also when that crashes.
 
 import { type Child, newFolder, removeFolder, startChild } from './child.ts'
 import type { Found } from './found.ts'
@@ -9,7 +9,7 @@ import { WAIT_MS, within } from './within.ts'
 
 let found: Promise<Found> | null = null
 
-/** The path of redis-server, installed if it can be; looks once per process. */
+/** The path of redis-server, installed if possible; searched once per process. */
 export function findRedis(): Promise<Found> {
   found ??= findOrInstallRedis()
   return found
@@ -25,7 +25,7 @@ async function findOrInstallRedis(): Promise<Found> {
   return { state: 'missing', why: 'apt-get installed redis-server, but left no program to start' }
 }
 
-/** Both programs, or it is as good as none. */
+/** Tests need both programs. */
 function lookForRedis(): string | null {
   return Bun.which('redis-cli') === null ? null : Bun.which('redis-server')
 }
@@ -40,9 +40,9 @@ export interface RedisOptions {
 export interface Redis {
   readonly url: string
   readonly port: number
-  /** Another one after each restart. */
+  /** Changes with each restart. */
   readonly pid: number
-  /** Ends it and removes what it kept. */
+  /** Ends it and removes its data. */
   stop(): Promise<void>
   /** Resolves when it has ended, except after SIGSTOP and SIGCONT, which do not end it. */
   kill(signal: NodeJS.Signals): Promise<void>
@@ -80,7 +80,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
     },
     kill,
     async restart({ keepData }) {
-      // Asked to end, it writes what it has not written yet.
+      // On SIGTERM it saves its data first.
       if (keepData) await child.end('SIGTERM')
       else await child.end('SIGKILL')
       child = await startRedisChild({ port, folder, settings })
@@ -105,7 +105,7 @@ export async function startRedisChild({ port, folder, settings }: RedisChildOpti
     dir: folder,
     save: '',
     appendonly: 'no',
-    // What was answered is in the file, should a test end it with kill -9.
+    // Acknowledged writes are in the file, also after kill -9.
     appendfsync: 'always',
     ...settings,
   }

@@ -1,5 +1,5 @@
-// What the services that other tests stand on promise beyond what those tests show: ports, installing, and
-// that nothing outlives the process that started it.
+// The properties of test services that other tests do not show: ports, installation, and that no service outlives
+// the process that started it.
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -17,7 +17,7 @@ const postgres = await findPostgres()
 const reasonOf = (found: Found) => (found.state === 'missing' ? ` (${found.why})` : '')
 
 describe('ports', () => {
-  test('are free, apart, and below those of outgoing connections', async () => {
+  test('are free, distinct, and below those of outgoing connections', async () => {
     const ports = await Promise.all(Array.from({ length: 40 }, () => freePort({ withBus: true })))
     expect(new Set(ports).size).toBe(40)
     expect(Math.max(...ports) + REDIS_BUS_OFFSET).toBeLessThan(32_768)
@@ -88,7 +88,7 @@ describe('installing', () => {
   })
 })
 
-describe('a service that cannot be had', () => {
+describe('a missing service', () => {
   const FILE = `
     import { expect, test } from 'bun:test'
     import { describeWithService } from ${JSON.stringify(join(import.meta.dir, 'describe.ts'))}

@@ -1,7 +1,7 @@
-// Bounds on waiting: nothing that tests wait for may take forever, and a wait that fails says what it was
-// for. The bounds end tests that hang; they are generous because the machine may be busy.
+// Timeouts for tests. A wait that fails names what it waited for. The timeouts end tests that hang; they are long
+// because the machine may be busy.
 
-/** For anything that a test waits for and that needs no more time of its own. */
+/** The usual timeout. */
 export const WAIT_MS = 30_000
 
 const POLL_MS = 20
@@ -18,7 +18,7 @@ export async function within<Value>(msMax: number, what: string, value: Promise<
   }
 }
 
-/** Asks again and again until it is true: for what services tell only when they are asked. */
+/** Polls until it is true. */
 export async function until(msMax: number, what: string, isTrue: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + msMax
   while (!(await isTrue())) {

@@ -1,8 +1,9 @@
 // A tidy rule about exports: what a file exports is imported somewhere, by the program or by a test. A
 // type also counts as used when its own file uses it, as the argument or the result of a function.
 import { posix } from 'node:path'
-import { isScript, isTest, lineAt, type Problem, type TreeFile } from './tree.ts'
+import { isScript, lineAt, type Problem, type TreeFile } from './tree.ts'
 
+const TEST_FILE = /\.(test|spec)\.tsx?$/
 const EXPORT =
   /^export\s+(?:async\s+)?(?:(const|let|function|function\*|class)|(interface|type))\s+([\w$]+)/gm
 /** The whole module under one name: every export of it counts as imported. */
@@ -28,8 +29,8 @@ export function unusedExports(files: readonly TreeFile[], folder: string, entrie
   const problems: Problem[] = []
   for (const file of files) {
     const { path, text } = file
-    if (!path.startsWith(folder) || !isScript(file) || isTest(file) || entries.test(path) || whole.has(path))
-      continue
+    const isChecked = path.startsWith(folder) && isScript(file) && !TEST_FILE.test(path)
+    if (!isChecked || entries.test(path) || whole.has(path)) continue
     for (const match of text.matchAll(EXPORT)) {
       const [, value, , name] = match
       if (imported.has(`${path} ${name}`)) continue

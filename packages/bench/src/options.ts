@@ -35,7 +35,7 @@ export interface Options {
 }
 
 /** A process may hold 20,000 files on common systems; some are needed for other things. */
-export const CONNECTIONS_PER_PROCESS_MAX = 18_000
+const CONNECTIONS_PER_PROCESS_MAX = 18_000
 
 export type ParsedOptions = { ok: true; options: Options } | { ok: false; problem: string }
 

@@ -18,7 +18,7 @@ export type {
   Stats,
   Status,
 } from './server/api.ts'
-export type { Backend, Eyes, People, SettingsChange, StatsHistory } from './server/backend.ts'
+export type { Backend, QueryResult, SettingsChange, StatsHistory, ViewerOptions } from './server/backend.ts'
 export { type BackendErrorCode, GreendotError } from './server/error.ts'
 export type { TokenOptions } from './server/token.ts'
 export type { AvailabilityChoice, CustomStatusInput, Expiring, InstantInput } from './types.ts'

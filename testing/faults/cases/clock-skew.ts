@@ -1,13 +1,14 @@
-// Processes whose clocks are five seconds ahead or behind share one Redis. Arrivals, departures of every
-// kind, an expiry and the loss of a gateway are seen at the same times as with clocks that are right.
-import type { Departure } from '../crowd.ts'
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX, TIMES, VISIBLE_MS } from '../world.ts'
+// Processes whose clocks are five seconds ahead or behind share one Redis. Watchers see connects, every kind
+// of departure, an expiry and the loss of a gateway at the same times as with correct clocks.
+
+import { GHOST_MS_MAX, TIMES, VISIBLE_MS } from '../deployment.ts'
+import { type FaultCase, startFixture } from '../fixture.ts'
+import type { Departure } from '../users.ts'
 
 const AHEAD_MS = 5_000
 const BUSY_MS = 3_000
-const STIRRED_PER_SECOND = 20
-/** Measuring the store's clock takes a moment, which is what is not known of it. */
+const CHANGES_PER_SECOND = 20
+/** The error of measuring the store's clock: the round trip of one command. */
 const UNCERTAIN_MS = 150
 const USERS_MAX = 500
 
@@ -20,54 +21,54 @@ const SOONEST_MS: Record<Departure, number> = {
 
 export const clockSkew: FaultCase = {
   name: 'clocks are off by 5 s either way',
-  expectation: 'every outcome and every time as with clocks that are right',
+  expectation: 'the same outcomes and times as with correct clocks',
   async run(context) {
-    const users = Math.min(context.users, USERS_MAX)
-    const some = Math.ceil(users / 50)
+    const userCount = Math.min(context.userCount, USERS_MAX)
+    const some = Math.ceil(userCount / 50)
     const skewsMs = [AHEAD_MS, -AHEAD_MS, AHEAD_MS, -AHEAD_MS, AHEAD_MS]
-    const scene = await setScene({ ...context, users }, { gateways: 3, newcomers: some, skewsMs })
-    const { world, crowd, checker, still, lively, newcomers, take } = scene
+    const fixture = await startFixture({ ...context, userCount }, { gateways: 3, newcomers: some, skewsMs })
+    const { deployment, users, checker, steady, changing, newcomers, pick } = fixture
     const problems: string[] = []
     try {
       checker.begin(GHOST_MS_MAX['cut off'])
-      const calm = crowd.stir(lively, STIRRED_PER_SECOND)
-      await crowd.arrive(newcomers)
-      for (const how of ['left', 'closed', 'silent'] as const) crowd.depart(take(still, some), how)
-      const busy = take(still, some)
-      for (const person of busy) {
-        person.status.set('busy', performance.now())
-        person.client.tell({ type: 'set_availability', status: 'busy', expires_at: Date.now() + BUSY_MS })
+      const stopChanging = users.keepChanging(changing, CHANGES_PER_SECOND)
+      await users.connect(newcomers)
+      for (const how of ['left', 'closed', 'silent'] as const) users.disconnect(pick(steady, some), how)
+      const busy = pick(steady, some)
+      for (const user of busy) {
+        user.status.set('busy', performance.now())
+        user.client.send({ type: 'set_availability', status: 'busy', expires_at: Date.now() + BUSY_MS })
       }
       await Bun.sleep(BUSY_MS / 2)
-      const unseen = busy.filter((person) => checker.believes(person)?.status !== 'busy').length
-      if (unseen > 0) problems.push(`${unseen} of ${busy.length} were not seen busy`)
+      const notBusy = busy.filter((user) => checker.shown(user)?.status !== 'busy').length
+      if (notBusy > 0) problems.push(`${notBusy} of ${busy.length} were not shown as busy`)
       await Bun.sleep(BUSY_MS / 2)
-      for (const person of busy) person.status.set('online', performance.now())
+      for (const user of busy) user.status.set('online', performance.now())
       await Bun.sleep(VISIBLE_MS)
-      const late = busy.filter((person) => checker.believes(person)?.status !== 'online').length
-      if (late > 0) problems.push(`${late} of ${busy.length} were busy for too long`)
-      const victim = world.gateways.shift()!
-      const on = crowd.on(victim.url)
-      const staying = take(
-        still.filter((person) => on.includes(person)),
+      const late = busy.filter((user) => checker.shown(user)?.status !== 'online').length
+      if (late > 0) problems.push(`${late} of ${busy.length} were shown as busy for too long`)
+      const victim = deployment.gateways.shift()!
+      const on = users.on(victim.url)
+      const staying = pick(
+        steady.filter((user) => on.includes(user)),
         Math.ceil(on.length / 10),
       )
-      context.say(`killing the gateway that is ahead, with ${on.length} people`)
+      context.say(`killing the gateway whose clock is ahead, with ${on.length} users`)
       victim.signal('SIGKILL')
-      crowd.cutOff(staying)
+      users.cutOff(staying)
       await Bun.sleep(GHOST_MS_MAX['cut off'])
-      calm()
+      stopChanging()
       const early = checker
         .ghosts()
         .filter(({ how, goneAt, seenAt }) => (seenAt ?? goneAt) - goneAt < SOONEST_MS[how])
-      for (const { person, how, goneAt, seenAt } of early.slice(0, 3)) {
+      for (const { user, how, goneAt, seenAt } of early.slice(0, 3)) {
         problems.push(
-          `${person.id} (${how}) was seen offline after ${Math.round(seenAt! - goneAt)} ms already`,
+          `${user.id} (${how}) was shown as offline too early, after ${Math.round(seenAt! - goneAt)} ms`,
         )
       }
-      return await scene.conclude({ healMsMax: VISIBLE_MS, problems })
+      return await fixture.verdict({ healMsMax: VISIBLE_MS, problems })
     } finally {
-      await scene.stop()
+      await fixture.stop()
     }
   },
 }

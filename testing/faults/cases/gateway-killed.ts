@@ -1,35 +1,37 @@
-// A gateway is killed with everybody on it. Most come back elsewhere, and nobody sees anything of it;
-// some do not, and are offline when the lease and the delay are over.
-import { type FaultCase, setScene } from '../scene.ts'
-import { GHOST_MS_MAX } from '../world.ts'
+// A gateway is killed with all its connections. Most users reconnect to another gateway, and watchers see no
+// change of them. The others do not reconnect, and go offline after the lease and the offline delay.
 
-const STIRRED_PER_SECOND = 50
+import { GHOST_MS_MAX } from '../deployment.ts'
+import { type FaultCase, startFixture } from '../fixture.ts'
+
+const CHANGES_PER_SECOND = 50
 const STAY_AWAY_SHARE = 0.1
 
 export const gatewayKilled: FaultCase = {
   name: 'a gateway is killed (kill -9)',
-  expectation: 'who reconnects elsewhere: nothing is seen; who does not: offline within lease + delay + 1 s',
+  expectation:
+    'users that reconnect elsewhere: no visible change; the others: offline within lease + delay + 1 s',
   async run(context) {
-    const scene = await setScene(context, { gateways: 3 })
-    const { world, crowd, checker, still, lively, take } = scene
+    const fixture = await startFixture(context, { gateways: 3 })
+    const { deployment, users, checker, steady, changing, pick } = fixture
     try {
       checker.begin(GHOST_MS_MAX['cut off'])
-      const calm = crowd.stir(lively, STIRRED_PER_SECOND)
-      const victim = world.gateways.shift()!
-      const on = crowd.on(victim.url)
-      const staying = take(
-        still.filter((person) => on.includes(person)),
+      const stopChanging = users.keepChanging(changing, CHANGES_PER_SECOND)
+      const victim = deployment.gateways.shift()!
+      const on = users.on(victim.url)
+      const staying = pick(
+        steady.filter((user) => on.includes(user)),
         Math.floor(on.length * STAY_AWAY_SHARE),
       )
-      context.say(`killing a gateway with ${on.length} people; ${staying.length} of them will not come back`)
+      context.say(`killing a gateway with ${on.length} users; ${staying.length} of them will not reconnect`)
       victim.signal('SIGKILL')
-      crowd.cutOff(staying)
+      users.cutOff(staying)
       await Bun.sleep(GHOST_MS_MAX['cut off'])
-      calm()
-      const notes = [`${on.length} were on it, ${staying.length} stayed away`]
-      return await scene.conclude({ healMsMax: 1_000, notes })
+      stopChanging()
+      const notes = [`${on.length} users were on it, ${staying.length} did not reconnect`]
+      return await fixture.verdict({ healMsMax: 1_000, notes })
     } finally {
-      await scene.stop()
+      await fixture.stop()
     }
   },
 }

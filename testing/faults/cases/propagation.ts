@@ -1,8 +1,7 @@
-// Changes go from one gateway to the other at growing rates, each to all its watchers. Measured is the
-// time from a person's sending to a watcher's hearing, over the other gateway; reported is what was
-// reached, and which process was busy.
+// Changes go from one gateway to the other at growing rates, each to all watchers. Measured is the time from
+// the client's send to the receipt by a watcher on the other gateway, and the CPU of every process.
 import { cpuSeconds } from '../../../packages/bench/src/platform/proc.ts'
-import { type FaultCase, type Scene, setScene } from '../scene.ts'
+import { type FaultCase, type Fixture, startFixture } from '../fixture.ts'
 
 const RATES = [250, 500, 1_000, 2_000]
 const RATES_QUICK = [100, 200]
@@ -15,30 +14,32 @@ const PAUSE_MS = 1_000
 
 export const propagation: FaultCase = {
   name: 'changes from gateway to gateway',
-  expectation: `p99 below ${TARGET_P99_MS} ms from sending to hearing, and nothing lost, at growing rates`,
+  expectation: `p99 below ${TARGET_P99_MS} ms from send to receipt, and nothing lost, at growing rates`,
   async run(context) {
     const latencies: number[] = []
     let isMeasuring = false
-    const scene = await setScene(context, {
+    const fixture = await startFixture(context, {
       presences: 1,
       settings: { flush_ms: FLUSH_MS },
-      onBelief(about, belief, watcher) {
-        if (!isMeasuring || belief.status !== about.status.current()) return
+      onState(about, state, watcher) {
+        if (!isMeasuring || state.status !== about.status.current()) return
         if (about.client.url() === watcher.client.url()) return
         latencies.push(performance.now() - about.status.since())
       },
     })
-    const { crowd, checker } = scene
-    const notes = [`flush_ms ${FLUSH_MS}, ${context.contacts} watchers each, half of them elsewhere`]
+    const { users, checker } = fixture
+    const notes = [
+      `flush_ms ${FLUSH_MS}, ${context.contacts} watchers each, half of them on the other gateway`,
+    ]
     const problems: string[] = []
     try {
       checker.begin(5_000)
       for (const rate of context.isQuick ? RATES_QUICK : RATES) {
-        const stop = crowd.stir(crowd.people, rate)
+        const stop = users.keepChanging(users.all, rate)
         await Bun.sleep(WARM_UP_MS)
         latencies.length = 0
         isMeasuring = true
-        const watch = watchCpu(scene)
+        const watch = watchCpu(fixture)
         await Bun.sleep(context.isQuick ? STRETCH_QUICK_MS : STRETCH_MS)
         const busy = watch()
         isMeasuring = false
@@ -50,20 +51,20 @@ export const propagation: FaultCase = {
         context.say(line)
         await Bun.sleep(PAUSE_MS)
       }
-      return await scene.conclude({ healMsMax: 1_000, notes, problems })
+      return await fixture.verdict({ healMsMax: 1_000, notes, problems })
     } finally {
-      await scene.stop()
+      await fixture.stop()
     }
   },
 }
 
-/** Returns how to hear how busy everybody was since, as shares of a core. */
-function watchCpu({ world }: Scene): () => string {
+/** Returns a function that says what share of a core each process used since. */
+function watchCpu({ deployment }: Fixture): () => string {
   const pids = [
-    ...world.gateways.map(({ pid }, index) => [`gateway ${index + 1}`, pid] as const),
-    ['presence', world.presences[0]!.pid] as const,
-    ['redis', world.redis().pid] as const,
-    ['crowd', process.pid] as const,
+    ...deployment.gateways.map(({ pid }, index) => [`gateway ${index + 1}`, pid] as const),
+    ['presence', deployment.presences[0]!.pid] as const,
+    ['redis', deployment.redis().pid] as const,
+    ['clients', process.pid] as const,
   ]
   const startedAt = performance.now()
   const before = pids.map(([, pid]) => cpuSeconds(pid))

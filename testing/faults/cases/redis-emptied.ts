@@ -1,46 +1,48 @@
-// Redis loses everything under a living crowd: by FLUSHALL, or by a restart without its data. Nobody
-// sees anything: the gateways announce everybody again. Whoever goes meanwhile must not stay a ghost.
-import { type FaultCase, type Scene, setScene } from '../scene.ts'
-import { GHOST_MS_MAX, TIMES } from '../world.ts'
+// Redis loses everything while users are connected: by FLUSHALL, or by a restart without its data. Watchers
+// see no change, because the gateways announce their sessions again. Users that leave meanwhile must not stay
+// ghosts.
 
-const STIRRED_PER_SECOND = 50
-/** Of gateways, after which they read again whom their clients watch. */
+import { GHOST_MS_MAX, TIMES } from '../deployment.ts'
+import { type FaultCase, type Fixture, startFixture } from '../fixture.ts'
+
+const CHANGES_PER_SECOND = 50
+/** How long a gateway waits before it reads the watched users again. */
 const SETTLING_MS = 2_000
 const EVERYTHING_MS_MAX = TIMES.gateway_lease_ms + TIMES.offline_delay_ms + SETTLING_MS
 
-function emptied(name: string, empty: (scene: Scene) => Promise<unknown>): FaultCase {
+function emptied(name: string, empty: (fixture: Fixture) => Promise<unknown>): FaultCase {
   return {
     name,
-    expectation: 'nothing is seen; all is true again within lease + delay + settling',
+    expectation: 'no visible change; all states correct within lease + delay + settling',
     async run(context) {
-      const scene = await setScene(context)
-      const { crowd, checker, still, lively, take } = scene
+      const fixture = await startFixture(context)
+      const { users, checker, steady, changing, pick } = fixture
       try {
         checker.begin(GHOST_MS_MAX['cut off'])
-        const calm = crowd.stir(lively, STIRRED_PER_SECOND)
-        const some = Math.ceil(context.users / 100)
-        for (const person of take(still, some)) crowd.say(person, 'before')
+        const stopChanging = users.keepChanging(changing, CHANGES_PER_SECOND)
+        const some = Math.ceil(context.userCount / 100)
+        for (const user of pick(steady, some)) users.setText(user, 'before')
         await Bun.sleep(1_000)
-        // Their delay is running, in a store that is about to forget it.
-        crowd.depart(take(still, some), 'closed')
+        // Their offline delay is running in the store when it is emptied.
+        users.disconnect(pick(steady, some), 'closed')
         await Bun.sleep(200)
         context.say('emptying Redis')
-        await empty(scene)
-        for (const how of ['left', 'closed', 'silent'] as const) crowd.depart(take(still, some), how)
-        for (const person of take(still, some)) crowd.say(person, 'after')
-        calm()
+        await empty(fixture)
+        for (const how of ['left', 'closed', 'silent'] as const) users.disconnect(pick(steady, some), how)
+        for (const user of pick(steady, some)) users.setText(user, 'after')
+        stopChanging()
         const ghostMsMax = { left: EVERYTHING_MS_MAX, closed: EVERYTHING_MS_MAX, silent: EVERYTHING_MS_MAX }
-        return await scene.conclude({ healMsMax: EVERYTHING_MS_MAX, ghostMsMax })
+        return await fixture.verdict({ healMsMax: EVERYTHING_MS_MAX, ghostMsMax })
       } finally {
-        await scene.stop()
+        await fixture.stop()
       }
     },
   }
 }
 
-export const redisRestartedEmpty = emptied('Redis is restarted empty', ({ world }) =>
-  world.redis().restart({ keepData: false }),
+export const redisRestartedEmpty = emptied('Redis is restarted empty', ({ deployment }) =>
+  deployment.redis().restart({ keepData: false }),
 )
-export const redisFlushed = emptied('Redis is emptied (FLUSHALL)', ({ world }) =>
-  world.redis().cli('FLUSHALL'),
+export const redisFlushed = emptied('Redis is emptied (FLUSHALL)', ({ deployment }) =>
+  deployment.redis().cli('FLUSHALL'),
 )

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
 import table from './constants.json' with { type: 'json' }
 
-export const ASSUMPTION = 'assumption'
+const ASSUMPTION = 'assumption'
 
 export interface Constant {
   name: ConstantName

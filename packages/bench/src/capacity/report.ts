@@ -28,7 +28,7 @@ const within = (figures: Record<string, Figure>): Line[] =>
     .filter(({ value }) => value > 0)
     .map((figure) => ({ ...line(figure), label: `  ${figure.label}` }))
 
-export function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] {
+function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] {
   const { workload, traffic, gateways, redis, postgres, kafka, textbook, drivers } = plan
   const { cores, memoryGb, redisMemoryGb, reserve, replicas } = workload
   const spent = drivers.reduce((sum, { value }) => sum + value, 0)

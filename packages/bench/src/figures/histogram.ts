@@ -54,7 +54,7 @@ export function mergeLatencies(encoded: readonly string[]): Latencies {
 }
 
 /** The points of the usual percentile curve: each step halves what is left above it. */
-export const CURVE = [
+const CURVE = [
   0, 10, 25, 50, 75, 87.5, 90, 95, 97.5, 99, 99.5, 99.75, 99.9, 99.95, 99.99, 99.999, 100,
 ] as const
 

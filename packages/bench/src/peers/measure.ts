@@ -14,7 +14,7 @@ import type { Subject } from '../subject/subject.ts'
 import type { Figures } from './table.ts'
 
 /** Changes a second at which all are compared; the weakest must be able to do it. */
-export const COMMON_RATE = 1_000
+const COMMON_RATE = 1_000
 /** Servers free memory some seconds after many connects; memory is read after that. */
 const SETTLE_MS = 20_000
 const EMPTY_MS = 1_000

@@ -9,12 +9,12 @@ import type { Mint } from './token.ts'
 export type SettingsChange = Operations['PUT /api/v1/users/{user_id}/settings']['input']['body']
 export type StatsHistory = Operations['GET /api/v1/stats/history']['answer']
 
-export interface Eyes {
+export interface ViewerOptions {
   /** See what this viewer may see. Without it nothing is hidden: do not pass the answer on to users. */
   viewerId?: string | undefined
 }
 
-export interface People {
+export interface QueryResult {
   /** In the order of the ids. */
   people: Presence[]
   /** The hot store was not available, so the answer is from the database. */
@@ -24,8 +24,8 @@ export interface People {
 export interface Backend {
   /** A token for the client of a logged-in user. */
   token: Mint
-  presence(userId: string, options?: Eyes): Promise<Presence>
-  query(userIds: readonly string[], options?: Eyes): Promise<People>
+  presence(userId: string, options?: ViewerOptions): Promise<Presence>
+  query(userIds: readonly string[], options?: ViewerOptions): Promise<QueryResult>
   /** The contact list of a user. Directed: not the users who list this one. */
   contacts: {
     list(userId: string): Promise<string[]>
@@ -44,7 +44,7 @@ export interface Backend {
   /** Null, or neither text nor emoji, clears it. */
   setCustomStatus(userId: string, status: CustomStatusInput | null): Promise<OwnPresence>
   /** Why a viewer sees a user as they do, as sentences and as data. */
-  explain(userId: string, options?: Eyes): Promise<Explanation>
+  explain(userId: string, options?: ViewerOptions): Promise<Explanation>
   /** All stored data of a user. */
   export(userId: string): Promise<PersonData>
   /** Erases all stored data of a user. Stop minting tokens for them first. */
@@ -66,7 +66,7 @@ export function createBackend(call: Call, token: Mint): Backend {
     return (await call(name, input)).answer
   }
 
-  async function query(userIds: readonly string[], { viewerId }: Eyes = {}): Promise<People> {
+  async function query(userIds: readonly string[], { viewerId }: ViewerOptions = {}): Promise<QueryResult> {
     const answers = await inTurns(pieces(userIds, IDS_PER_QUERY_MAX), QUERIES_AT_ONCE, (ids) =>
       call('POST /api/v1/presence/query', { query: { viewer_id: viewerId }, body: { user_ids: ids } }),
     )

@@ -1,4 +1,4 @@
-// Who gets in and how refusals look: unknown paths, wrong methods, tokens on the wrong route, other
+// Access to routes and the form of refusals: unknown paths, wrong methods, tokens on the wrong route, other
 // origins. Every route is in the table below; a new one belongs there too.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startServer, type TestServer } from '../server.ts'
@@ -6,9 +6,9 @@ import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
-type Who = 'anyone' | 'user' | 'server' | 'caller'
+type Caller = 'anyone' | 'user' | 'server' | 'caller'
 
-const ROUTES: [string, Partial<Record<Method, Who>>][] = [
+const ROUTES: [string, Partial<Record<Method, Caller>>][] = [
   ['/api/v1/presence?user_ids=a', { GET: 'caller' }],
   ['/api/v1/presence/query', { POST: 'caller' }],
   ['/api/v1/presence/someone', { GET: 'caller' }],
@@ -34,7 +34,7 @@ const BODIES: Record<string, object> = {
 
 const ALL_METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const
 const cases = ROUTES.flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, who]) => [method as Method, path, who] as [Method, string, Who]),
+  Object.entries(methods).map(([method, who]) => [method as Method, path, who] as [Method, string, Caller]),
 )
 
 let dev: TestServer
@@ -58,7 +58,7 @@ function ask(method: string, path: string, token?: string, headers: Record<strin
   })
 }
 
-describe('tokens at the door', () => {
+describe('access by token', () => {
   test.each(cases)('[C6] %s %s is for %s', async (method, path, who) => {
     const without = await ask(method, path)
     const asUser = await ask(method, path, userToken('alice'))

@@ -1,23 +1,23 @@
-// A program: a way to one port of the loopback that can be broken. Prints its own port, then obeys
-// orders over IPC: `pass`, `blackhole` (connections stay, nothing comes through) and `cut` (they
-// break, and new ones are refused). What a blackhole swallowed does not come through later.
+// A program: a TCP proxy to one port of the loopback. It sends its own port over IPC, then takes its mode from
+// there: `pass`, `blackhole` (connections stay open and their bytes are dropped) and `cut` (connections are
+// reset and new ones refused).
 import { createConnection, createServer, type Socket } from 'node:net'
 
-export type WayOrder = 'pass' | 'blackhole' | 'cut'
+export type ProxyMode = 'pass' | 'blackhole' | 'cut'
 
 const HOST = '127.0.0.1'
 const [target] = process.argv.slice(2)
-let order: WayOrder = 'pass'
+let mode: ProxyMode = 'pass'
 const pairs = new Set<[Socket, Socket]>()
 
 const server = createServer((near) => {
-  if (order === 'cut') return void near.resetAndDestroy()
+  if (mode === 'cut') return void near.resetAndDestroy()
   const far = createConnection({ host: HOST, port: Number(target) })
   const pair: [Socket, Socket] = [near, far]
   pairs.add(pair)
   for (const [from, to] of [pair, [far, near]] as const) {
     from.setNoDelay(true)
-    from.on('data', (bytes) => void (order === 'pass' && to.write(bytes)))
+    from.on('data', (bytes) => void (mode === 'pass' && to.write(bytes)))
     from.on('error', () => {})
     from.on('close', () => {
       pairs.delete(pair)
@@ -26,9 +26,9 @@ const server = createServer((near) => {
   }
 })
 
-process.on('message', (next: WayOrder) => {
-  order = next
-  // After a blackhole, streams have holes: nobody can go on reading them.
+process.on('message', (next: ProxyMode) => {
+  mode = next
+  // A blackhole dropped bytes, so streams that went through it must not continue.
   for (const [near, far] of next === 'blackhole' ? [] : pairs) {
     near.resetAndDestroy()
     far.destroy()

@@ -1,6 +1,6 @@
-// The stage of an attack. Mallory attacks, Bob is a bystander, Carol watches both. `unharmed` runs an
-// attack and then holds the server to its promise: nobody changed, nobody heard anything, the server
-// is well, and a change of Bob still reaches Carol.
+// The fixture of attacks. Mallory attacks, Carol watches Mallory and Bob. `unharmed` runs an attack and checks
+// that neither state changed, Carol received nothing, the server is healthy, and a change of Bob still
+// reaches Carol.
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { HEARTBEAT_ACTIVE, type OwnPresence } from '@greendot/protocol'
 import { type ClientOptions, connect, type TestClient } from '../client.ts'
@@ -8,19 +8,19 @@ import { call } from '../http/calls.ts'
 import { type SettingsInput, startServer, type TestServer } from '../server.ts'
 import { openRaw, type RawSocket, upgradeRequest } from './raw-socket.ts'
 
-export interface HostileScene {
+export interface AttackFixture {
   readonly url: string
-  /** A new connection of Mallory's, who is here already: it makes no visible difference. */
+  /** One more connection of Mallory, who is online already, so watchers see no change. */
   attacker(options?: ClientOptions): Promise<TestClient>
-  /** The same on a bare socket, past the welcome. */
+  /** The same on a raw socket that has received its welcome. */
   rawAttacker(): Promise<RawSocket>
-  /** Sends something harmless and waits for its answer: everything before it has been handled. */
+  /** Sends a valid frame and waits for its answer: all earlier frames have been handled then. */
   stillServed(client: TestClient): Promise<void>
   unharmed(attack: () => Promise<unknown>): Promise<void>
-  stats(): Promise<SceneStats>
+  stats(): Promise<ServerStats>
 }
 
-export interface SceneStats {
+export interface ServerStats {
   connections: number
   watches: number
   watched_users: number
@@ -30,7 +30,7 @@ export interface SceneStats {
 
 const PLATFORM = 'web'
 
-export function useHostileScene(settings: SettingsInput = {}): HostileScene {
+export function useAttackFixture(settings: SettingsInput = {}): AttackFixture {
   let server: TestServer
   let anchor: TestClient
   let bob: TestClient
@@ -39,13 +39,13 @@ export function useHostileScene(settings: SettingsInput = {}): HostileScene {
   const url = () => server.url
 
   async function ask(client: TestClient, frame: object): Promise<void> {
-    const ref = `scene-${++refs}`
+    const ref = `fixture-${++refs}`
     client.send({ ...frame, ref })
     await client.next('ok', (answer) => answer.ref === ref)
   }
 
   beforeAll(async () => {
-    // The scene itself talks quickly; tests of the limit on frames set their own.
+    // The fixture sends many frames a second; tests of that limit set their own.
     server = await startServer({ flush_ms: 5, frames_per_second: 10_000, ...settings })
     anchor = await connect(url(), 'mallory', { platform: PLATFORM, deviceId: 'anchor' })
     bob = await connect(url(), 'bob', { platform: PLATFORM })
@@ -59,7 +59,7 @@ export function useHostileScene(settings: SettingsInput = {}): HostileScene {
   const seen = async () =>
     (await call<object[]>(url(), 'GET', '/api/v1/presence?user_ids=bob,mallory', { token: 'dev' })).body
 
-  /** What Mallory chose, as a new session is told. */
+  /** Mallory's choices, as in the welcome of a new session. */
   async function chosen(): Promise<Partial<OwnPresence>> {
     const session = await connect(url(), 'mallory', { platform: PLATFORM })
     const { availability, availability_expires_at, custom_status, version } = session.welcome.self
@@ -68,7 +68,7 @@ export function useHostileScene(settings: SettingsInput = {}): HostileScene {
     return { availability, availability_expires_at, custom_status, version }
   }
 
-  /** Changes that reached Carol, as texts that say whose and which. */
+  /** Changes that Carol received, as JSON. */
   const changesHeard = () =>
     carol.heard
       .flatMap(({ frame }) => (frame.type === 'presence_change' ? frame.changes : []))
@@ -103,6 +103,6 @@ export function useHostileScene(settings: SettingsInput = {}): HostileScene {
       expect(changesHeard()).toEqual([])
       await expectServing()
     },
-    stats: async () => (await call<SceneStats>(url(), 'GET', '/api/v1/stats', { token: 'dev' })).body,
+    stats: async () => (await call<ServerStats>(url(), 'GET', '/api/v1/stats', { token: 'dev' })).body,
   }
 }

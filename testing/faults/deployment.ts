@@ -1,27 +1,27 @@
-// The servers of a fault test: Redis or a Redis Cluster, a database of its own, and greendot processes
-// with one role each. Everything is real and can be broken; everything ends with the world.
+// The servers of a fault test: Redis or a Redis Cluster, a database schema of its own, and greendot processes
+// with one role each. All are real processes that a test can break; `stop` ends all of them.
 import type { SettingsInput } from '../server.ts'
 import { LOOPBACK } from '../services/ports.ts'
 import type { Postgres } from '../services/postgres.ts'
 import { type Redis, startRedis } from '../services/redis.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 import { type Greendot, type GreendotOptions, startGreendot } from './process.ts'
-import { openWay, type Way } from './way.ts'
+import { startProxy, type TcpProxy } from './proxy.ts'
 
-/** Shorter than in real life, in about the same proportions. */
+/** Shorter than the defaults, in about the same proportions. */
 export const TIMES = {
   heartbeat_interval_ms: 1_000,
   heartbeat_ttl_ms: 3_000,
   offline_delay_ms: 1_500,
   gateway_lease_ms: 3_000,
 }
-/** What may pass between the end of a wait and its being visible. */
+/** A change is visible within this time after its deadline. */
 export const VISIBLE_MS = 1_000
 export const DRAIN_MS = 3_000
 export const WATCH_LIMIT = 500
 
 const { gateway_lease_ms, offline_delay_ms, heartbeat_ttl_ms } = TIMES
-/** How long somebody gone may be shown as here, by how they went. */
+/** How long a user may be shown as online after the departure, by kind of departure. */
 export const GHOST_MS_MAX = {
   left: VISIBLE_MS,
   closed: offline_delay_ms + VISIBLE_MS,
@@ -29,44 +29,44 @@ export const GHOST_MS_MAX = {
   'cut off': gateway_lease_ms + offline_delay_ms + VISIBLE_MS,
 }
 
-export interface WorldOptions {
+export interface DeploymentOptions {
   postgres: Postgres
   redis?: 'single' | 'cluster'
   gateways?: number
   presences?: number
-  /** Instead of those: this many whole servers behind one port. */
+  /** Instead of separate roles: this many whole servers behind one port. */
   workers?: number
   settings?: SettingsInput
-  /** The first gateway reaches Redis through a way that can be broken. */
-  hasWay?: boolean
-  /** By position, gateways first; how far a process's clock is ahead. */
+  /** The first gateway reaches Redis through a proxy that can break the connection. */
+  hasProxy?: boolean
+  /** How far the clock of each process is ahead, gateways first. */
   skewsMs?: readonly number[]
 }
 
-export interface World {
-  /** A single server; fails where the world has a cluster. */
+export interface Deployment {
+  /** The single server; there is none where the deployment has a cluster. */
   redis(): Redis
   cluster(): RedisCluster
-  /** Between the first gateway and Redis, if the world has one. */
-  way(): Way
+  /** Between the first gateway and Redis, with `hasProxy`. */
+  proxy(): TcpProxy
   databaseUrl: string
   readonly gateways: Greendot[]
   readonly presences: Greendot[]
-  /** Where clients may connect. */
+  /** The addresses that clients may connect to. */
   gatewayUrls(): readonly string[]
-  /** Starts one more; the caller puts it where it belongs. */
+  /** Starts one more process; the caller adds it to `gateways` or `presences`. */
   start(command: GreendotOptions['command'], extra?: SettingsInput, skewMs?: number): Promise<Greendot>
   stop(): Promise<void>
 }
 
-export async function createWorld(options: WorldOptions): Promise<World> {
+export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
   const { postgres, workers = 0, gateways = 2, presences = 2, skewsMs = [] } = options
   const isCluster = options.redis === 'cluster'
   const [single, cluster] = await Promise.all([
     isCluster ? null : startRedis(),
     isCluster ? startRedisCluster() : null,
   ])
-  const way = options.hasWay === true && single !== null ? await openWay(single.port) : null
+  const proxy = options.hasProxy === true && single !== null ? await startProxy(single.port) : null
   const databaseUrl = await postgres.newSchema()
   const settings: SettingsInput = {
     dev: true,
@@ -89,38 +89,38 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   }
 
   async function stop(): Promise<void> {
-    // One that watches over workers takes them with it only if it is asked to.
+    // A parent of workers ends them only when it is stopped in order.
     await Promise.all(started.map((one) => (!one.isRunning() ? null : workers > 0 ? one.stop() : one.kill())))
-    await Promise.all([single?.stop(), cluster?.stop(), way?.stop()])
+    await Promise.all([single?.stop(), cluster?.stop(), proxy?.stop()])
   }
 
-  const world: World = {
+  const deployment: Deployment = {
     redis: () => single!,
     cluster: () => cluster!,
-    way: () => way!,
+    proxy: () => proxy!,
     databaseUrl,
     gateways: [],
     presences: [],
-    gatewayUrls: () => world.gateways.map(({ url }) => url),
+    gatewayUrls: () => deployment.gateways.map(({ url }) => url),
     start,
     stop,
   }
   try {
     if (workers > 0) {
-      world.gateways.push(await start('serve', { workers }))
-      return world
+      deployment.gateways.push(await start('serve', { workers }))
+      return deployment
     }
-    // One after the other: the first makes the tables.
+    // One after the other: the first creates the tables.
     for (let index = 0; index < gateways + presences; index++) {
       const isGateway = index < gateways
       const extra: SettingsInput =
-        index === 0 && way !== null ? { redis_url: `redis://${LOOPBACK}:${way.port}` } : {}
+        index === 0 && proxy !== null ? { redis_url: `redis://${LOOPBACK}:${proxy.port}` } : {}
       const one = await start(isGateway ? 'gateway' : 'presence', extra, skewsMs[index])
-      ;(isGateway ? world.gateways : world.presences).push(one)
+      ;(isGateway ? deployment.gateways : deployment.presences).push(one)
     }
   } catch (error) {
     await stop()
     throw error
   }
-  return world
+  return deployment
 }
