@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { startServer, type TestServer } from '../../testing/server.ts'
+import { startServer, type TestServer } from '../../testing/clients/server.ts'
 import { buildClient } from './build.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')

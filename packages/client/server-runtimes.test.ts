@@ -6,8 +6,8 @@ import { type AddressInfo, createServer, connect as dial, type Server } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'bun'
+import { startServer, type TestServer } from '../../testing/clients/server.ts'
 import { SECRET, SERVER_KEY, securedSettings } from '../../testing/http/tokens.ts'
-import { startServer, type TestServer } from '../../testing/server.ts'
 import { findDeno } from '../../testing/services/deno.ts'
 import { buildClient } from './build.ts'
 

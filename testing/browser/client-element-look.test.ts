@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { connect, type TestClient } from '../client.ts'
+import { connect, type TestClient } from '../clients/client.ts'
 import { bundle, describeWithBrowser } from './fixtures/app-pages.ts'
 
 const FIXTURES = join(import.meta.dir, 'fixtures')

@@ -3,8 +3,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { GreenDot } from '../../packages/client/src/element.ts'
-import { connect } from '../client.ts'
-import type { TestServer } from '../server.ts'
+import { connect } from '../clients/client.ts'
+import type { TestServer } from '../clients/server.ts'
 import { bundle, describeWithBrowser, type OpenWindow } from './fixtures/app-pages.ts'
 
 const pageWith = (content: string) =>

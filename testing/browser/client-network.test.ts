@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import type { TestServer } from '../server.ts'
+import type { TestServer } from '../clients/server.ts'
 import { type BrowserFixture, describeWithBrowser } from './fixtures/app-pages.ts'
 
 const CLIENT = join(import.meta.dir, '../../packages/client/src/index.ts')

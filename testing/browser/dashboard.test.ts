@@ -1,10 +1,10 @@
 // The dashboard in a real browser, against servers that have something to show.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { connect } from '../client.ts'
+import { connect } from '../clients/client.ts'
+import { spawnServer } from '../clients/server.ts'
 import { call } from '../http/calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
-import { spawnServer } from '../server.ts'
 import { freePort } from '../services/ports.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
 import { isLive, isSkipped, press, reason, useWindows } from './page-windows.ts'

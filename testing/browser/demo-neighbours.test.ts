@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { NEIGHBOURS } from '../../packages/dashboard/src/demo/sample-users.ts'
 import { sceneOf } from '../../packages/dashboard/src/demo/simulated-schedule.ts'
-import { connect } from '../client.ts'
+import { connect } from '../clients/client.ts'
 import { isLive, isSkipped, reason, sees, useWindows } from './page-windows.ts'
 
 const HOUR_MS = 3_600_000

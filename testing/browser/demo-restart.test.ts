@@ -1,6 +1,6 @@
 // The demo and its server: lost, killed and restarted while windows are open.
 import { describe, expect, test } from 'bun:test'
-import { spawnServer } from '../server.ts'
+import { spawnServer } from '../clients/server.ts'
 import { freePort } from '../services/ports.ts'
 import { isLive, isSkipped, reason, recordLooks, reflects, sees, useWindows } from './page-windows.ts'
 

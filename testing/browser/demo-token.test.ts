@@ -1,6 +1,6 @@
 // The demo outside dev mode: it needs a token, and shows the user of that token only.
 import { describe, expect, test } from 'bun:test'
-import { connect } from '../client.ts'
+import { connect } from '../clients/client.ts'
 import { securedSettings, userToken } from '../http/tokens.ts'
 import { isLive, isSkipped, press, reason, sees, useWindows } from './page-windows.ts'
 

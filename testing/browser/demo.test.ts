@@ -1,6 +1,6 @@
 // The demo in a real browser: every window is a person, and what one does shows in the windows of the others.
 import { describe, expect, test } from 'bun:test'
-import { connect } from '../client.ts'
+import { connect } from '../clients/client.ts'
 import {
   choose,
   isLive,

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
-import { connect } from '../client.ts'
+import { connect } from '../clients/client.ts'
 import { securedSettings } from '../http/tokens.ts'
 import { isLive, isSkipped, reason, sees, useWindows } from './page-windows.ts'
 

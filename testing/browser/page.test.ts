@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { startServer, type TestServer } from '../server.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { isSkipped, reason, useWindows } from './page-windows.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')

@@ -1,7 +1,7 @@
 // The archive contract, second part: contact lists.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { SOME_INSTANT as T } from '../records.ts'
+import { SOME_INSTANT as T } from '../worlds/records.ts'
 import { ODD_IDS } from './archive-rows.ts'
 
 /** Long enough for many statements, so that a reader could see a replacement half done. */

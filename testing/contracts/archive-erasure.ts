@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { NO_PRIVACY_CHOSEN } from '../../packages/server/src/presence/core/privacy.ts'
-import { SOME_INSTANT as T } from '../records.ts'
+import { SOME_INSTANT as T } from '../worlds/records.ts'
 import { aLastSeen, someSettings } from './archive-rows.ts'
 
 /** More than one transaction erases. */

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { LISTED_MAX, type PrivacySetting } from '../../packages/server/src/presence/core/privacy.ts'
-import { SOME_INSTANT as T } from '../records.ts'
+import { SOME_INSTANT as T } from '../worlds/records.ts'
 import { aLastSeen, ODD_IDS, someSettings } from './archive-rows.ts'
 
 const ID_BYTES_MAX = 128

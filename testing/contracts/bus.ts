@@ -2,7 +2,7 @@
 // publishes a later message that does arrive, and checks then.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bus, BusMessage, ChangeMessage } from '../../packages/server/src/bus/port.ts'
-import { aFullRecord, SOME_INSTANT } from '../records.ts'
+import { aFullRecord, SOME_INSTANT } from '../worlds/records.ts'
 
 /** Makes a bus for one test. Errors of subscribers go to `onError`. The suite closes it. */
 export type MakeBus = (onError: (error: unknown) => void) => Promise<Bus>

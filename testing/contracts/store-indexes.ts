@@ -1,6 +1,6 @@
 // The store contract, second part: the indexes that commits maintain: interest, deadlines and retention.
 import { describe, expect, test } from 'bun:test'
-import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../records.ts'
+import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../worlds/records.ts'
 import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
 
 export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): void {

@@ -1,6 +1,6 @@
 // The store contract, first part: records are loaded as committed, and of two writers only one wins.
 import { describe, expect, test } from 'bun:test'
-import { aCommit, aFullRecord, aRecord, aRecordOn, SOME_INSTANT as T } from '../records.ts'
+import { aCommit, aFullRecord, aRecord, aRecordOn, SOME_INSTANT as T } from '../worlds/records.ts'
 import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
 
 const BATCH_SIZE = 10_000

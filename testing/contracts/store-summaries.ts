@@ -1,6 +1,6 @@
 // The store contract, fourth part: texts that processes publish about themselves, each with an expiry.
 import { describe, expect, test } from 'bun:test'
-import { SOME_INSTANT as T } from '../records.ts'
+import { SOME_INSTANT as T } from '../worlds/records.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 export function checkSummaries({ store }: StoreUnderTest): void {

@@ -8,7 +8,7 @@ import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
 import { createPresence } from '../../packages/server/src/presence/presence.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
-import { OPEN_RULES } from '../records.ts'
+import { OPEN_RULES } from '../worlds/records.ts'
 
 /** Is told of every change. */
 export const WATCHING_GATEWAY = 'g-watching'

@@ -1,7 +1,7 @@
 // The deadline queue, with the real tracker, store, sweeper and archive and a fake clock: every deadline
 // becomes visible within a second of its instant and none before it, spread out or all at one instant.
 import { expect, test } from 'bun:test'
-import { createFakeClock, untilDone } from '../fake-clock.ts'
+import { createFakeClock, untilDone } from '../worlds/fake-clock.ts'
 import { startPipeline, WATCHING_GATEWAY } from './deadline-pipeline.ts'
 
 const USERS = 5_000

@@ -2,7 +2,7 @@
 // short, but a watcher may be told late on a busy machine, so these tests assert lower bounds and the order
 // of events. How late a deadline may be noticed is held by the tests of the sweeper, with a fake clock.
 import { describe, expect, test } from 'bun:test'
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { openRawSocket } from './raw-socket.ts'
 import { ask, call, isAway, isOffline, isOnline, isStatus, read, useScene, watch } from './scene.ts'
 

@@ -2,7 +2,7 @@
 // merge of what is left: any active makes online, all idle makes away, none makes offline.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence } from '@greendot/protocol'
-import type { TestClient } from '../client.ts'
+import type { TestClient } from '../clients/client.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 const OFFLINE_DELAY_MS = 300

@@ -3,7 +3,7 @@
 // by WebSocket, by stream and by reading.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { allSee } from '../hearing.ts'
+import { allSee } from '../clients/hearing.ts'
 import {
   type Audience,
   type Chosen,

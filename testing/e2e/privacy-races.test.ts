@@ -1,7 +1,7 @@
 // Privacy and status that change at the same moment, again and again: whatever the timing, no viewer is
 // told something they may not see. Both changes are on the wire in one turn, the hiding one first.
 import { expect, test } from 'bun:test'
-import { allSee } from '../hearing.ts'
+import { allSee } from '../clients/hearing.ts'
 import {
   choose,
   hidden,

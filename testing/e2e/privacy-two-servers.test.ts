@@ -3,8 +3,8 @@
 // answered from memory.
 import { expect, test } from 'bun:test'
 import type { Presence, Settings } from '@greendot/protocol'
-import { allSee } from '../hearing.ts'
-import type { SettingsInput } from '../server.ts'
+import { allSee } from '../clients/hearing.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { until, WAIT_MS } from '../services/within.ts'
 import {
   choose,

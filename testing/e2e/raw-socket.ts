@@ -2,7 +2,7 @@
 // silent without closing. Reads only unfragmented text frames, which is all that the server sends.
 import { connect as connectTcp } from 'node:net'
 import type { ServerFrame } from '@greendot/protocol'
-import { webSocketUrl } from '../client.ts'
+import { webSocketUrl } from '../clients/client.ts'
 import { WAIT_MS } from '../services/within.ts'
 
 export interface RawSocket {

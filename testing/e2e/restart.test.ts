@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Presence } from '@greendot/protocol'
-import { openClient, webSocketUrl } from '../client.ts'
+import { openClient, webSocketUrl } from '../clients/client.ts'
 import { until, WAIT_MS } from '../services/within.ts'
 import { ask, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 

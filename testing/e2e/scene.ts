@@ -3,8 +3,14 @@
 import { afterEach } from 'bun:test'
 import { resolve } from 'node:path'
 import { type Activity, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE, type QueriedPresence } from '@greendot/protocol'
-import { type ClientOptions, connect, type TestClient, webSocketUrl } from '../client.ts'
-import { type SettingsInput, spawnServer, startServer, type TestProcess, type TestServer } from '../server.ts'
+import { type ClientOptions, connect, type TestClient, webSocketUrl } from '../clients/client.ts'
+import {
+  type SettingsInput,
+  spawnServer,
+  startServer,
+  type TestProcess,
+  type TestServer,
+} from '../clients/server.ts'
 
 const HOLDER = resolve(import.meta.dir, 'socket-holder.ts')
 

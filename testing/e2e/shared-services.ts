@@ -1,6 +1,6 @@
 // Two servers with one Redis and one PostgreSQL. The services are started once for the tests of a file,
 // and every pair of servers finds them empty: a flushed store, a schema of its own.
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { describeWithService } from '../services/describe.ts'
 import type { Redis } from '../services/redis.ts'
 import { foundBoth, startBoth } from './both-services.ts'

@@ -8,8 +8,8 @@ import {
   type Presence,
   type ServerFrame,
 } from '@greendot/protocol'
-import { webSocketUrl } from '../client.ts'
-import { presencesIn } from '../hearing.ts'
+import { webSocketUrl } from '../clients/client.ts'
+import { presencesIn } from '../clients/hearing.ts'
 import { WAIT_MS } from '../services/within.ts'
 import type { Scene } from './scene.ts'
 

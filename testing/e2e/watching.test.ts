@@ -2,7 +2,7 @@
 // to frames in the order of the frames.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { openClient, type TestClient } from '../client.ts'
+import { openClient, type TestClient } from '../clients/client.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 const scene = useScene()

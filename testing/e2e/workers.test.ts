@@ -2,7 +2,7 @@
 // and a restart of all of them changes nothing visible.
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
-import { spawnServer } from '../server.ts'
+import { spawnServer } from '../clients/server.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
 import { until, WAIT_MS } from '../services/within.ts'

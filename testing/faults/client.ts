@@ -8,7 +8,7 @@ import {
   type ServerFrame,
   type Status,
 } from '@greendot/protocol'
-import { webSocketUrl } from '../client.ts'
+import { webSocketUrl } from '../clients/client.ts'
 
 /** Bun can end a connection without a closing handshake; the browser types lack it. */
 type Socket = WebSocket & { terminate(): void }

@@ -1,6 +1,6 @@
 // The servers of a fault test: Redis or a Redis Cluster, a database schema of its own, and greendot processes
 // with one role each. All are real processes that a test can break; `stop` ends all of them.
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { LOOPBACK } from '../services/ports.ts'
 import type { Postgres } from '../services/postgres.ts'
 import { type Redis, startRedis } from '../services/redis.ts'

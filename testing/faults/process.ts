@@ -2,7 +2,7 @@
 // with the test process, also when that crashes, and its folder is removed.
 import { join, resolve } from 'node:path'
 import type { Subprocess } from 'bun'
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { newFolder, removeFolder } from '../services/child.ts'
 import { tellReaper } from '../services/reaper.ts'
 import { within } from '../services/within.ts'

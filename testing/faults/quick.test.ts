@@ -1,7 +1,7 @@
 // Three faults of `npm run test:faults`, with few users and without bounds on time: a gateway dies, Redis is
 // emptied, the presence process dies.
 import { expect, test } from 'bun:test'
-import type { TestClient } from '../client.ts'
+import type { TestClient } from '../clients/client.ts'
 import { isOffline, isOnline, type Person, useScene, watch } from '../e2e/scene.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findPostgres, startPostgres } from '../services/postgres.ts'

@@ -3,9 +3,9 @@
 // reaches Carol.
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { HEARTBEAT_ACTIVE, type OwnPresence } from '@greendot/protocol'
-import { type ClientOptions, connect, type TestClient } from '../client.ts'
+import { type ClientOptions, connect, type TestClient } from '../clients/client.ts'
+import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
 import { call } from '../http/calls.ts'
-import { type SettingsInput, startServer, type TestServer } from '../server.ts'
 import { openRaw, type RawSocket, upgradeRequest } from './raw-socket.ts'
 
 export interface AttackFixture {

@@ -13,7 +13,7 @@ import {
   STATUSES,
   utf8Length,
 } from '@greendot/protocol'
-import { connect, type TestClient } from '../client.ts'
+import { connect, type TestClient } from '../clients/client.ts'
 import { useAttackFixture } from './fixture.ts'
 import { createNoise, fuzzSeed, type Noise } from './noise.ts'
 

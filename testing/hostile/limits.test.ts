@@ -2,7 +2,7 @@
 // sent it, and other connections are not affected.
 import { describe, expect, test } from 'bun:test'
 import { BAD_FRAMES_MAX, HEARTBEAT_ACTIVE } from '@greendot/protocol'
-import { openClient, type TestClient } from '../client.ts'
+import { openClient, type TestClient } from '../clients/client.ts'
 import { useAttackFixture } from './fixture.ts'
 import { wireFrame } from './raw-socket.ts'
 

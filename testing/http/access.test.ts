@@ -1,7 +1,7 @@
 // Access to routes and the form of refusals: unknown paths, wrong methods, tokens on the wrong route, other
 // origins. Every route is in the table below; a new one belongs there too.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startServer, type TestServer } from '../server.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 

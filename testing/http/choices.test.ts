@@ -2,8 +2,8 @@
 // exact, and a refused request leaves everything as it was.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { ErrorCode, OwnPresence, QueriedPresence } from '@greendot/protocol'
-import { connect } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { connect } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 
 const STATUS = '/api/v1/presence/status'

@@ -1,8 +1,8 @@
 // Being here without a WebSocket: beats and goodbyes over HTTP have the effects of frames.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { ErrorCode, OwnPresence } from '@greendot/protocol'
-import { connect, type TestClient } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { connect, type TestClient } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 
 const SESSIONS_PER_USER = 4

@@ -2,8 +2,8 @@
 // frame, device.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { QueriedPresence } from '@greendot/protocol'
-import { connect } from '../client.ts'
-import { spawnServer, startServer, type TestServer } from '../server.ts'
+import { connect } from '../clients/client.ts'
+import { spawnServer, startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem, unknown } from './calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 

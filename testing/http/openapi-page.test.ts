@@ -2,7 +2,7 @@
 // can be used by keyboard and on a phone, and runs nothing and fetches nothing that is not its own.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { startServer, type TestServer } from '../server.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
 import { operationsOf, parseDocument } from './openapi-document.ts'

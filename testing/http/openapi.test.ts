@@ -3,8 +3,8 @@
 // FUZZ_SEED=<seed> to replay it.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
+import { startServer } from '../clients/server.ts'
 import { createNoise, fuzzSeed } from '../hostile/noise.ts'
-import { startServer } from '../server.ts'
 import { type Operation, operationsOf, type Parameter, parseDocument } from './openapi-document.ts'
 import { createDriver, type Request } from './openapi-driver.ts'
 import type { JsonSchema } from './openapi-schemas.ts'

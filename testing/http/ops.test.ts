@@ -1,7 +1,7 @@
 // The routes for operators: health, readiness, metrics and stats.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { connect } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { connect } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 

@@ -1,7 +1,7 @@
 // Reading again and again instead of watching: users are held to the poll limit on every route that
 // reads, whatever they send, and backends are not. The settings are the ones a server has by itself.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startServer, type TestServer } from '../server.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 
 const BURST = 5

@@ -2,8 +2,8 @@
 // what the target shows to everyone. A user that hides anything looks like an unknown user.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { connect, type TestClient } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { connect, type TestClient } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from './tokens.ts'
 

@@ -2,8 +2,8 @@
 // refusal with its code.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { QueriedPresence } from '@greendot/protocol'
-import { connect, type TestClient } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { connect, type TestClient } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem, unknown } from './calls.ts'
 
 let server: TestServer

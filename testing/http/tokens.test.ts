@@ -1,8 +1,8 @@
 // Signed tokens against a server that is not in development mode, over HTTP and over WebSocket.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '@greendot/protocol'
-import { connect, openClient } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { connect, openClient } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { freePort } from '../services/ports.ts'
 import { call, expectProblem } from './calls.ts'
 import { SECRET, SERVER_KEY, secondsFromNow, securedSettings, sign, unsigned, userToken } from './tokens.ts'

@@ -2,8 +2,8 @@
 // there more than once. Nothing is guessed: decoders would make one good id of many bad ones.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Problem, QueriedPresence } from '@greendot/protocol'
-import { openClient } from '../client.ts'
-import { startServer, type TestServer } from '../server.ts'
+import { openClient } from '../clients/client.ts'
+import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem, unknown } from './calls.ts'
 
 let server: TestServer

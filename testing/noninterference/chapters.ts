@@ -2,7 +2,7 @@
 // rules that keep a step from meaning two things at once: what is promised must not depend on which of two
 // moves is quicker.
 import fc from 'fast-check'
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import type { Move, Said, Step } from './moves.ts'
 import { call, company, decides, erasesHidden, type Moves, opens } from './user-moves.ts'
 

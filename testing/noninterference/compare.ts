@@ -2,7 +2,7 @@
 // what the viewer got differs. They are compared whenever both worlds are quiet, and have the same time
 // throughout.
 import { type Config, loadConfig } from '../../packages/server/src/platform/config/config.ts'
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { createNormaliser, firstDifference } from './difference.ts'
 import { createLockstep, type Lockstep } from './lockstep.ts'
 import { HIDDEN_DEVICES, type History, type Move } from './moves.ts'

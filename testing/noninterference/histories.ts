@@ -2,7 +2,7 @@
 // that is what makes a difference a leak. What each user may see follows from how a history is put
 // together, never from the evaluator that is to be tried.
 import fc from 'fast-check'
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import {
   alone,
   beginning,

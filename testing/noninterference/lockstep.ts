@@ -1,7 +1,7 @@
 // Moves the clocks of several worlds together, so that the same instant is present in all of them whatever
 // each is busy with. A world is quiet when nothing is open and nothing has happened for a whole flush
 // interval: then everything that was to be told has been told, and two worlds can be compared.
-import type { FakeClock } from '../fake-clock.ts'
+import type { FakeClock } from '../worlds/fake-clock.ts'
 
 export interface Driven {
   clock: FakeClock

@@ -1,7 +1,7 @@
 // What a history is made of: plain values, so that a counterexample can be read and shrunk. A step is
 // a few moves in one turn of the loop and the time that passes after them.
 import type { Activity, ClientFrame, Platform } from '@greendot/protocol'
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 
 /**
  * `hidden` hides, `viewer` may not see them, `friend` may, `other` is open to all and watched by the

@@ -1,6 +1,6 @@
 // What small histories are written with, each of which tries one way for a hidden user to be noticed: a few moves
 // by their names.
-import type { SettingsInput } from '../server.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import type { History, Move, Name, Said, Step } from './moves.ts'
 import { call, opens } from './user-moves.ts'
 

@@ -31,7 +31,7 @@ import { rememberHere, restore } from '../../packages/server/src/presence/pipeli
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
 import { createPresence } from '../../packages/server/src/presence/presence.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
-import { createFakeClock, type FakeClock, untilDone } from '../fake-clock.ts'
+import { createFakeClock, type FakeClock, untilDone } from '../worlds/fake-clock.ts'
 import { borrowArchive, slowed } from './archives.ts'
 import type { Driven } from './lockstep.ts'
 import { createSwitchboard, type Switchboard } from './switchboard.ts'

@@ -1,8 +1,8 @@
 // watchContacts against a real server: edits, reconnects, contacts that are also watched by id, and the end of
 // watching.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { connect as connectBare, type TestClient } from '../../../testing/client.ts'
-import { startServer, type TestServer } from '../../../testing/server.ts'
+import { connect as connectBare, type TestClient } from '../../../testing/clients/client.ts'
+import { startServer, type TestServer } from '../../../testing/clients/server.ts'
 import { until } from '../../../testing/services/within.ts'
 import { createEventLog, recordingSockets } from '../testing/recording.ts'
 import { connect } from './index.ts'

@@ -3,8 +3,15 @@
 import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'bun'
 import { SignJWT } from 'jose'
-import { connect as connectBare } from '../../../testing/client.ts'
-import { arrive, endScenesAfterEach, open, others, serve, servers } from '../../../testing/client-scene.ts'
+import { connect as connectBare } from '../../../testing/clients/client.ts'
+import {
+  arrive,
+  endScenesAfterEach,
+  open,
+  others,
+  serve,
+  servers,
+} from '../../../testing/clients/client-scene.ts'
 import { recordingSockets } from '../testing/recording.ts'
 
 endScenesAfterEach()

@@ -2,7 +2,7 @@
 // least one object in every cycle. The server is another process, so that only the client is counted.
 import { heapStats } from 'bun:jsc'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { spawnServer, type TestProcess } from '../../../testing/server.ts'
+import { spawnServer, type TestProcess } from '../../../testing/clients/server.ts'
 import { createEventLog } from '../testing/recording.ts'
 import { connectWith } from './connect.ts'
 import { ambientRuntime, type Runtime } from './platform.ts'

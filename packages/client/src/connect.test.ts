@@ -2,7 +2,7 @@
 // connect-interruptions.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
-import { arrive, endScenesAfterEach, open, serve } from '../../../testing/client-scene.ts'
+import { arrive, endScenesAfterEach, open, serve } from '../../../testing/clients/client-scene.ts'
 import { recordingSockets } from '../testing/recording.ts'
 
 endScenesAfterEach()

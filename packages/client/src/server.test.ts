@@ -1,9 +1,9 @@
 // The backend kit against a real server with a secret and server keys.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { connect } from '../../../testing/client.ts'
+import { connect } from '../../../testing/clients/client.ts'
+import { startServer, type TestServer } from '../../../testing/clients/server.ts'
 import { unknown } from '../../../testing/http/calls.ts'
 import { SECRET, SERVER_KEY, securedSettings, userToken } from '../../../testing/http/tokens.ts'
-import { startServer, type TestServer } from '../../../testing/server.ts'
 import { type Backend, type BackendOptions, GreendotError, greendot, type Presence } from './server.ts'
 
 let server: TestServer

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Activity } from '@greendot/protocol'
 import fc from 'fast-check'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { runtimeOf } from '../../testing/runtime.ts'
 import { createDeviceActivity } from './device-activity.ts'
 

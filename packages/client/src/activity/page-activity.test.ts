@@ -2,7 +2,7 @@
 // The page is an EventTarget; real browsers are in tabs/tabs-browser.test.ts.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { runtimeOf } from '../../testing/runtime.ts'
 import type { Page } from '../platform.ts'
 import { startPageActivity } from './page-activity.ts'

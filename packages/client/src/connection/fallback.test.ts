@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { SignJWT } from 'jose'
-import { connect as connectBare } from '../../../../testing/client.ts'
+import { connect as connectBare } from '../../../../testing/clients/client.ts'
 import {
   arrive,
   endScenesAfterEach,
@@ -10,7 +10,7 @@ import {
   serve,
   servers,
   withEventLog,
-} from '../../../../testing/client-scene.ts'
+} from '../../../../testing/clients/client-scene.ts'
 import { connectWith } from '../connect.ts'
 import { ambientRuntime } from '../platform.ts'
 import type { ConnectOptions } from '../types.ts'

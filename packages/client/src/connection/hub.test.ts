@@ -1,7 +1,7 @@
 // One hub and several tabs, on a fake clock, with the test as the server.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { runtimeOf, scriptedDial } from '../../testing/runtime.ts'
 import { CONTACTS } from '../roster/watchlist.ts'
 import { hubWithTabTokens } from '../tabs/tab-tokens.ts'

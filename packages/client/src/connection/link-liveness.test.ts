@@ -1,7 +1,7 @@
 // Heartbeats, probes of a silent server, and the change between WebSocket and HTTP, on a fake clock.
 
 import { describe, expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createLinkScene, type LinkSceneOptions } from '../../testing/link-scene.ts'
 
 const createScene = (options?: LinkSceneOptions) => createLinkScene(createFakeClock(1_000_000), options)

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createLinkScene, type LinkSceneOptions } from '../../testing/link-scene.ts'
 import { pauseMs } from './link.ts'
 

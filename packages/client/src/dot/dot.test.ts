@@ -1,7 +1,7 @@
 // A dot with its hub on a fake clock: stale presence, and activity set by the app.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { runtimeOf, scriptedDial } from '../../testing/runtime.ts'
 import { FOREVER } from '../activity/device-activity.ts'
 import { createHub } from '../connection/hub.ts'

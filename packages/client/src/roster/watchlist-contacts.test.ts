@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { ClientFrame } from '@greendot/protocol'
 import fc from 'fast-check'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { runtimeOf } from '../../testing/runtime.ts'
 import type { Answer } from '../types.ts'
 import { CONTACTS, createWatchlist } from './watchlist.ts'

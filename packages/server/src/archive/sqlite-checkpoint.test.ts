@@ -1,7 +1,7 @@
 // The write-ahead log of a SQLite file: it is moved into the file as it grows, and never lost on the way.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
-import { aRow, sqliteFiles } from '../../../../testing/sqlite-files.ts'
+import { aRow, sqliteFiles } from '../../../../testing/worlds/sqlite-files.ts'
 import { createSqliteArchive } from './sqlite.ts'
 import { ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 

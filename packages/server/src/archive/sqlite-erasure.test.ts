@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { aRow, sqliteFiles } from '../../../../testing/sqlite-files.ts'
+import { aRow, sqliteFiles } from '../../../../testing/worlds/sqlite-files.ts'
 import { NO_PRIVACY_CHOSEN } from '../presence/core/privacy.ts'
 import type { Archive } from './port.ts'
 import { createSqliteArchive } from './sqlite.ts'

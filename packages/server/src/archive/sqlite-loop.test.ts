@@ -1,7 +1,7 @@
 // A SQLite archive works in the thread of the event loop, so long lists are worked on in slices, with turns
 // of the loop in between. How long a slice takes is measured by `npm run bench:check`.
 import { expect, test } from 'bun:test'
-import { sqliteFiles } from '../../../../testing/sqlite-files.ts'
+import { sqliteFiles } from '../../../../testing/worlds/sqlite-files.ts'
 import { createSqliteArchive } from './sqlite.ts'
 
 const CONTACTS = 20_000

@@ -8,9 +8,9 @@ import {
   useRedis,
   useRedisCluster,
 } from '../../../../testing/contracts/redis-under-test.ts'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
-import { aFullRecord, SOME_INSTANT } from '../../../../testing/records.ts'
 import { WAIT_MS, within } from '../../../../testing/services/within.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
+import { aFullRecord, SOME_INSTANT } from '../../../../testing/worlds/records.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { RedisConnection } from '../redis/client.ts'
 import type { Bus, BusMessage, ChangeMessage } from './port.ts'

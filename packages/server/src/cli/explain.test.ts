@@ -1,7 +1,7 @@
 // `greendot explain` against a real server, as an operator would type it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { startServer, type TestServer } from '../../../../testing/server.ts'
+import { startServer, type TestServer } from '../../../../testing/clients/server.ts'
 
 const CLI = resolve(import.meta.dir, '../cli.ts')
 const KEY = 'a-server-key-of-the-tests'

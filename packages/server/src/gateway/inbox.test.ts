@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { CLOSE } from '@greendot/protocol'
 import { readerOf } from '../../../../testing/e2e/stream-format.ts'
-import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../testing/gateway-world.ts'
-import { texts } from '../../../../testing/watching-world.ts'
+import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../testing/worlds/gateway-world.ts'
+import { texts } from '../../../../testing/worlds/watching-world.ts'
 
 const ALICE = 0
 

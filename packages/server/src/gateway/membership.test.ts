@@ -6,8 +6,8 @@ import {
   FLUSH_MS,
   type GatewayWorld,
   STREAM_TIMERS,
-} from '../../../../testing/gateway-world.ts'
-import { texts } from '../../../../testing/watching-world.ts'
+} from '../../../../testing/worlds/gateway-world.ts'
+import { texts } from '../../../../testing/worlds/watching-world.ts'
 import { type Membership, type MembershipParts, startMembership } from './membership.ts'
 
 const ALICE = 0

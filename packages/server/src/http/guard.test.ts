@@ -2,7 +2,7 @@
 // nobody can take over a session. The rest of it is tested over a real socket, in testing/http.
 import { expect, test } from 'bun:test'
 import type { BunRequest } from 'bun'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { type Config, loadConfig } from '../platform/config/config.ts'
 import { createLogger } from '../platform/logger.ts'
 import { createAuthenticator } from './auth.ts'

@@ -1,6 +1,6 @@
 // When garbage is collected: often while many connect, twice when it is calm again, otherwise never.
 import { expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { startHousekeeping } from './housekeeping.ts'
 
 function createWorld() {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock } from '../../../../testing/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { type Pulse, startPulse } from './pulse.ts'
 
 describe('pulse', () => {

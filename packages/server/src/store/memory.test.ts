@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { storeContract } from '../../../../testing/contracts/store.ts'
-import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/records.ts'
+import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/worlds/records.ts'
 import { createMemoryStore } from './memory.ts'
 
 storeContract('memory', async () => createMemoryStore())

@@ -1,6 +1,7 @@
 // What becomes of the store when Redis does not. Commits are acknowledged or rejected, never left
 // hanging, and the same store works again by itself as soon as Redis does.
 import { describe, expect, test } from 'bun:test'
+import { createLookout } from '../../../../testing/clients/lookout.ts'
 import {
   isSkipped,
   newPrefix,
@@ -8,9 +9,8 @@ import {
   useRedis,
   useRedisCluster,
 } from '../../../../testing/contracts/redis-under-test.ts'
-import { createLookout } from '../../../../testing/lookout.ts'
-import { aCommit, aRecordOn, SOME_INSTANT as T } from '../../../../testing/records.ts'
 import { until, WAIT_MS } from '../../../../testing/services/within.ts'
+import { aCommit, aRecordOn, SOME_INSTANT as T } from '../../../../testing/worlds/records.ts'
 import { systemClock as clock } from '../platform/clock.ts'
 import type { PresenceStore } from './port.ts'
 import { createRedisStore } from './redis.ts'

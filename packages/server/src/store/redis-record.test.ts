@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AUDIENCES, PLATFORMS, STATUSES } from '@greendot/protocol'
 import fc from 'fast-check'
-import { aFullRecord, aRecord, aRecordOn, aSession } from '../../../../testing/records.ts'
+import { aFullRecord, aRecord, aRecordOn, aSession } from '../../../../testing/worlds/records.ts'
 import { emptyRecord, type UserRecord } from '../presence/core/record.ts'
 import { decodeStored, encodeRecord, headOf } from './redis-record.ts'
 

@@ -7,7 +7,7 @@ import {
   useRedisCluster,
 } from '../../../../testing/contracts/redis-under-test.ts'
 import { storeContract } from '../../../../testing/contracts/store.ts'
-import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/records.ts'
+import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/worlds/records.ts'
 import { systemClock as clock } from '../platform/clock.ts'
 import type { RedisArgument, RedisClient, RedisScript } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'

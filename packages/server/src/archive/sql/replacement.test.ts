@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { aRow, sqliteFiles } from '../../../../../testing/sqlite-files.ts'
+import { aRow, sqliteFiles } from '../../../../../testing/worlds/sqlite-files.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Archive } from '../port.ts'
 import { createSqliteArchive, openSqlite } from '../sqlite.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../../testing/fake-clock.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
 import { createFlushPhases } from './flush-phases.ts'
 
 test('[W5] the next turn is never set in the past, though time goes on while it is computed', async () => {

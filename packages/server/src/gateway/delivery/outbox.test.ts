@@ -1,9 +1,9 @@
 // Latest wins: random histories of watching, changing, slow and dead connections compared with a naive model
-// (testing/outbox-world.ts), and single cases by hand.
+// (testing/worlds/outbox-world.ts), and single cases by hand.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFakeClock } from '../../../../../testing/fake-clock.ts'
-import { createOutboxWorld, type OutboxWorld } from '../../../../../testing/outbox-world.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import { createOutboxWorld, type OutboxWorld } from '../../../../../testing/worlds/outbox-world.ts'
 import { ALL_AT_ONCE, type Plans } from './plans.ts'
 import type { Pace } from './waves.ts'
 

@@ -1,8 +1,8 @@
 // Large audiences: how a wave goes round, whom it tells when, and what must not wait for it. By hand on the
-// model of testing/outbox-world.ts, which knows what every connection must have been told.
+// model of testing/worlds/outbox-world.ts, which knows what every connection must have been told.
 import { describe, expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../../testing/fake-clock.ts'
-import { createOutboxWorld } from '../../../../../testing/outbox-world.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import { createOutboxWorld } from '../../../../../testing/worlds/outbox-world.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { Plans } from './plans.ts'
 import type { Pace } from './waves.ts'

@@ -1,7 +1,11 @@
 // Sessions over HTTP: rows of the same table as sockets, under the same rules, kept alive by requests.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { CLOSE } from '@greendot/protocol'
-import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
+import {
+  createGatewayWorld,
+  FLUSH_MS,
+  type GatewayWorld,
+} from '../../../../../testing/worlds/gateway-world.ts'
 import type { HttpHeartbeat } from './http-sessions.ts'
 import { startLiveness } from './liveness.ts'
 

@@ -2,8 +2,8 @@
 // are pushed the newest with a flush; sessions over HTTP take it with their next heartbeat.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFakeClock } from '../../../../../testing/fake-clock.ts'
-import { OPEN_RULES } from '../../../../../testing/records.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import { OPEN_RULES } from '../../../../../testing/worlds/records.ts'
 import { createTally } from '../../platform/tally.ts'
 import { createEvaluator } from '../../presence/privacy/evaluator.ts'
 import { createConnectionNumbers } from '../connection-numbers.ts'

@@ -2,8 +2,12 @@
 // resumes from it gets only what changed since.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { type Reading, readerOf, versionOf } from '../../../../../testing/e2e/stream-format.ts'
-import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
-import { OPEN_RULES } from '../../../../../testing/records.ts'
+import {
+  createGatewayWorld,
+  FLUSH_MS,
+  type GatewayWorld,
+} from '../../../../../testing/worlds/gateway-world.ts'
+import { OPEN_RULES } from '../../../../../testing/worlds/records.ts'
 import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import type { StreamRequest } from './streams.ts'
 

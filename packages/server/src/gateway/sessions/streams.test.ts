@@ -8,7 +8,7 @@ import {
   FLUSH_MS,
   type GatewayWorld,
   WORLD_STARTS_AT as NOW,
-} from '../../../../../testing/gateway-world.ts'
+} from '../../../../../testing/worlds/gateway-world.ts'
 import type { StreamRequest } from './streams.ts'
 
 const WATCH_LIMIT = 1_200

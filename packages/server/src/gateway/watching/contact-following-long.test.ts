@@ -2,8 +2,12 @@
 // whatever happens meanwhile, and a list is followed as a whole or not at all.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { ServerFrame } from '@greendot/protocol'
-import { createGatewayWorld, FLUSH_MS, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
-import { presencesIn } from '../../../../../testing/hearing.ts'
+import { presencesIn } from '../../../../../testing/clients/hearing.ts'
+import {
+  createGatewayWorld,
+  FLUSH_MS,
+  type GatewayWorld,
+} from '../../../../../testing/worlds/gateway-world.ts'
 
 const LONG = 1_800
 const PER_TURN = 500

@@ -6,7 +6,7 @@ import {
   FLUSH_MS,
   type GatewayWorld,
   STREAM_TIMERS,
-} from '../../../../../testing/gateway-world.ts'
+} from '../../../../../testing/worlds/gateway-world.ts'
 
 const READ_AGAIN_MS = 1_000
 const LIMIT = 4

@@ -1,7 +1,11 @@
 // Watch edges while a contact list is looked up: the viewer is told nothing until the answer is there, and
 // then once. Answers come late, for edges that exist no more, or not at all.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createGatewayWorld, type GatewayWorld, STREAM_TIMERS } from '../../../../../testing/gateway-world.ts'
+import {
+  createGatewayWorld,
+  type GatewayWorld,
+  STREAM_TIMERS,
+} from '../../../../../testing/worlds/gateway-world.ts'
 import {
   ALICE,
   CONTACTS_ONLY,
@@ -9,7 +13,7 @@ import {
   MALLORY,
   texts,
   versions,
-} from '../../../../../testing/watching-world.ts'
+} from '../../../../../testing/worlds/watching-world.ts'
 
 const ASK_AGAIN_MS = 1_000
 /** For this long an answer about a contact list is cached. */

@@ -6,7 +6,7 @@ import {
   FLUSH_MS,
   type GatewayWorld,
   type GatewayWorldOptions,
-} from '../../../../../testing/gateway-world.ts'
+} from '../../../../../testing/worlds/gateway-world.ts'
 import {
   ALICE,
   CONTACTS_ONLY,
@@ -14,7 +14,7 @@ import {
   MALLORY,
   texts,
   versions,
-} from '../../../../../testing/watching-world.ts'
+} from '../../../../../testing/worlds/watching-world.ts'
 import { NO_PRIVACY_CHOSEN } from '../../presence/core/privacy.ts'
 
 let world: GatewayWorld

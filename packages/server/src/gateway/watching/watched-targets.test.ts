@@ -1,8 +1,8 @@
 // The users that a gateway keeps up to date: a target is known, and the store holds the gateway's interest in
 // it, from the first reference to the last.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createGatewayWorld, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
-import { aCommit } from '../../../../../testing/records.ts'
+import { createGatewayWorld, type GatewayWorld } from '../../../../../testing/worlds/gateway-world.ts'
+import { aCommit } from '../../../../../testing/worlds/records.ts'
 import { createWatchedTargets, type WatchedTargets } from './watched-targets.ts'
 
 let world: GatewayWorld

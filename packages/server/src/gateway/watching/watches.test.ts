@@ -1,8 +1,8 @@
 // Watching without a gap while reading takes its time: a change between the question and the answer is in the
 // snapshot, and a watch that ends or fails leaves no edge, interest or reference behind.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createGatewayWorld, type GatewayWorld } from '../../../../../testing/gateway-world.ts'
-import { texts } from '../../../../../testing/watching-world.ts'
+import { createGatewayWorld, type GatewayWorld } from '../../../../../testing/worlds/gateway-world.ts'
+import { texts } from '../../../../../testing/worlds/watching-world.ts'
 import { NAMED } from '../delivery/watch-edges.ts'
 
 const WATCH_LIMIT = 3

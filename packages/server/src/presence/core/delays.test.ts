@@ -10,7 +10,7 @@ import {
   idle,
   left,
   lost,
-} from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
 import { POLICIES } from './policy.ts'
 
 const { instant, calm, linger } = POLICIES

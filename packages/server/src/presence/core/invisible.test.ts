@@ -12,7 +12,7 @@ import {
   lost,
   say,
   type TestUser,
-} from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { POLICIES } from './policy.ts'
 import { sourceOf, unknownPresence } from './view.ts'

@@ -12,7 +12,7 @@ import {
   left,
   lost,
   say,
-} from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
 import { POLICIES, POLICY_NAMES, type PolicyName } from './policy.ts'
 
 const { instant } = POLICIES

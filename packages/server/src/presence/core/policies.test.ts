@@ -8,7 +8,7 @@ import {
   left,
   lost,
   type TestUser,
-} from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
 import { POLICIES } from './policy.ts'
 
 const T = 10_000_000

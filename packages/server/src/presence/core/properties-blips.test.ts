@@ -3,8 +3,13 @@
 import { expect, test } from 'bun:test'
 import type { Activity } from '@greendot/protocol'
 import fc from 'fast-check'
-import { DAWN_AT, type Delivery, type History, policies } from '../../../../../testing/presence-histories.ts'
-import { everyRecord, holds } from '../../../../../testing/presence-properties.ts'
+import {
+  DAWN_AT,
+  type Delivery,
+  type History,
+  policies,
+} from '../../../../../testing/worlds/presence-histories.ts'
+import { everyRecord, holds } from '../../../../../testing/worlds/presence-properties.ts'
 import {
   active,
   choose,
@@ -14,7 +19,7 @@ import {
   left,
   lost,
   say,
-} from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { toPresence } from './view.ts'
 

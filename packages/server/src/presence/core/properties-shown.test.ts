@@ -3,9 +3,9 @@
 // deadline in between, so no visible state is missed.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { histories } from '../../../../../testing/presence-histories.ts'
-import { everyRecord, framesOf, holds } from '../../../../../testing/presence-properties.ts'
-import { type Look, lookOf } from '../../../../../testing/presence-user.ts'
+import { histories } from '../../../../../testing/worlds/presence-histories.ts'
+import { everyRecord, framesOf, holds } from '../../../../../testing/worlds/presence-properties.ts'
+import { type Look, lookOf } from '../../../../../testing/worlds/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { isInvisible, nextDeadline, step } from './machine.ts'
 import type { Policy } from './policy.ts'

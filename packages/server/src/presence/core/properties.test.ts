@@ -2,9 +2,19 @@
 // deadlines. What others see is in properties-shown.test.ts, what they never see in properties-blips.test.ts.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Delivery, FAR_MS, type History, histories } from '../../../../../testing/presence-histories.ts'
-import { deepFreeze, everyRecord, framesOf, holds } from '../../../../../testing/presence-properties.ts'
-import { lookOf } from '../../../../../testing/presence-user.ts'
+import {
+  type Delivery,
+  FAR_MS,
+  type History,
+  histories,
+} from '../../../../../testing/worlds/presence-histories.ts'
+import {
+  deepFreeze,
+  everyRecord,
+  framesOf,
+  holds,
+} from '../../../../../testing/worlds/presence-properties.ts'
+import { lookOf } from '../../../../../testing/worlds/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { nextDeadline, step } from './machine.ts'
 import { emptyRecord, type UserRecord } from './record.ts'

@@ -11,7 +11,7 @@ import {
   left,
   lost,
   say,
-} from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
 import type { PresenceEvent } from './event.ts'
 import { POLICIES } from './policy.ts'
 import { emptyRecord } from './record.ts'

@@ -10,8 +10,8 @@ import {
   left,
   lost,
   say,
-} from '../../../../../testing/presence-user.ts'
-import { aRecord, OPEN_RULES } from '../../../../../testing/records.ts'
+} from '../../../../../testing/worlds/presence-user.ts'
+import { aRecord, OPEN_RULES } from '../../../../../testing/worlds/records.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { POLICIES, type Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'

@@ -1,8 +1,8 @@
 // The part of an explanation that is about privacy (S7), word for word. The target, bob, is online; the privacy
 // settings of bob and alice and the viewer differ.
 import { expect, test } from 'bun:test'
-import { connected, createUser } from '../../../../../testing/presence-user.ts'
-import { OPEN_RULES, SOME_INSTANT } from '../../../../../testing/records.ts'
+import { connected, createUser } from '../../../../../testing/worlds/presence-user.ts'
+import { OPEN_RULES, SOME_INSTANT } from '../../../../../testing/worlds/records.ts'
 import { POLICIES } from '../core/policy.ts'
 import { NO_PRIVACY_CHOSEN, type Privacy } from '../core/privacy.ts'
 import type { Party } from '../privacy/visibility.ts'

@@ -5,7 +5,7 @@ import {
   createPipeline,
   PIPELINE_STARTS_AT as NOW,
   type Pipeline,
-} from '../../../../../testing/presence-pipeline.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
 import { type Actions, createActions, type Outcome } from './actions.ts'
 
 let world: Pipeline

@@ -1,7 +1,7 @@
 // Editing contact lists while the store or the archive fails. A refused edit was not begun; an edit that was
 // written, or may have been, is notified. On the real tracker, store and archive.
 import { beforeEach, expect, test } from 'bun:test'
-import { createPipeline, type Pipeline } from '../../../../../testing/presence-pipeline.ts'
+import { createPipeline, type Pipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type ContactChangeNotifier, createContactChangeNotifier } from './contact-change-notifier.ts'
 import { type Contacts, createContacts } from './contacts.ts'

@@ -8,7 +8,7 @@ import {
   PIPELINE_STARTS_AT as NOW,
   type Pipeline,
   WATCHING,
-} from '../../../../../testing/presence-pipeline.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
 import type { Privacy } from '../core/privacy.ts'
 import { Unavailable } from '../unavailable.ts'
 import { createContactChangeNotifier } from './contact-change-notifier.ts'

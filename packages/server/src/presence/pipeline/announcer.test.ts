@@ -7,8 +7,8 @@ import {
   type Gate,
   type Pipeline,
   WATCHING,
-} from '../../../../../testing/presence-pipeline.ts'
-import { connected, idle, left, say } from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
+import { connected, idle, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { BusMessage } from '../../bus/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { emptyRecord } from '../core/record.ts'

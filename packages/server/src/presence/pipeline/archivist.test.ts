@@ -5,7 +5,7 @@ import {
   createPipeline,
   type Gate,
   type Pipeline,
-} from '../../../../../testing/presence-pipeline.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
 import type { LastSeenRow } from '../../archive/port.ts'
 import type { Archivist } from './archivist.ts'
 

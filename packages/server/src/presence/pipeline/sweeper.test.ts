@@ -6,7 +6,7 @@ import {
   createPipeline,
   type Gate,
   type Pipeline,
-} from '../../../../../testing/presence-pipeline.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
 import { emptyRecord } from '../core/record.ts'
 import { type Sweeper, startSweeper } from './sweeper.ts'
 

@@ -6,8 +6,8 @@ import {
   createPipeline,
   type Gate,
   type Pipeline,
-} from '../../../../../testing/presence-pipeline.ts'
-import { connected, left, say } from '../../../../../testing/presence-user.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
+import { connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'

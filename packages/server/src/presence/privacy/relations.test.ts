@@ -1,8 +1,8 @@
 // Contact relations, looked up in a real archive: what is asked, how it is gathered and cached, and what holds
 // while the archive does not answer.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock, untilDone } from '../../../../../testing/fake-clock.ts'
-import { SOME_INSTANT as NOW, OPEN_RULES } from '../../../../../testing/records.ts'
+import { createFakeClock, type FakeClock, untilDone } from '../../../../../testing/worlds/fake-clock.ts'
+import { SOME_INSTANT as NOW, OPEN_RULES } from '../../../../../testing/worlds/records.ts'
 import type { Archive, ContactPair } from '../../archive/port.ts'
 import { createSqliteArchive } from '../../archive/sqlite.ts'
 import { createLogger } from '../../platform/logger.ts'

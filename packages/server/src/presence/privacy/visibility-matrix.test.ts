@@ -9,7 +9,7 @@ import {
   type LastSeenPrecision,
   type Presence,
 } from '@greendot/protocol'
-import { choose, connected, createUser, say } from '../../../../../testing/presence-user.ts'
+import { choose, connected, createUser, say } from '../../../../../testing/worlds/presence-user.ts'
 import { POLICIES } from '../core/policy.ts'
 import type { Privacy } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { AUDIENCES, type Audience, LAST_SEEN_PRECISIONS } from '@greendot/protocol'
 import fc from 'fast-check'
-import { holds } from '../../../../../testing/presence-properties.ts'
+import { holds } from '../../../../../testing/worlds/presence-properties.ts'
 import { LISTED_MAX, NO_PRIVACY_CHOSEN, type Privacy, type PrivacyRules } from '../core/privacy.ts'
 import {
   isOpenToAll,

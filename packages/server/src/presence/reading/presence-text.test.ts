@@ -1,6 +1,6 @@
 // The JSON of a whole presence equals the presence object, for every kind of record.
 import { expect, test } from 'bun:test'
-import { OPEN_RULES } from '../../../../../testing/records.ts'
+import { OPEN_RULES } from '../../../../../testing/worlds/records.ts'
 import { emptyRecord, type UserRecord } from '../core/record.ts'
 import { sourceOf, toPresence } from '../core/view.ts'
 import { createPresenceText } from './presence-text.ts'

@@ -1,6 +1,6 @@
 // What the cache of queries keeps, for how long, and what it never keeps.
 import { expect, test } from 'bun:test'
-import { aRecord, SOME_INSTANT as NOW } from '../../../../../testing/records.ts'
+import { aRecord, SOME_INSTANT as NOW } from '../../../../../testing/worlds/records.ts'
 import { NO_PRIVACY_CHOSEN } from '../core/privacy.ts'
 import { createQueryCache } from './query-cache.ts'
 

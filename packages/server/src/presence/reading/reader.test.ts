@@ -6,8 +6,8 @@ import {
   createPipeline,
   type Gate,
   type Pipeline,
-} from '../../../../../testing/presence-pipeline.ts'
-import { aRecord, aRecordOn } from '../../../../../testing/records.ts'
+} from '../../../../../testing/worlds/presence-pipeline.ts'
+import { aRecord, aRecordOn } from '../../../../../testing/worlds/records.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import { NO_PRIVACY_CHOSEN } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'

@@ -1,8 +1,8 @@
 // What a viewer is answered, as a list and as JSON: the evaluator decides, and a hidden user is answered as an
 // unknown one. With the real reader, relations and archive.
 import { beforeEach, expect, test } from 'bun:test'
-import { createPipeline, type Pipeline } from '../../../../../testing/presence-pipeline.ts'
-import { aRecord, aRecordOn } from '../../../../../testing/records.ts'
+import { createPipeline, type Pipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
+import { aRecord, aRecordOn } from '../../../../../testing/worlds/records.ts'
 import { NO_PRIVACY_CHOSEN, type Privacy } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { createEvaluator } from '../privacy/evaluator.ts'

@@ -1,7 +1,7 @@
 // A Clock that stands still until a test moves it. `advance` runs what falls due in order, all of an
 // instant in one turn of the loop, and lets every promise that a callback released run on before the
 // next one, as a real event loop would. Whatever a callback throws, `advance` throws.
-import type { Clock, Timer } from '../packages/server/src/platform/clock.ts'
+import type { Clock, Timer } from '../../packages/server/src/platform/clock.ts'
 
 export interface FakeClock extends Clock {
   /** Moves time forward by `ms`; zero runs what is due now, `soon` included. */

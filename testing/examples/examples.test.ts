@@ -4,8 +4,10 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { greendot } from '../packages/client/src/server.ts'
-import { connect } from './client.ts'
+import { greendot } from '../../packages/client/src/server.ts'
+import { connect } from '../clients/client.ts'
+import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
+import { SECRET, SERVER_KEY, securedSettings } from '../http/tokens.ts'
 import {
   commandOf,
   EXAMPLES,
@@ -13,11 +15,9 @@ import {
   type RunningExample,
   shellLines,
   startExample,
-} from './examples/example.ts'
-import { SECRET, SERVER_KEY, securedSettings } from './http/tokens.ts'
-import { type SettingsInput, startServer, type TestServer } from './server.ts'
+} from './example.ts'
 
-const ROOT = resolve(import.meta.dir, '..')
+const ROOT = resolve(import.meta.dir, '../..')
 
 const clearing: (() => unknown)[] = []
 afterEach(async () => {

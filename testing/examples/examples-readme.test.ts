@@ -4,12 +4,12 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { bundle, describeWithBrowser } from './browser/fixtures/app-pages.ts'
-import { connect } from './client.ts'
-import { SECRET, SERVER_KEY, securedSettings } from './http/tokens.ts'
-import { startServer } from './server.ts'
+import { bundle, describeWithBrowser } from '../browser/fixtures/app-pages.ts'
+import { connect } from '../clients/client.ts'
+import { startServer } from '../clients/server.ts'
+import { SECRET, SERVER_KEY, securedSettings } from '../http/tokens.ts'
 
-const ROOT = resolve(import.meta.dir, '..')
+const ROOT = resolve(import.meta.dir, '../..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
 const snippets = (language: string): string[] =>

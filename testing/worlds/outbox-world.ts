@@ -2,13 +2,13 @@
 // every connection must have been told. Each frame is compared with the model the moment it is sent;
 // `expectTruth` checks what must hold once nothing is left to send.
 import { expect } from 'bun:test'
-import { createDelivery, type Delivery } from '../packages/server/src/gateway/delivery/delivery.ts'
-import { ALL_AT_ONCE, type Plans } from '../packages/server/src/gateway/delivery/plans.ts'
-import { type Pace, USUAL_PACE } from '../packages/server/src/gateway/delivery/waves.ts'
-import type { Clock } from '../packages/server/src/platform/clock.ts'
-import { createTally } from '../packages/server/src/platform/tally.ts'
-import { NIL } from '../packages/server/src/platform/typed-arrays.ts'
-import { createEvaluator } from '../packages/server/src/presence/privacy/evaluator.ts'
+import { createDelivery, type Delivery } from '../../packages/server/src/gateway/delivery/delivery.ts'
+import { ALL_AT_ONCE, type Plans } from '../../packages/server/src/gateway/delivery/plans.ts'
+import { type Pace, USUAL_PACE } from '../../packages/server/src/gateway/delivery/waves.ts'
+import type { Clock } from '../../packages/server/src/platform/clock.ts'
+import { createTally } from '../../packages/server/src/platform/tally.ts'
+import { NIL } from '../../packages/server/src/platform/typed-arrays.ts'
+import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { OPEN_RULES } from './records.ts'
 

@@ -2,10 +2,10 @@
 // half shows on small trees that each rule can fail.
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { forwardReferences, roomDirection, WIRING } from './tidy/rooms.ts'
-import { describeProblems, type Problem, readTree, type TreeFile } from './tidy/tree.ts'
+import { forwardReferences, roomDirection, WIRING } from './rooms.ts'
+import { describeProblems, type Problem, readTree, type TreeFile } from './tree.ts'
 
-const tree = readTree(resolve(import.meta.dir, '..'))
+const tree = readTree(resolve(import.meta.dir, '../..'))
 
 function expectNone(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new Error(`${problems.length} to mend\n${describeProblems(problems)}`)

@@ -1,8 +1,8 @@
 // Servers, users and dots for tests of the client against real servers. All of them end with the test.
 import { afterEach } from 'bun:test'
-import { connect } from '../packages/client/src/index.ts'
-import type { ConnectOptions, Dot } from '../packages/client/src/types.ts'
-import { createEventLog } from '../packages/client/testing/recording.ts'
+import { connect } from '../../packages/client/src/index.ts'
+import type { ConnectOptions, Dot } from '../../packages/client/src/types.ts'
+import { createEventLog } from '../../packages/client/testing/recording.ts'
 import { connect as connectBare, type TestClient } from './client.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 

@@ -2,11 +2,11 @@
 // carried from step to step. A session is named `platform#n`, so `web#1` and `web#2` are two tabs
 // of one browser and `mobile#1` is the phone; everything else about it follows from the name.
 import type { Activity, Availability, OwnPresence, Platform, Presence } from '@greendot/protocol'
-import type { PresenceEvent } from '../packages/server/src/presence/core/event.ts'
-import { step } from '../packages/server/src/presence/core/machine.ts'
-import type { Policy } from '../packages/server/src/presence/core/policy.ts'
-import { emptyRecord, type UserRecord } from '../packages/server/src/presence/core/record.ts'
-import { toOwnPresence, toPresence } from '../packages/server/src/presence/core/view.ts'
+import type { PresenceEvent } from '../../packages/server/src/presence/core/event.ts'
+import { step } from '../../packages/server/src/presence/core/machine.ts'
+import type { Policy } from '../../packages/server/src/presence/core/policy.ts'
+import { emptyRecord, type UserRecord } from '../../packages/server/src/presence/core/record.ts'
+import { toOwnPresence, toPresence } from '../../packages/server/src/presence/core/view.ts'
 
 type SessionName = `${Platform}#${number}`
 type Report = Extract<PresenceEvent, { type: 'connected' | 'active' | 'idle' }>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LastSeenRow } from '../packages/server/src/archive/port.ts'
+import type { LastSeenRow } from '../../packages/server/src/archive/port.ts'
 
 const AT = 1_700_000_000_000
 

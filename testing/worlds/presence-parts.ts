@@ -1,27 +1,27 @@
 // The parts of presence that a gateway is given, by a fake clock and as compose.ts fits them together: a
 // memory store, an archive in memory, tracker, reader and evaluator. Tests can make reading slow and let
 // store and archive fail.
-import { createSqliteArchive } from '../packages/server/src/archive/sqlite.ts'
-import { createMemoryBus } from '../packages/server/src/bus/memory.ts'
-import { createDoubts } from '../packages/server/src/gateway/doubts.ts'
-import { createLogger } from '../packages/server/src/platform/logger.ts'
-import { createTally } from '../packages/server/src/platform/tally.ts'
-import { POLICIES } from '../packages/server/src/presence/core/policy.ts'
-import type { PrivacyRules } from '../packages/server/src/presence/core/privacy.ts'
-import { createActions } from '../packages/server/src/presence/people/actions.ts'
-import { createAnnouncer } from '../packages/server/src/presence/pipeline/announcer.ts'
-import { createArchivist } from '../packages/server/src/presence/pipeline/archivist.ts'
-import { createTracker } from '../packages/server/src/presence/pipeline/tracker.ts'
-import { createEvaluator } from '../packages/server/src/presence/privacy/evaluator.ts'
-import { createRelations } from '../packages/server/src/presence/privacy/relations.ts'
-import { createArchiveLookup } from '../packages/server/src/presence/reading/archive-lookup.ts'
-import { createQueryCache } from '../packages/server/src/presence/reading/query-cache.ts'
-import { createReader } from '../packages/server/src/presence/reading/reader.ts'
-import { createMemoryStore } from '../packages/server/src/store/memory.ts'
-import type { PresenceStore } from '../packages/server/src/store/port.ts'
+import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts'
+import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
+import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
+import { createLogger } from '../../packages/server/src/platform/logger.ts'
+import { createTally } from '../../packages/server/src/platform/tally.ts'
+import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
+import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
+import { createActions } from '../../packages/server/src/presence/people/actions.ts'
+import { createAnnouncer } from '../../packages/server/src/presence/pipeline/announcer.ts'
+import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
+import { createTracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
+import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
+import { createRelations } from '../../packages/server/src/presence/privacy/relations.ts'
+import { createArchiveLookup } from '../../packages/server/src/presence/reading/archive-lookup.ts'
+import { createQueryCache } from '../../packages/server/src/presence/reading/query-cache.ts'
+import { createReader } from '../../packages/server/src/presence/reading/reader.ts'
+import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
+import type { PresenceStore } from '../../packages/server/src/store/port.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-export const policy = POLICIES.instant
+const policy = POLICIES.instant
 
 export interface Faults {
   /** While set, answers of the archive to the gateway wait for it. */

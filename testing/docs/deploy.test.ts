@@ -5,19 +5,19 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { RUNTIME } from '../packages/bench/src/subject/greendot.ts'
-import { COMMANDS } from '../packages/server/src/cli/commands.ts'
-import { loadConfig } from '../packages/server/src/platform/config/config.ts'
+import { RUNTIME } from '../../packages/bench/src/subject/greendot.ts'
+import { COMMANDS } from '../../packages/server/src/cli/commands.ts'
+import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import {
   ROLES,
   SETTING_NAMES,
   SETTINGS,
   variableOf,
-} from '../packages/server/src/platform/config/settings.ts'
+} from '../../packages/server/src/platform/config/settings.ts'
+import { startServer } from '../clients/server.ts'
 import { at, entries, interpolate, list, parse, type Variables, words, type Yaml } from './deploy-yaml.ts'
-import { startServer } from './server.ts'
 
-const ROOT = resolve(import.meta.dir, '..')
+const ROOT = resolve(import.meta.dir, '../..')
 const DEPLOY = join(ROOT, 'deploy')
 const IMAGE = 'greendot'
 const PROGRAM = '/usr/local/bin/greendot'

@@ -2,7 +2,7 @@
 // the users in his contact list only.
 import { expect } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import type { Privacy } from '../packages/server/src/presence/core/privacy.ts'
+import type { Privacy } from '../../packages/server/src/presence/core/privacy.ts'
 import { createGatewayWorld, type GatewayWorld } from './gateway-world.ts'
 
 /** The connections of the two viewers. */

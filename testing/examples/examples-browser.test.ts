@@ -2,10 +2,10 @@
 // requests to this machine only.
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { type BrowserFixture, describeWithBrowser } from './browser/fixtures/app-pages.ts'
-import { connect } from './client.ts'
-import { startExample } from './examples/example.ts'
-import type { TestServer } from './server.ts'
+import { type BrowserFixture, describeWithBrowser } from '../browser/fixtures/app-pages.ts'
+import { connect } from '../clients/client.ts'
+import type { TestServer } from '../clients/server.ts'
+import { startExample } from './example.ts'
 
 describeWithBrowser('the examples in a browser', (browser) => {
   test('[X3] [W1] the plain page shows users and what they choose', async () => {

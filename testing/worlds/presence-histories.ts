@@ -4,8 +4,8 @@
 // than its events happened, as on a real network.
 import type { Activity, Platform } from '@greendot/protocol'
 import fc from 'fast-check'
-import type { PresenceEvent, SessionFacts } from '../packages/server/src/presence/core/event.ts'
-import { POLICIES, type Policy } from '../packages/server/src/presence/core/policy.ts'
+import type { PresenceEvent, SessionFacts } from '../../packages/server/src/presence/core/event.ts'
+import { POLICIES, type Policy } from '../../packages/server/src/presence/core/policy.ts'
 
 /** Events that reach the machine together, at one instant. */
 export interface Delivery {
@@ -51,7 +51,7 @@ export type Span =
       offMs: number
     }
 
-export const spans: fc.Arbitrary<Span> = fc.oneof(
+const spans: fc.Arbitrary<Span> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('ms' as const), ms: fc.nat(30) }) },
   {
     weight: 3,
@@ -65,7 +65,7 @@ export const spans: fc.Arbitrary<Span> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('ms' as const), ms: fc.nat(700_000) }) },
 )
 
-export function spanMs(span: Span, policy: Policy): number {
+function spanMs(span: Span, policy: Policy): number {
   return span.kind === 'ms' ? span.ms : Math.max(0, policy[span.figure] + span.offMs)
 }
 

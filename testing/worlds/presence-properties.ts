@@ -1,8 +1,8 @@
 // Runs properties over histories of the presence core: the machine is stepped through a history, delivery by
 // delivery or with a stop at every deadline.
 import fc from 'fast-check'
-import { nextDeadline, step } from '../packages/server/src/presence/core/machine.ts'
-import { emptyRecord, type UserRecord } from '../packages/server/src/presence/core/record.ts'
+import { nextDeadline, step } from '../../packages/server/src/presence/core/machine.ts'
+import { emptyRecord, type UserRecord } from '../../packages/server/src/presence/core/record.ts'
 import { DAWN_AT, type Delivery, FAR_MS, type History } from './presence-histories.ts'
 
 /** One delivery, and the record before and after it. */

@@ -1,9 +1,9 @@
 // Small records for tests of stores and buses. They are plain values of the right shape; the machine need not
 // be able to produce them.
 
-import type { PrivacyRules } from '../packages/server/src/presence/core/privacy.ts'
-import type { Session, Shown, UserRecord } from '../packages/server/src/presence/core/record.ts'
-import type { Commit } from '../packages/server/src/store/port.ts'
+import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
+import type { Session, Shown, UserRecord } from '../../packages/server/src/presence/core/record.ts'
+import type { Commit } from '../../packages/server/src/store/port.ts'
 
 /** The default rules of a server. */
 export const OPEN_RULES: PrivacyRules = { defaultVisibility: 'everyone', hiddenAs: 'offline' }

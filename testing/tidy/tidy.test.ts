@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { unusedExports } from './tidy/exports.ts'
-import { deadFiles, importCycles, importDirection, SERVER_ROOTS } from './tidy/imports.ts'
+import { unusedExports } from './exports.ts'
+import { deadFiles, importCycles, importDirection, SERVER_ROOTS } from './imports.ts'
 import {
   ambientTimeAndChance,
   brokenLinks,
@@ -13,10 +13,10 @@ import {
   headers,
   lockedAddresses,
   ruleCitations,
-} from './tidy/texts.ts'
-import { describeProblems, isTest, type Problem, readTree, type TreeFile } from './tidy/tree.ts'
+} from './texts.ts'
+import { describeProblems, isTest, type Problem, readTree, type TreeFile } from './tree.ts'
 
-const ROOT = resolve(import.meta.dir, '..')
+const ROOT = resolve(import.meta.dir, '../..')
 const tree = readTree(ROOT)
 const spec = tree.find(({ path }) => path === 'SPEC.md')
 const SERVER = 'packages/server/src/'
@@ -137,7 +137,7 @@ describe('the tidy rules', () => {
   })
 
   test('what ships does not import tests, and the client imports only the protocol', () => {
-    const shipped = server('gateway/a.ts', "import { x } from '../../../../testing/records.ts'")
+    const shipped = server('gateway/a.ts', "import { x } from '../../../../testing/worlds/records.ts'")
     const fine = ["import type { Frame } from '@greendot/protocol'", "import { useState } from 'react'"]
     const client = file('packages/client/src/a.ts', ...fine, "import { z } from 'zod'", "import 'reactive'")
     expect(importDirection([shipped, client]).map(({ line }) => line)).toEqual([1, 3, 4])

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-export const ROOT = resolve(import.meta.dir, '..')
+export const ROOT = resolve(import.meta.dir, '../..')
 
 export interface Block {
   path: string

@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
-import * as limits from '../packages/protocol/src/limits.ts'
-import { describeValue, loadConfig } from '../packages/server/src/platform/config/config.ts'
+import * as limits from '../../packages/protocol/src/limits.ts'
+import { describeValue, loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import {
   DEFAULT_POLICY,
   flagOf,
@@ -15,13 +15,13 @@ import {
   SETTINGS,
   type Setting,
   variableOf,
-} from '../packages/server/src/platform/config/settings.ts'
-import { POLICIES, POLICY_NAMES } from '../packages/server/src/presence/core/policy.ts'
-import { connect } from './client.ts'
+} from '../../packages/server/src/platform/config/settings.ts'
+import { POLICIES, POLICY_NAMES } from '../../packages/server/src/presence/core/policy.ts'
+import { connect } from '../clients/client.ts'
+import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
+import { registeredRoutes } from '../http/registered-routes.ts'
+import { freePort } from '../services/ports.ts'
 import { type Block, blocksOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
-import { registeredRoutes } from './http/registered-routes.ts'
-import { type SettingsInput, startServer, type TestServer } from './server.ts'
-import { freePort } from './services/ports.ts'
 
 const HOST_IN_DOCUMENTS = '127.0.0.1:4400'
 

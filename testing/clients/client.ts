@@ -1,8 +1,8 @@
 // A bare client for tests: sends what it is told, keeps every frame with the time it came, and lets
 // a test wait for the frame it expects instead of sleeping.
 import type { Presence, ServerFrame } from '@greendot/protocol'
+import { WAIT_MS } from '../services/within.ts'
 import { createHearing, type Ear } from './hearing.ts'
-import { WAIT_MS } from './services/within.ts'
 
 type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>
 
