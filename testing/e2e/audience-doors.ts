@@ -31,7 +31,7 @@ function withSource(seen: Presence): QueriedPresence {
 const asList = (seen: Presence) => [withSource(seen)]
 const asStatuses = ({ user_id, status }: Presence) => ({ [user_id]: status })
 
-export const DOORS: readonly Door[] = [
+const DOORS: readonly Door[] = [
   {
     name: 'GET one',
     eyes: 'viewer',

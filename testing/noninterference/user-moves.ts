@@ -11,7 +11,7 @@ type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
 export type Expiries = fc.Arbitrary<number | null>
 export const soonOrNever: Expiries = option(constantFrom(40, 700, 3_000, 20_000))
-export const never: Expiries = constant(null)
+const never: Expiries = constant(null)
 
 const activity = constantFrom(...ACTIVITIES)
 const activityOrNot: fc.Arbitrary<Activity | null> = option(activity)

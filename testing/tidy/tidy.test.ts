@@ -21,9 +21,6 @@ const tree = readTree(ROOT)
 const spec = tree.find(({ path }) => path === 'SPEC.md')
 const SERVER = 'packages/server/src/'
 const NONE = /^$/
-/** Files that still export names which no other file imports. */
-const LEFT =
-  /^testing\/(hearing|presence-histories|presence-parts|noninterference\/user-moves|e2e\/audience-doors)\.ts$/
 /** Folders whose exports need an importer, and their entry points, which need none. */
 const EXPORTING: [folder: string, entries: RegExp][] = [
   [SERVER, /^packages\/server\/src\/(cli\.ts|http\/pages\/bundle\.ts)/],
@@ -32,7 +29,7 @@ const EXPORTING: [folder: string, entries: RegExp][] = [
   ['packages/bench/src/', NONE],
   ['packages/dashboard/src/', NONE],
   ['packages/protocol/src/', /^packages\/protocol\/src\/index\.ts$/],
-  ['testing/', LEFT],
+  ['testing/', NONE],
 ]
 const roots = SERVER_ROOTS.filter((path) => existsSync(join(ROOT, path)))
 
