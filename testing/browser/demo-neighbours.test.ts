@@ -1,8 +1,8 @@
 // The simulated neighbours: played over real connections by one window of a browser, for all of them.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { NEIGHBOURS } from '../../packages/dashboard/src/demo/sample-users.ts'
-import { sceneOf } from '../../packages/dashboard/src/demo/simulated-schedule.ts'
+import { NEIGHBOURS } from '../../packages/dashboard/src/demo/users/sample-users.ts'
+import { sceneOf } from '../../packages/dashboard/src/demo/users/simulated-schedule.ts'
 import { connect } from '../clients/client.ts'
 import { isLive, isSkipped, reason, sees, useWindows } from './page-windows.ts'
 

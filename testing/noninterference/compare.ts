@@ -7,7 +7,7 @@ import { createNormaliser, firstDifference } from './difference.ts'
 import { createLockstep, type Lockstep } from './lockstep.ts'
 import { HIDDEN_DEVICES, type History, type Move } from './moves.ts'
 import { createStage, type Line, type Stage } from './stage.ts'
-import { SOUND, type Weakening } from './weakening.ts'
+import { SOUND, type Weakening } from './weakenings/weakening.ts'
 import { createWorld, type World } from './world.ts'
 
 /** Long enough for the ids of a stream. */

@@ -35,7 +35,7 @@ import { createFakeClock, type FakeClock, untilDone } from '../worlds/fake-clock
 import { borrowArchive, slowed } from './archives.ts'
 import type { Driven } from './lockstep.ts'
 import { createSwitchboard, type Switchboard } from './switchboard.ts'
-import { SOUND, type Weakening } from './weakening.ts'
+import { SOUND, type Weakening } from './weakenings/weakening.ts'
 
 const ALIVE_EVERY_MS = 2_000
 /** No server stops and starts within the millisecond in which a user chose something. */

@@ -1,7 +1,7 @@
 // Starts the page. The hash of the URL decides the view, and each view starts when it is first shown.
 
 import type { DotState } from '@greendot/client'
-import type { Laptop } from './demo/own-connection.ts'
+import type { Laptop } from './demo/own/own-connection.ts'
 import { createDemo } from './demo/view.ts'
 import { byId, setAttribute, setText } from './dom.ts'
 import { createDashboard } from './ops/view.ts'

@@ -3,7 +3,7 @@
 import { h, setText } from '../dom.ts'
 import { hashOf } from '../route.ts'
 import type { DevParts } from './dev-parts.ts'
-import { GUESTS, isNeighbour, nextGuest } from './sample-users.ts'
+import { GUESTS, isNeighbour, nextGuest } from './users/sample-users.ts'
 
 export interface Hero {
   element: HTMLElement

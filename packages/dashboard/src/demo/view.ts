@@ -4,10 +4,10 @@ import { connect, type DotFailure, type DotState } from '@greendot/client'
 import { h } from '../dom.ts'
 import { hashOf, type Route } from '../route.ts'
 import { isDev, type SavedToken, savedToken, windowId } from '../window-storage.ts'
-import type { Laptop } from './own-connection.ts'
-import { GUESTS, STREET } from './sample-users.ts'
+import type { Laptop } from './own/own-connection.ts'
 import { createTokenForm } from './token-form.ts'
 import { createUserSession, type UserSession } from './user-session.ts'
+import { GUESTS, STREET } from './users/sample-users.ts'
 
 export interface Demo {
   element: HTMLElement

@@ -1,8 +1,8 @@
 // Holds a weakened server against histories until one of them notices it.
 import fc from 'fast-check'
-import { compare } from './compare.ts'
-import { KINDS } from './kinds.ts'
-import { LEAKS } from './leaks.ts'
+import { compare } from '../compare.ts'
+import { KINDS } from '../kinds.ts'
+import { LEAKS } from '../leaks.ts'
 import type { Weakening } from './weakening.ts'
 
 export interface Catch {

@@ -1,7 +1,7 @@
 // Below the street: a form to watch any other user, and the switch for the simulated neighbours.
 import { isId } from '@greendot/protocol'
-import { h } from '../dom.ts'
-import type { DevParts } from './dev-parts.ts'
+import { h } from '../../dom.ts'
+import type { DevParts } from '../dev-parts.ts'
 
 export function createWatchForm(dev: DevParts | null, onWatch: (userId: string) => void): HTMLElement {
   const field: HTMLInputElement = h('input', {

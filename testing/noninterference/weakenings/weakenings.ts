@@ -1,12 +1,15 @@
 // Servers with one defect each, of which every one must be noticed. A defect is put into the parts that the world is
 // made of, so it does not depend on how the server is written inside.
 import type { QueriedPresence } from '@greendot/protocol'
-import type { ArchivedUser } from '../../packages/server/src/archive/port.ts'
-import type { Bus, BusMessage } from '../../packages/server/src/bus/port.ts'
-import type { Transition } from '../../packages/server/src/presence/pipeline/announcer.ts'
-import type { RelationAnswer } from '../../packages/server/src/presence/privacy/relations.ts'
-import type { ViewerAnswer, ViewerReader } from '../../packages/server/src/presence/reading/viewer-reader.ts'
-import { EVALUATOR_WEAKENINGS } from './evaluator-weakenings.ts'
+import type { ArchivedUser } from '../../../packages/server/src/archive/port.ts'
+import type { Bus, BusMessage } from '../../../packages/server/src/bus/port.ts'
+import type { Transition } from '../../../packages/server/src/presence/pipeline/announcer.ts'
+import type { RelationAnswer } from '../../../packages/server/src/presence/privacy/relations.ts'
+import type {
+  ViewerAnswer,
+  ViewerReader,
+} from '../../../packages/server/src/presence/reading/viewer-reader.ts'
+import { EVALUATOR_WEAKENINGS } from './evaluator.ts'
 import { editMessages } from './weak-parts.ts'
 import type { Weakening } from './weakening.ts'
 

@@ -1,9 +1,9 @@
 // The card of the user of this window: availability, custom status, laptop and leaving.
 import type { Answer, AvailabilityChoice, OwnPresence } from '@greendot/client'
-import { avatar } from '../avatar.ts'
-import { h, setText } from '../dom.ts'
-import { createDotMark, ownLookOf } from '../look.ts'
-import { deviceWords, lookWords } from '../words.ts'
+import { avatar } from '../../avatar.ts'
+import { h, setText } from '../../dom.ts'
+import { createDotMark, ownLookOf } from '../../look.ts'
+import { deviceWords, lookWords } from '../../words.ts'
 import { createCustomStatusForm } from './custom-status.ts'
 import { createLaptop } from './laptop.ts'
 import type { Laptop, OwnConnection } from './own-connection.ts'

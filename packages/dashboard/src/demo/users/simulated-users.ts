@@ -1,7 +1,7 @@
 // Simulates the neighbours over real connections. One window of a browser does it, and another one takes over
 // when it is closed: every neighbour keeps its device id, so there is no visible change.
 import { connect, type Dot } from '@greendot/client'
-import { every, now, type Timer } from '../clock.ts'
+import { every, now, type Timer } from '../../clock.ts'
 import { NEIGHBOURS } from './sample-users.ts'
 import { platformOf, type Scene, sceneOf } from './simulated-schedule.ts'
 

@@ -1,10 +1,10 @@
 // The dialog of one user: everything this viewer may see, and links.
 import type { Presence } from '@greendot/client'
-import { avatar } from '../avatar.ts'
-import { h } from '../dom.ts'
-import { createDotMark, isStale, shownLookOf } from '../look.ts'
-import { hashOf } from '../route.ts'
-import { customWords, deviceWords, lookWords, seenWords } from '../words.ts'
+import { avatar } from '../../avatar.ts'
+import { h } from '../../dom.ts'
+import { createDotMark, isStale, shownLookOf } from '../../look.ts'
+import { hashOf } from '../../route.ts'
+import { customWords, deviceWords, lookWords, seenWords } from '../../words.ts'
 
 export interface UserDialog {
   element: HTMLDialogElement

@@ -1,10 +1,10 @@
 // A server with one defect. The world puts its server together from parts; a weakening replaces some of them
 // by parts that break a rule, through the same interface. A weakening that no history notices is a hole in
 // the tests.
-import type { Archive } from '../../packages/server/src/archive/port.ts'
-import type { Bus } from '../../packages/server/src/bus/port.ts'
-import type { PollLimit } from '../../packages/server/src/http/poll-limit.ts'
-import type { Replacements } from '../../packages/server/src/presence/presence.ts'
+import type { Archive } from '../../../packages/server/src/archive/port.ts'
+import type { Bus } from '../../../packages/server/src/bus/port.ts'
+import type { PollLimit } from '../../../packages/server/src/http/poll-limit.ts'
+import type { Replacements } from '../../../packages/server/src/presence/presence.ts'
 
 /** Parts of the world and of presence that are replaced, each before another part is given it. */
 export interface Weaken extends Replacements {

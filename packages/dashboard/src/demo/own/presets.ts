@@ -1,5 +1,5 @@
 // Presets of the custom status, with their expiry. Pure: the time is an argument.
-import { timeWords } from '../words.ts'
+import { timeWords } from '../../words.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

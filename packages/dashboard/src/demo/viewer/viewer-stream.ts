@@ -2,7 +2,7 @@
 // online. Open only while the page is visible, because browsers limit connections of this kind.
 
 import type { Presence } from '@greendot/client'
-import { after, type Timer } from '../clock.ts'
+import { after, type Timer } from '../../clock.ts'
 
 const RETRY_MS = 2_000
 

@@ -1,7 +1,7 @@
 // The form for the custom status: text, emoji and expiry, or a preset.
 import type { CustomStatusInput } from '@greendot/client'
-import { now } from '../clock.ts'
-import { h } from '../dom.ts'
+import { now } from '../../clock.ts'
+import { h } from '../../dom.ts'
 import { DURATIONS, presetsAt } from './presets.ts'
 
 export interface CustomStatusForm {

@@ -1,9 +1,9 @@
 // The street: a house for every watched user. Houses are updated, never replaced, so that focus and animations
 // survive every change.
 import type { Presence } from '@greendot/client'
-import { h, setAttribute, setText } from '../dom.ts'
-import { createDotMark, isStale, type Look, lookOf } from '../look.ts'
-import { customWords, deviceWords, lookWords, seenWords } from '../words.ts'
+import { h, setAttribute, setText } from '../../dom.ts'
+import { createDotMark, isStale, type Look, lookOf } from '../../look.ts'
+import { customWords, deviceWords, lookWords, seenWords } from '../../words.ts'
 import { houseFront } from './house-front.ts'
 
 export interface Street {

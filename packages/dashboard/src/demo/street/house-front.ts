@@ -1,8 +1,8 @@
 // The drawing of a house, different for every name. The styles show the status by `data-look` on an element
 // around it; nothing is redrawn when the status changes.
-import { face } from '../avatar.ts'
-import { s } from '../dom.ts'
-import { traitsOf } from '../traits.ts'
+import { face } from '../../avatar.ts'
+import { s } from '../../dom.ts'
+import { traitsOf } from '../../traits.ts'
 
 const PAINTS = 8
 /** Gable, stepped gable, hip, bell: all stand on the wall from 20 to 140 at 66. */

@@ -1,13 +1,13 @@
 // The user of this window twice: the own view, and what a chosen viewer sees. The delay between an action and
 // the viewer's update is measured.
 import type { OwnPresence, Presence } from '@greendot/client'
-import { avatar } from '../avatar.ts'
-import { now } from '../clock.ts'
-import { h, setText } from '../dom.ts'
-import { createDotMark, type Look, lookOf, ownLookOf } from '../look.ts'
-import { customWords, deviceWords, durationWords, lookWords, seenWords } from '../words.ts'
+import { avatar } from '../../avatar.ts'
+import { now } from '../../clock.ts'
+import { h, setText } from '../../dom.ts'
+import { createDotMark, type Look, lookOf, ownLookOf } from '../../look.ts'
+import { customWords, deviceWords, durationWords, lookWords, seenWords } from '../../words.ts'
+import type { Laptop } from '../own/own-connection.ts'
 import { isHiddenFrom, setHiddenFrom } from './deny-list.ts'
-import type { Laptop } from './own-connection.ts'
 import { openViewerStream, type ViewerStream } from './viewer-stream.ts'
 
 /** A later update has another cause. */

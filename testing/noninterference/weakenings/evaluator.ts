@@ -1,6 +1,6 @@
 // Evaluators that get one rule of S5 wrong.
-import type { Privacy } from '../../packages/server/src/presence/core/privacy.ts'
-import type { Evaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
+import type { Privacy } from '../../../packages/server/src/presence/core/privacy.ts'
+import type { Evaluator } from '../../../packages/server/src/presence/privacy/evaluator.ts'
 import type { Weaken, Weakening } from './weakening.ts'
 
 /** An evaluator for which a setting means something else. */

@@ -1,6 +1,6 @@
 // The laptop of this window: in use, idle, or closed. The text below says what others see.
 
-import { h, s, setText } from '../dom.ts'
+import { h, s, setText } from '../../dom.ts'
 import type { Laptop } from './own-connection.ts'
 import { createRadioGroup } from './radio-group.ts'
 

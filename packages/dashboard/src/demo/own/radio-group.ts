@@ -1,6 +1,6 @@
 // Styled radio buttons. The checked one is what the server has confirmed: a click sends a request, and the
 // answer checks the button.
-import { type Child, h } from '../dom.ts'
+import { type Child, h } from '../../dom.ts'
 
 export interface RadioOption<Value extends string> {
   value: Value
