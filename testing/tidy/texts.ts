@@ -104,6 +104,23 @@ export function lockedAddresses(lock: TreeFile): Problem[] {
   }))
 }
 
+/** A platform package that the lock file leaves out makes `npm ci` fail, on every platform. */
+export function unlockedPlatforms(lock: TreeFile): Problem[] {
+  const { packages } = JSON.parse(lock.text) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>
+  }
+  const locked = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, '')))
+  return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !locked.has(name))
+      .map((name) => ({
+        path: lock.path,
+        line: 1,
+        what: `lacks ${name}, which ${path} may need: choose a version whose platform packages all exist`,
+      })),
+  )
+}
+
 /** Rules of SPEC.md against titles of tests: each rule has a test, and each cited rule exists. */
 export function ruleCitations(spec: TreeFile, tests: readonly TreeFile[]): Problem[] {
   const rules = new Map<string, number>()

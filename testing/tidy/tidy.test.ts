@@ -13,6 +13,7 @@ import {
   headers,
   lockedAddresses,
   ruleCitations,
+  unlockedPlatforms,
 } from './texts.ts'
 import { describeProblems, isTest, type Problem, readTree, type TreeFile } from './tree.ts'
 
@@ -47,9 +48,10 @@ describe('the tree', () => {
   test('links in documents lead somewhere', () =>
     expectNone(brokenLinks(tree, (path) => existsSync(join(ROOT, path)))))
 
-  test('the lock file names no download host', () => {
+  test('the lock file names no download host and has every platform package', () => {
     const path = 'package-lock.json'
-    expectNone(lockedAddresses({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+    const lock = { path, text: readFileSync(join(ROOT, path), 'utf8') }
+    expectNone([...lockedAddresses(lock), ...unlockedPlatforms(lock)])
   })
 
   const rooted = roots.length > 0 ? roots.join(', ') : 'cli.ts or compose.ts (neither is written yet)'
@@ -305,6 +307,16 @@ describe('the tidy rules', () => {
       '"resolved": "https://example.org/x.tgz",',
     )
     expect(places(lockedAddresses(lock))).toEqual(['package-lock.json:2'])
+  })
+
+  test('a platform package that the lock file lacks is found', () => {
+    const packages = {
+      'node_modules/tool': { optionalDependencies: { '@tool/linux': '1.0.0', '@tool/windows': '1.0.0' } },
+      'node_modules/@tool/linux': {},
+    }
+    const [problem, ...others] = unlockedPlatforms(file('package-lock.json', JSON.stringify({ packages })))
+    expect(problem?.what).toContain('lacks @tool/windows')
+    expect(others).toEqual([])
   })
 
   test('rules without tests, tests of missing rules and rules defined twice are found', () => {
