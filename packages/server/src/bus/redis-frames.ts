@@ -9,9 +9,12 @@ export type BusFrame =
 
 export const GAP_PAYLOAD = 'gap'
 
-/** The first line of a message, and how many lines follow it. */
+/**
+ * The first line of a message, and how many lines follow it. A message of another shape gets another mark:
+ * a process that does not know a mark takes the payload for a gap, and heals.
+ */
 const CHANGE = { mark: 'c', lines: 5 } as const
-const SELF = { mark: 's', lines: 4 } as const
+const SELF = { mark: 'v', lines: 4 } as const
 const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
 const LINES = new Map<string, number>(
