@@ -1,7 +1,8 @@
 // The contract of PresenceStore, run on every adapter and written against the port alone: there may be many
-// shards, and their order is undefined. The examples are in four parts; random histories are compared with a
+// shards, and their order is undefined. The examples are in five parts; random histories are compared with a
 // reference store.
 import { describe, test } from 'bun:test'
+import { checkDuties } from './store-duties.ts'
 import { checkGateways } from './store-gateways.ts'
 import { checkIndexes } from './store-indexes.ts'
 import { checkRandomHistories } from './store-model.ts'
@@ -25,6 +26,7 @@ export function storeContract(
     checkIndexes(underTest)
     checkGateways(underTest)
     checkSummaries(underTest)
+    checkDuties(underTest)
     test('[C2] any history of calls matches a reference store', () =>
       checkRandomHistories(makeStore, options.modelRuns ?? MODEL_RUNS))
   })

@@ -5,7 +5,7 @@
 import type { Status } from '@greendot/protocol'
 import type { UserRecord } from '../presence/core/record.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
-import type { Commit, CommitResult, PresenceStore, Stored } from './port.ts'
+import type { Commit, CommitResult, Duty, PresenceStore, Stored } from './port.ts'
 
 /** Records of offline users that are kept until their `retainUntil`. */
 const RETAINED_MAX = 100_000
@@ -18,6 +18,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
   const users = new Map<string, Stored>()
   const due = createDeadlines()
   const retained = createDeadlines()
+  const duties: Record<Duty, Duties> = { announce: createDuties(), archive: createDuties() }
   const interest = createInterest()
   const leaseUntil = new Map<string, number>()
   const lostAt = new Map<string, number>()
@@ -37,6 +38,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
     counts[record.shown.status] += 1
     schedule(due, userId, commit.dueAt)
     schedule(retained, userId, commit.retainUntil)
+    for (const duty of commit.owed?.duties ?? []) duties[duty].put(userId, lastRevision, commit.owed!.since)
     if (retained.size > retainedMax) remove(retained.first()!.key)
     return { outcome: 'committed', revision: stored.revision, interested: interest.in(userId) }
   }
@@ -47,6 +49,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
     counts[record.shown.status] -= 1
     due.delete(userId)
     retained.delete(userId)
+    for (const open of Object.values(duties)) open.delete(userId)
   }
 
   return {
@@ -57,6 +60,13 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
     async due(shard, now, limit) {
       if (shard !== 0) throw new RangeError(`no shard ${shard}: memory has one`)
       return due.due(now, limit).map(({ key, at }) => ({ userId: key, dueAt: at }))
+    },
+    async openDuties(duty, shard, until, limit) {
+      if (shard !== 0) throw new RangeError(`no shard ${shard}: memory has one`)
+      return duties[duty].list(until, limit)
+    },
+    async clearDuties(duty, done) {
+      for (const { userId, revision } of done) duties[duty].clear(userId, revision)
     },
     async forget(now, limit) {
       // Only after `retainUntil`, not at it.
@@ -126,6 +136,32 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
 function schedule(deadlines: Deadlines, userId: string, at: number | null): void {
   if (at === null) deadlines.delete(userId)
   else deadlines.set(userId, at)
+}
+
+type Duties = ReturnType<typeof createDuties>
+
+/** Users with one open duty, by the commit that left it. */
+function createDuties() {
+  const since = createDeadlines()
+  const revisions = new Map<string, number>()
+
+  function remove(userId: string): void {
+    revisions.delete(userId)
+    since.delete(userId)
+  }
+
+  return {
+    put(userId: string, revision: number, at: number): void {
+      revisions.set(userId, revision)
+      since.set(userId, at)
+    },
+    list: (until: number, limit: number) =>
+      since.due(until, limit).map(({ key }) => ({ userId: key, revision: revisions.get(key)! })),
+    clear(userId: string, revision: number): void {
+      if (revisions.get(userId) === revision) remove(userId)
+    },
+    delete: remove,
+  }
 }
 
 /**

@@ -10,6 +10,9 @@ export interface Stored {
   revision: number
 }
 
+/** Work that follows a commit: gateways are told of it, and its rows are written to the archive. */
+export type Duty = 'announce' | 'archive'
+
 export interface Commit {
   userId: string
   expectedRevision: number
@@ -18,6 +21,23 @@ export interface Commit {
   dueAt: number | null
   /** After this instant the store may forget the record, because the archive can rebuild it. Null: keep. */
   retainUntil: number | null
+  /**
+   * What this commit leaves to its process. The store remembers each duty until it is cleared, so that another
+   * process does the work of one that died. Duties of earlier commits stay open.
+   */
+  owed?: Owed
+}
+
+export interface Owed {
+  duties: readonly Duty[]
+  /** When the user was committed. A store with a clock of its own goes by that instead. */
+  since: number
+}
+
+/** A duty is known by the revision of the last commit that left it. */
+export interface OpenDuty {
+  userId: string
+  revision: number
 }
 
 export type CommitResult =
@@ -44,6 +64,10 @@ export interface PresenceStore {
   commit(commits: readonly Commit[]): Promise<CommitResult[]>
   /** Users of a shard whose deadline is at or before `now`, earliest first. Nothing is removed. */
   due(shard: number, now: number, limit: number): Promise<Due[]>
+  /** Users of a shard with this duty since a commit at or before `until`, oldest first. */
+  openDuties(duty: Duty, shard: number, until: number, limit: number): Promise<OpenDuty[]>
+  /** The work is done. A duty of a later commit stays. */
+  clearDuties(duty: Duty, done: readonly OpenDuty[]): Promise<void>
   /** Forgets records past their `retainUntil`, at most `limit`; returns how many. */
   forget(now: number, limit: number): Promise<number>
 

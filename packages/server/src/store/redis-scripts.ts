@@ -9,6 +9,7 @@
 //   i:<gateway>  set: users with a watcher there
 //   a            set: gateways that have a g: set here
 //   due, keep    sorted sets: user by deadline, user by the instant until which the record is kept
+//   announce, archive  sorted sets: user with that open duty, by the revision of the commit that left it
 //   n            the last revision
 //   c            hash: users by shown status
 import { createHash } from 'node:crypto'
@@ -36,11 +37,11 @@ end
 `
 
 /** Arguments of `COMMIT` per user. */
-export const COMMIT_FIELDS = 6
+export const COMMIT_FIELDS = 7
 
 /**
- * Per user: id, expected revision, head, record, deadline or '', kept until or ''. Returns per user the
- * new revision (0: conflict) and the interested gateways.
+ * Per user: id, expected revision, head, record, deadline or '', kept until or '', duties (1 announce, 2 archive,
+ * 3 both, or 0). Returns per user the new revision (0: conflict) and the interested gateways.
  *
  * Revisions are at least the time in microseconds, so that they keep growing when the counter is lost,
  * because a server restarted empty or a replica missed the last writes.
@@ -56,7 +57,7 @@ local held = redis.call('MGET', unpack(names))
 local time = redis.call('TIME')
 local n = math.max(tonumber(redis.call('GET', p .. 'n') or 0), time[1] * 1000000 + time[2])
 local results, writes, counts = {}, {}, {}
-local due, settled, keep, kept = {}, {}, {}, {}
+local due, settled, keep, kept, announce, archive = {}, {}, {}, {}, {}, {}
 for a = 1, #ARGV, ${COMMIT_FIELDS} do
   local at = #results
   local id, head = ARGV[a], ARGV[a + 2]
@@ -84,6 +85,9 @@ for a = 1, #ARGV, ${COMMIT_FIELDS} do
     else due[#due + 1] = ARGV[a + 4]; due[#due + 1] = id end
     if ARGV[a + 5] == '' then kept[#kept + 1] = id
     else keep[#keep + 1] = ARGV[a + 5]; keep[#keep + 1] = id end
+    local duties = ARGV[a + 6]
+    if duties == '1' or duties == '3' then announce[#announce + 1] = n; announce[#announce + 1] = id end
+    if duties == '2' or duties == '3' then archive[#archive + 1] = n; archive[#archive + 1] = id end
   end
 end
 if #writes == 0 then return results end
@@ -92,6 +96,8 @@ if #due > 0 then redis.call('ZADD', p .. 'due', unpack(due)) end
 if #settled > 0 then redis.call('ZREM', p .. 'due', unpack(settled)) end
 if #keep > 0 then redis.call('ZADD', p .. 'keep', unpack(keep)) end
 if #kept > 0 then redis.call('ZREM', p .. 'keep', unpack(kept)) end
+if #announce > 0 then redis.call('ZADD', p .. 'announce', unpack(announce)) end
+if #archive > 0 then redis.call('ZADD', p .. 'archive', unpack(archive)) end
 count(p, counts)
 return results
 `)
@@ -109,8 +115,23 @@ end
 redis.call('DEL', unpack(names))
 redis.call('ZREM', p .. 'due', unpack(ids))
 redis.call('ZREM', p .. 'keep', unpack(ids))
+redis.call('ZREM', p .. 'announce', unpack(ids))
+redis.call('ZREM', p .. 'archive', unpack(ids))
 count(p, counts)
 return #ids
+`)
+
+/** Arguments: duty, then user and revision in turn. Clears a duty that no later commit has left again. */
+export const CLEAR_DUTIES = script(`
+local name, done = KEYS[1] .. ARGV[1], {}
+local ids = {}
+for a = 2, #ARGV, 2 do ids[#ids + 1] = ARGV[a] end
+local held = redis.call('ZMSCORE', name, unpack(ids))
+for i, score in ipairs(held) do
+  if score and tonumber(score) == tonumber(ARGV[i * 2 + 1]) then done[#done + 1] = ids[i] end
+end
+if #done > 0 then redis.call('ZREM', name, unpack(done)) end
+return #done
 `)
 
 const WITHOUT = `

@@ -6,6 +6,7 @@ import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Commit, CommitResult, PresenceStore } from './port.ts'
+import { createRedisDuties, dutyCode } from './redis-duties.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'
 import { createRedisLoads } from './redis-loads.ts'
@@ -73,6 +74,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
   return {
     ...leases,
     ...createRedisSummaries(client, prefix),
+    ...createRedisDuties(client, shardCount, shardKey),
     shardCount,
     load: createRedisLoads({ client, clock, shardCount, shardKey }),
     commit,
@@ -114,7 +116,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
   }
 }
 
-function toArguments({ userId, expectedRevision, record, dueAt, retainUntil }: Commit): string[] {
+function toArguments({ userId, expectedRevision, record, dueAt, retainUntil, owed }: Commit): string[] {
   for (const { gatewayId } of record.sessions) named(gatewayId)
   return [
     userId,
@@ -123,6 +125,7 @@ function toArguments({ userId, expectedRevision, record, dueAt, retainUntil }: C
     encodeRecord(record),
     dueAt === null ? '' : String(dueAt),
     retainUntil === null ? '' : String(retainUntil),
+    dutyCode(owed),
   ]
 }
 

@@ -1,0 +1,43 @@
+// Open duties in Redis: work that a commit left to its process. A duty is known by the revision of that commit.
+// Revisions are at least the time in microseconds, so the same number also says how old the duty is.
+import type { RedisClient } from '../redis/client.ts'
+import type { OpenDuty, Owed, PresenceStore } from './port.ts'
+import { CLEAR_DUTIES } from './redis-scripts.ts'
+import { groupByShard } from './shards.ts'
+
+/** Bounds how long one call keeps Redis busy. */
+const USERS_PER_CALL = 500
+const MICROSECONDS = 1_000
+
+/** The duties of a commit as the script reads them. */
+export function dutyCode(owed: Owed | undefined): string {
+  if (owed === undefined) return '0'
+  return String((owed.duties.includes('announce') ? 1 : 0) + (owed.duties.includes('archive') ? 2 : 0))
+}
+
+export function createRedisDuties(
+  client: RedisClient,
+  shardCount: number,
+  shardKey: (shard: number) => string,
+): Pick<PresenceStore, 'openDuties' | 'clearDuties'> {
+  return {
+    async openDuties(duty, shard, until, limit) {
+      if (shard >= shardCount) throw new RangeError(`no shard ${shard}: there are ${shardCount}`)
+      const range = ['-inf', (until + 1) * MICROSECONDS - 1, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES']
+      const listed = (await client.send('zrange', [`${shardKey(shard)}${duty}`, ...range])) as string[]
+      return Array.from(
+        { length: listed.length / 2 },
+        (_, index): OpenDuty => ({ userId: listed[index * 2]!, revision: Number(listed[index * 2 + 1]) }),
+      )
+    },
+    async clearDuties(duty, done) {
+      const groups = groupByShard(done, ({ userId }) => userId, shardCount, USERS_PER_CALL)
+      await Promise.all(
+        groups.map(({ shard, items }) => {
+          const cleared = items.flatMap(({ userId, revision }) => [userId, revision])
+          return client.run(CLEAR_DUTIES, shardKey(shard), [duty, ...cleared])
+        }),
+      )
+    },
+  }
+}
