@@ -22,8 +22,8 @@ export async function startPipeline(clock: Clock, users: number) {
   const store = createMemoryStore()
   const bus = createMemoryBus()
   const options = { isStoreVolatile: true, cacheMs: 0, policy, rules: OPEN_RULES } as const
-  const { tracker, archivist } = createPresence({ ...options, archive, store, bus, clock, logger })
-  const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
+  const { tracker, archivist, dutySweep } = createPresence({ ...options, archive, store, bus, clock, logger })
+  const sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
   await store.addInterest(WATCHING_GATEWAY, userIds)
   return {
     userIds,

@@ -136,7 +136,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...memoryBus,
     publish(gatewayId, messages) {
       onBusMessage()
-      memoryBus.publish(gatewayId, messages)
+      return memoryBus.publish(gatewayId, messages)
     },
   }
   const bus = replaced(counted, replace.bus)
@@ -157,8 +157,8 @@ async function startServer(ground: Ground): Promise<Server> {
     onChange: (userId, record) => feed.show(() => toPresence(userId, record), clock.now()),
     replace,
   })
-  const { tracker, archivist, viewerReader, actions, reader, eraser } = presence
-  const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
+  const { tracker, archivist, dutySweep, viewerReader, actions, reader, eraser } = presence
+  const sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => void archive.markAlive(clock.now()))
   const parts = { ...presence, config, store, bus, archive, doubts: createDoubts(), tally, clock, logger }
@@ -191,6 +191,8 @@ async function startServer(ground: Ground): Promise<Server> {
       stats,
       store,
       archive,
+      isStoreVolatile: true,
+      isArchiveFailing: archivist.isFailing,
       isHealthy: gateway.isHealthy,
       isDraining: () => false,
       // As everywhere but in dev mode, whose tokens are used here because they need no signature.

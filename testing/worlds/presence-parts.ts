@@ -9,8 +9,10 @@ import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
 import { createActions } from '../../packages/server/src/presence/people/actions.ts'
+import { createChoices } from '../../packages/server/src/presence/people/choices.ts'
 import { createAnnouncer } from '../../packages/server/src/presence/pipeline/announcer.ts'
 import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
+import { createDuties } from '../../packages/server/src/presence/pipeline/duties.ts'
 import { createTracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
 import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
 import { createRelations } from '../../packages/server/src/presence/privacy/relations.ts'
@@ -63,8 +65,9 @@ export async function createPresenceParts(clock: FakeClock, rules: PrivacyRules)
   const store = unreliable(createMemoryStore(), faults)
   const doubts = createDoubts()
   const cache = createQueryCache(0)
-  const archivist = createArchivist(whole, clock, logger)
-  const announcer = createAnnouncer({ bus, archivist, policy, rules, isStoreVolatile: true })
+  const archivist = createArchivist(whole, clock, logger, { keepsBacklog: true })
+  const duties = createDuties(store, clock)
+  const announcer = createAnnouncer({ bus, archivist, duties, policy, rules, isStoreVolatile: true })
   // The gate does not hold the tracker up: users change while the gateway still reads.
   const trackerArchive = {
     ...whole,
@@ -85,7 +88,8 @@ export async function createPresenceParts(clock: FakeClock, rules: PrivacyRules)
   const reader = createReader({ store, loadForQuery, lookup, cache, policy, clock, logger, tick })
   const evaluator = createEvaluator(rules)
   const relations = createRelations({ archive, evaluator, clock, logger })
-  const actions = createActions(tracker, clock)
+  const choices = createChoices({ store, lookup, archivist, tracker })
+  const actions = createActions(choices, clock)
 
   return {
     clock,

@@ -9,8 +9,11 @@ import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
 import type { UserRecord } from '../../packages/server/src/presence/core/record.ts'
+import { createChoices } from '../../packages/server/src/presence/people/choices.ts'
 import { createAnnouncer } from '../../packages/server/src/presence/pipeline/announcer.ts'
 import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
+import { createDuties } from '../../packages/server/src/presence/pipeline/duties.ts'
+import { createDutySweep } from '../../packages/server/src/presence/pipeline/duty-sweep.ts'
 import { createTracker } from '../../packages/server/src/presence/pipeline/tracker.ts'
 import { createArchiveLookup } from '../../packages/server/src/presence/reading/archive-lookup.ts'
 import { createQueryCache } from '../../packages/server/src/presence/reading/query-cache.ts'
@@ -64,11 +67,13 @@ export async function createPipeline(options: PipelineOptions = {}) {
   await bus.subscribe(WATCHING, (messages) => void heard.push(...messages))
 
   const cache = createQueryCache(options.cacheMs ?? 0)
-  const archivist = createArchivist(usedArchive, clock, logger)
+  const archivist = createArchivist(usedArchive, clock, logger, { keepsBacklog: isStoreVolatile })
+  const duties = createDuties(store, clock)
   const lookup = createArchiveLookup(usedArchive, clock, logger)
   const announcer = createAnnouncer({
     bus,
     archivist,
+    duties,
     policy,
     rules,
     isStoreVolatile,
@@ -83,6 +88,8 @@ export async function createPipeline(options: PipelineOptions = {}) {
     logger,
     ...(onTrouble === undefined ? {} : { onTrouble }),
   })
+  const dutySweep = createDutySweep({ store, tracker, archivist, duties })
+  const choices = createChoices({ store, lookup, archivist, tracker })
   const ticked: string[] = []
   const tick = (userId: string) => void ticked.push(userId)
   const reader = createReader({
@@ -109,6 +116,9 @@ export async function createPipeline(options: PipelineOptions = {}) {
     bus,
     cache,
     archivist,
+    duties,
+    dutySweep,
+    choices,
     lookup,
     announcer,
     tracker,

@@ -32,10 +32,13 @@ import { createRedisStore } from './store/redis.ts'
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
 const REDIS_READY_MS = 10_000
+/** Users named in a log line. */
+const LOST_NAMED_MAX = 10
 
 export interface Running {
   url: string
-  stop(reason: string): Promise<void>
+  /** Resolves with the number of users whose last change could not be made durable. */
+  stop(reason: string): Promise<number>
 }
 
 export async function openArchive(config: Config): Promise<Archive> {
@@ -171,9 +174,11 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     },
     onTrouble: () => doubts.report('events could not be committed'),
   })
-  const { tracker, archivist } = presence
+  const { tracker, archivist, dutySweep } = presence
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
-  const sweeper = roles.includes('presence') ? startSweeper({ store, tracker, clock, logger, cluster }) : null
+  const sweeper = roles.includes('presence')
+    ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
+    : null
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => {
     archive
@@ -219,6 +224,13 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await presence.notifier.stop()
       await tracker.flush()
       await archivist.flush()
+      const lost = await archivist.finish(config.drainMs)
+      if (lost.length > 0)
+        logger.error(
+          { users: lost.length, first: lost.slice(0, LOST_NAMED_MAX) },
+          'the archive could not be written before the stop; the last seen of these users is lost',
+        )
+      await presence.duties.flush()
       feed.stop()
       await app.stop()
       aliveTimer.stop()
@@ -230,6 +242,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await hot.close()
       await archive.close()
       logger.info('stopped')
+      return lost.length
     },
   }
 }

@@ -59,7 +59,8 @@ const telling: readonly Weakening[] = [
     weaken() {
       let changes = 0
       return {
-        announcer: ({ announce }) => ({
+        announcer: ({ owed, announce }) => ({
+          owed,
           announce(transitions, now, done) {
             changes += transitions.length
             announce(transitions, now, done)
@@ -76,7 +77,8 @@ const telling: readonly Weakening[] = [
     name: 'of a batch only the change of one user is announced',
     breaks: 'S6',
     weaken: () => ({
-      announcer: ({ announce }) => ({
+      announcer: ({ owed, announce }) => ({
+        owed,
         announce<T extends Transition>(transitions: readonly T[], now: number, done: (one: T) => void) {
           announce(transitions.slice(0, 1), now, done)
           for (const lost of transitions.slice(1)) done(lost)

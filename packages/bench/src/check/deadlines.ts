@@ -33,8 +33,8 @@ async function startPipeline() {
     policy,
     rules: { defaultVisibility: 'everyone', hiddenAs: 'offline' },
   } as const
-  const { tracker, archivist } = createPresence({ ...options, archive, store, bus, clock, logger })
-  const sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
+  const { tracker, archivist, dutySweep } = createPresence({ ...options, archive, store, bus, clock, logger })
+  const sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
   await store.addInterest(WATCHING_GATEWAY, userIds)
   return {
     bus,

@@ -24,7 +24,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   }
 
   return {
-    publish(gatewayId, messages) {
+    async publish(gatewayId, messages) {
       if (messages.length === 0 || !subscribers.has(gatewayId)) return
       // A copy, because publishers reuse their buffers and delivery comes later.
       const sent = messages.slice()

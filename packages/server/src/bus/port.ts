@@ -45,7 +45,8 @@ export interface ErasedMessage {
 export type BusMessage = ChangeMessage | SelfMessage | SettingsMessage | ErasedMessage
 
 export interface Bus {
-  publish(gatewayId: string, messages: readonly BusMessage[]): void
+  /** Resolves when the messages are on their way, or the gateway will be told of the gap. Never fails. */
+  publish(gatewayId: string, messages: readonly BusMessage[]): Promise<void>
   /**
    * Returns a function that ends the subscription. `onGap` is called after every interruption: messages
    * may be missing.

@@ -32,18 +32,19 @@ export function createRedisBus(options: RedisBusOptions): Bus {
   let pendingChars = 0
   let isClosed = false
 
-  function send(gatewayId: string, payload: string): void {
+  async function send(gatewayId: string, payload: string): Promise<void> {
     if (pendingChars + payload.length > PENDING_CHARS_MAX) {
       missed(gatewayId)
       return
     }
     pendingChars += payload.length
-    connection
-      .send('spublish', [channelOf(gatewayId), payload])
-      .catch(() => missed(gatewayId))
-      .finally(() => {
-        pendingChars -= payload.length
-      })
+    try {
+      await connection.send('spublish', [channelOf(gatewayId), payload])
+    } catch {
+      missed(gatewayId)
+    } finally {
+      pendingChars -= payload.length
+    }
   }
 
   function missed(gatewayId: string): void {
@@ -57,7 +58,7 @@ export function createRedisBus(options: RedisBusOptions): Bus {
     telling = null
     const gatewayIds = [...gaps]
     gaps.clear()
-    for (const gatewayId of gatewayIds) send(gatewayId, GAP_PAYLOAD)
+    for (const gatewayId of gatewayIds) void send(gatewayId, GAP_PAYLOAD)
   }
 
   function guarded(run: () => void): void {
@@ -69,9 +70,10 @@ export function createRedisBus(options: RedisBusOptions): Bus {
   }
 
   return {
-    publish(gatewayId, messages) {
+    async publish(gatewayId, messages) {
       if (isClosed) return
-      for (const chunk of chunksOf(messages, MESSAGES_PER_PAYLOAD)) send(gatewayId, encodeMessages(chunk))
+      const chunks = Array.from(chunksOf(messages, MESSAGES_PER_PAYLOAD))
+      await Promise.all(chunks.map((chunk) => send(gatewayId, encodeMessages(chunk))))
     },
 
     async subscribe(gatewayId, receive: (messages: readonly BusMessage[]) => void, onGap = () => {}) {

@@ -49,8 +49,8 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
     const { start } = await import('../compose.ts')
     const running = await start(config, { logger, clock: world.clock })
     world.print(`greendot ready ${running.url}`)
-    await running.stop(await stopAsked)
-    return EXIT.ok
+    const lost = await running.stop(await stopAsked)
+    return lost === 0 ? EXIT.ok : EXIT.failed
   } catch (error) {
     logger.debug({ err: error }, 'stopped by an error')
     world.complain(failureLine(error, config))

@@ -14,6 +14,7 @@ import type { Actions } from '../presence/people/actions.ts'
 import type { Contacts } from '../presence/people/contacts.ts'
 import type { Eraser } from '../presence/people/eraser.ts'
 import type { PersonExport } from '../presence/people/person-export.ts'
+import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { Reader } from '../presence/reading/reader.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -53,6 +54,7 @@ export interface HttpAppParts {
   exportPerson: PersonExport
   eraser: Eraser
   feed: Feed
+  archivist: Archivist
   actions: Actions
   /** Null in a process without connections. */
   gateway: Gateway | null
@@ -97,6 +99,8 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
       stats,
       store,
       archive,
+      isStoreVolatile: config.redisUrl === null,
+      isArchiveFailing: parts.archivist.isFailing,
       isHealthy: () => gateway?.isHealthy() ?? true,
       isDraining: () => isDraining,
       areMetricsOpen: config.metricsOpen || dev,

@@ -9,12 +9,15 @@ import type { Policy } from './core/policy.ts'
 import type { PrivacyRules } from './core/privacy.ts'
 import type { UserRecord } from './core/record.ts'
 import { createActions } from './people/actions.ts'
+import { createChoices } from './people/choices.ts'
 import { createContactChangeNotifier } from './people/contact-change-notifier.ts'
 import { createContacts } from './people/contacts.ts'
 import { createEraser } from './people/eraser.ts'
 import { createPersonExport } from './people/person-export.ts'
 import { type Announcer, createAnnouncer } from './pipeline/announcer.ts'
 import { createArchivist } from './pipeline/archivist.ts'
+import { createDuties } from './pipeline/duties.ts'
+import { createDutySweep } from './pipeline/duty-sweep.ts'
 import { createTracker } from './pipeline/tracker.ts'
 import { createEvaluator, type Evaluator } from './privacy/evaluator.ts'
 import { createRelations, type Relations } from './privacy/relations.ts'
@@ -60,12 +63,14 @@ export function createPresence(parts: PresenceParts) {
   const loadForQuery = parts.loadForQuery ?? store.load
   // A cached record has no present edition of the contact list, so the cache is for open servers only.
   const cache = createQueryCache(rules.defaultVisibility === 'everyone' ? parts.cacheMs : 0)
-  const archivist = createArchivist(archive, clock, logger)
+  const archivist = createArchivist(archive, clock, logger, { keepsBacklog: parts.isStoreVolatile })
+  const duties = createDuties(store, clock)
   const lookup = createArchiveLookup(archive, clock, logger)
   const announcer = replaced(
     createAnnouncer({
       ...parts,
       archivist,
+      duties,
       onChange(userId, record) {
         cache.forget(userId)
         onChange?.(userId, record)
@@ -82,11 +87,15 @@ export function createPresence(parts: PresenceParts) {
     createViewerReader({ reader, relations, evaluator, rules, clock }),
     replace.viewerReader,
   )
+  const choices = createChoices({ store, lookup, archivist, tracker })
   const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
   return {
     cache,
     archivist,
+    duties,
+    dutySweep: createDutySweep({ store, tracker, archivist, duties }),
     tracker,
+    choices,
     reader,
     evaluator,
     relations,
@@ -94,8 +103,8 @@ export function createPresence(parts: PresenceParts) {
     notifier,
     contacts: createContacts({ archive, store, notifier, clock }),
     exportPerson: createPersonExport({ ...parts, reader }),
-    eraser: createEraser({ ...parts, archivist, tracker, notifier, cache }),
-    actions: createActions(tracker, clock),
+    eraser: createEraser({ ...parts, archivist, choices, notifier, cache }),
+    actions: createActions(choices, clock),
   }
 }
 

@@ -19,6 +19,10 @@ export interface OpsRoutesParts {
   stats: Stats
   store: PresenceStore
   archive: Archive
+  /** The hot store dies with the process. */
+  isStoreVolatile: boolean
+  /** Whether writes to the archive fail, or rows wait to be written again. */
+  isArchiveFailing(): boolean
   /** Whether the gateway, if there is one, has its lease and its subscription. */
   isHealthy(): boolean
   isDraining(): boolean
@@ -28,7 +32,17 @@ export interface OpsRoutesParts {
 }
 
 export function opsRoutes(parts: OpsRoutesParts): Routes {
-  const { stats, store, archive, isHealthy, isDraining, areMetricsOpen, version } = parts
+  const {
+    stats,
+    store,
+    archive,
+    isStoreVolatile,
+    isArchiveFailing,
+    isHealthy,
+    isDraining,
+    areMetricsOpen,
+    version,
+  } = parts
   const check = async (probe: () => Promise<unknown>): Promise<'ok' | 'failing'> =>
     probe().then(
       () => 'ok',
@@ -52,12 +66,18 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
         async run() {
           const [hot, cold] = await Promise.all([
             check(() => store.load([PROBE_ID])),
-            check(() => archive.ping()),
+            check(async () => {
+              await archive.ping()
+              // A full disk still answers.
+              if (isArchiveFailing()) throw new Error('rows cannot be written')
+            }),
           ])
           const gateway = isHealthy() ? 'ok' : 'healing'
           const accepting = isDraining() ? 'draining' : 'ok'
-          // With one of the two, users are still served; removing this process would end that.
-          const isReady = accepting === 'ok' && (hot === 'ok' || cold === 'ok')
+          // With one of two shared stores users are still served; removing this process would end that. A process
+          // whose memory is all there is must be able to write.
+          const isServing = isStoreVolatile ? cold === 'ok' : hot === 'ok' || cold === 'ok'
+          const isReady = accepting === 'ok' && isServing
           const isWhole = hot === 'ok' && cold === 'ok' && gateway === 'ok'
           const status = !isReady ? 'not_ready' : isWhole ? 'ready' : 'degraded'
           return reply(

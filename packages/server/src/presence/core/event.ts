@@ -42,3 +42,9 @@ export type PresenceEvent =
   /** The contact list, which is in the archive, was edited. */
   | { type: 'contacts_changed'; at: number }
   | { type: 'tick' }
+
+/** What a user chose. */
+export type ChoiceEvent = Extract<
+  PresenceEvent,
+  { type: 'set_availability' | 'set_custom_status' | 'set_away_after' | 'set_privacy' | 'unlist' }
+>

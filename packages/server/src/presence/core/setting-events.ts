@@ -1,13 +1,10 @@
 // The settings of a user, as last-writer-wins registers. The newest wins; two of the same instant are ordered
 // by value, so that the order of arrival does not matter.
-import type { PresenceEvent } from './event.ts'
+import type { ChoiceEvent } from './event.ts'
 import { NO_PRIVACY_CHOSEN, type Privacy } from './privacy.ts'
 import type { UserRecord } from './record.ts'
 
-type ChoiceType = 'set_availability' | 'set_custom_status' | 'set_away_after' | 'set_privacy' | 'unlist'
-type Choice = Extract<PresenceEvent, { type: ChoiceType }>
-
-export function applyChoice(record: UserRecord, event: Choice): UserRecord {
+export function applyChoice(record: UserRecord, event: ChoiceEvent): UserRecord {
   switch (event.type) {
     case 'set_availability': {
       // An expiry leads to automatic, so automatic has none itself.

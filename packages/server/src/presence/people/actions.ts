@@ -3,9 +3,10 @@
 // the same millisecond the later one wins.
 import type { Availability, Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import type { PresenceEvent } from '../core/event.ts'
+import type { ChoiceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'
-import type { Tracked, Tracker } from '../pipeline/tracker.ts'
+import type { Tracked } from '../pipeline/tracker.ts'
+import type { Choices } from './choices.ts'
 
 export type Outcome = { ok: true; tracked: Tracked } | { ok: false; failure: Failure }
 
@@ -29,28 +30,28 @@ export interface SettingsChange {
   awayAfterMs: number | null | undefined
 }
 
-export function createActions(tracker: Tracker, clock: Clock): Actions {
+export function createActions(choices: Choices, clock: Clock): Actions {
   const stamp = createStamps(clock)
 
   async function applyUnlessExpired(
     userId: string,
-    event: Parameters<Tracker['apply']>[1] & { expiresAt: number | null },
+    event: ChoiceEvent & { expiresAt: number | null },
   ): Promise<Outcome> {
     const failure = expiryFailure(event.expiresAt, clock.now())
     if (failure !== null) return { ok: false, failure }
-    return { ok: true, tracked: await tracker.apply(userId, event) }
+    return { ok: true, tracked: await choices.apply(userId, event) }
   }
   return {
     setAvailability: (userId, choice) =>
       applyUnlessExpired(userId, { type: 'set_availability', at: stamp(userId), ...choice }),
     setCustomStatus: (userId, status) =>
       applyUnlessExpired(userId, { type: 'set_custom_status', at: stamp(userId), ...status }),
-    changeSettings: (userId, change) => tracker.apply(userId, ...settingsEvents(change, stamp(userId))),
+    changeSettings: (userId, change) => choices.apply(userId, ...settingsEvents(change, stamp(userId))),
   }
 }
 
-function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): PresenceEvent[] {
-  const events: PresenceEvent[] = []
+function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): ChoiceEvent[] {
+  const events: ChoiceEvent[] = []
   if (Object.keys(privacy).length > 0) events.push({ type: 'set_privacy', at, change: privacy })
   if (awayAfterMs !== undefined) events.push({ type: 'set_away_after', at, awayAfterMs })
   return events

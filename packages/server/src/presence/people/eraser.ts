@@ -10,10 +10,10 @@ import type { Logger } from '../../platform/logger.ts'
 import type { CommitResult, PresenceStore, Stored } from '../../store/port.ts'
 import { emptyRecord, isBare, type UserRecord } from '../core/record.ts'
 import type { Archivist } from '../pipeline/archivist.ts'
-import type { Tracker } from '../pipeline/tracker.ts'
 import { freshVersion } from '../reading/archived-user.ts'
 import type { QueryCache } from '../reading/query-cache.ts'
 import { Unavailable } from '../unavailable.ts'
+import type { Choices } from './choices.ts'
 import type { ContactChangeNotifier } from './contact-change-notifier.ts'
 import { inPages } from './in-pages.ts'
 
@@ -42,7 +42,7 @@ export interface EraserParts {
   store: PresenceStore
   archive: Archive
   archivist: Archivist
-  tracker: Tracker
+  choices: Choices
   notifier: ContactChangeNotifier
   cache: QueryCache
   bus: Bus
@@ -60,7 +60,7 @@ interface Mark {
 }
 
 export function createEraser(parts: EraserParts): Eraser {
-  const { store, archive, archivist, tracker, notifier, cache, bus, clock, logger } = parts
+  const { store, archive, archivist, choices, notifier, cache, bus, clock, logger } = parts
   const secondRounds = new Set<Timer>()
   const unfinished = new Set<string>()
   let finishing: Timer | null = null
@@ -122,7 +122,7 @@ export function createEraser(parts: EraserParts): Eraser {
   async function strikeFromLists(userId: string): Promise<void> {
     for await (const owners of inPages(clock, (after, limit) => archive.namedBy(userId, after, limit))) {
       const at = clock.now()
-      await Promise.all(owners.map((ownerId) => tracker.apply(ownerId, { type: 'unlist', at, userId })))
+      await Promise.all(owners.map((ownerId) => choices.apply(ownerId, { type: 'unlist', at, userId })))
     }
   }
 

@@ -10,12 +10,17 @@ import {
 } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { connected, idle, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { BusMessage } from '../../bus/port.ts'
+import type { Duty } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { emptyRecord } from '../core/record.ts'
 import type { Tracked } from './tracker.ts'
 
 /** Rows of arrivals gather for this long. */
 const GATHER_MS = 5
+/** Duties that are done are cleared within this time. */
+const CLEAR_MS = 25
+/** After this time a sweeper does the duties of others. */
+const LATE_MS = 10_000
 const OWN = 'g1'
 
 let world: Pipeline
@@ -62,11 +67,17 @@ const open = async () => {
   await world.clock.advance(GATHER_MS)
 }
 
+async function openDuties(): Promise<Record<Duty, string[]>> {
+  const all = async (duty: Duty) =>
+    (await world.memory.openDuties(duty, 0, now(), 10)).map(({ userId }) => userId)
+  return { announce: await all('announce'), archive: await all('archive') }
+}
+
 const statuses = () => world.changes().map(({ user_id, status }) => `${user_id} ${status}`)
 const rowOf = async (userId: string) => (await world.done(world.archive.read([userId])))[0]!.lastSeen
 
-describe.each([true, false])('with a store that dies with the process: %p', (isStoreVolatile) => {
-  beforeEach(() => begin(isStoreVolatile))
+describe('with a store that dies with the process', () => {
+  beforeEach(() => begin(true))
 
   test('[S4] a departure is written before it is announced and answered', async () => {
     await apply('bob', connected('web#1', now()))
@@ -91,6 +102,62 @@ describe.each([true, false])('with a store that dies with the process: %p', (isS
     expect(statuses()).toEqual(['bob offline'])
     expect(said.tracked?.record.customStatus?.text).toBe('lunch')
   })
+
+  test('[S4] leaves no duties, because no other process could do them', async () => {
+    gate.close()
+    await apply('bob', connected('web#1', now()))
+    expect(await openDuties()).toEqual({ announce: [], archive: [] })
+  })
+})
+
+describe('with a store that outlives the process', () => {
+  beforeEach(() => begin(false))
+
+  test('[D2, S4] a departure is announced at once, however long its row takes', async () => {
+    await apply('bob', connected('web#1', now()))
+    gate.close()
+    const gone = await apply('bob', left('web#1', now()))
+    expect(statuses()).toEqual(['bob online', 'bob offline'])
+    expect(gone.tracked?.record.shown.status).toBe('offline')
+    await world.clock.advance(CLEAR_MS)
+    expect(await openDuties()).toEqual({ announce: [], archive: ['bob'] })
+    await open()
+    await world.clock.advance(CLEAR_MS)
+    expect(await openDuties()).toEqual({ announce: [], archive: [] })
+    expect((await rowOf('bob'))?.status).toBe('offline')
+  })
+
+  test('[S4] a row that could not be written leaves its duty open, and nothing is kept here', async () => {
+    isArchiveAway = true
+    await apply('bob', connected('web#1', now()))
+    await world.clock.advance(CLEAR_MS)
+    expect([await openDuties(), world.archivist.backlog()]).toEqual([{ announce: [], archive: ['bob'] }, 0])
+  })
+
+  test('[C7] a sweeper announces and writes what a process that died left', async () => {
+    const { publish } = world.bus
+    // As if the process had been killed after the commit.
+    world.bus.publish = () => new Promise(() => {})
+    isArchiveAway = true
+    await apply('bob', connected('web#1', now()))
+    expect(await openDuties()).toEqual({ announce: ['bob'], archive: ['bob'] })
+    world.bus.publish = publish
+    isArchiveAway = false
+    await world.dutySweep.sweep(0, now(), true)
+    await world.clock.advance(CLEAR_MS)
+    // It may still be on its way.
+    expect(statuses()).toEqual([])
+    await world.clock.advance(LATE_MS)
+    await world.done(world.dutySweep.sweep(0, now(), true))
+    await world.clock.advance(CLEAR_MS)
+    expect(statuses()).toEqual(['bob online'])
+    expect((await rowOf('bob'))?.status).toBe('here')
+    expect(await openDuties()).toEqual({ announce: [], archive: [] })
+  })
+})
+
+describe.each([true, false])('with a store that dies with the process: %p', (isStoreVolatile) => {
+  beforeEach(() => begin(isStoreVolatile))
 
   test('[C7] while the archive is away nothing waits for it', async () => {
     isArchiveAway = true

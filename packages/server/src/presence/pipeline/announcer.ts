@@ -1,14 +1,16 @@
-// After a commit: which gateways must hear of it, and what must be written first. A departure and a setting
-// are in the archive before they are announced or answered. Where nothing but the archive outlives the
-// process, an arrival is in the archive before it is announced too: a watcher is never told of a version
-// that a crash would forget. Later changes of a user may overtake one that waits; versions order them.
+// After a commit: which gateways must hear of it, and which rows it needs. With a shared store gateways are told at
+// once, because the store remembers until both are done (see `owed`). Where nothing but the archive outlives the
+// process, the rows come first: a watcher is never told of a version that a crash would forget. Later changes of
+// a user may overtake one that waits; versions order them. Settings are in the archive before their commit.
 import type { Bus, BusMessage } from '../../bus/port.ts'
+import type { Duty, Owed } from '../../store/port.ts'
 import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
 import { toOwnPresence, toPresence } from '../core/view.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
+import type { Duties } from './duties.ts'
 
 export interface Transition {
   userId: string
@@ -21,6 +23,8 @@ export interface Transition {
 }
 
 export interface Announcer {
+  /** What the store must remember until `announce` has done it. */
+  owed(transition: Pick<Transition, 'before' | 'after' | 'isRepeated'>, now: number): Owed | undefined
   /** Publishes the transitions of one batch; `done` is called for each once its caller may be answered. */
   announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void): void
 }
@@ -28,6 +32,7 @@ export interface Announcer {
 export interface AnnouncerParts {
   bus: Bus
   archivist: Archivist
+  duties: Duties
   policy: Policy
   rules: PrivacyRules
   /** The hot store dies with the process, so versions that were announced must be in the archive. */
@@ -36,44 +41,33 @@ export interface AnnouncerParts {
   onChange?: ((userId: string, record: UserRecord) => void) | undefined
 }
 
-/** What a transition waits for: its rows, and whether the caller waits as well. */
-interface Writes {
-  rows: Promise<unknown>
-  isAnswerHeld: boolean
-}
+type Change = Pick<Transition, 'before' | 'after' | 'isRepeated'>
+
+const BOTH: readonly Duty[] = ['announce', 'archive']
+const ANNOUNCE: readonly Duty[] = ['announce']
 
 export function createAnnouncer(parts: AnnouncerParts): Announcer {
-  const { bus, archivist, policy, rules, isStoreVolatile, onChange } = parts
+  const { bus, archivist, duties, policy, rules, isStoreVolatile, onChange } = parts
 
-  /** Starts the writes a transition needs; null when it can be announced at once. */
-  function persist(transition: Transition, now: number): Writes | null {
-    const { userId, before, after, isRepeated } = transition
-    // An erased user has no rows, also when the mark is announced again.
-    if (isBare(after)) return null
-    const isChosen =
-      before.availability !== after.availability ||
-      before.customStatus !== after.customStatus ||
-      before.awayAfter !== after.awayAfter ||
-      before.privacy !== after.privacy
-    const isGone = after.shown.status === 'offline'
-    const isArrivingOrGone = isGone || before.shown.status === 'offline'
-    const rows: (Promise<void> | null)[] = []
-    if (isRepeated || ((isArrivingOrGone || isChosen) && after.version !== before.version)) {
+  /** Starts the writes a transition needs. The result is whether all were written; null when it needs none. */
+  function persist(transition: Transition, now: number): Promise<boolean> | null {
+    const { userId, after } = transition
+    const writes: Promise<boolean>[] = []
+    if (needsRow(transition)) {
       const row = toLastSeenRow(userId, after, now)
-      if (isGone || isChosen) rows.push(archivist.lastSeen(row))
-      else {
-        const written = archivist.lastSeenSoon(row)
-        if (isStoreVolatile) rows.push(written)
-      }
-    } else if (isStoreVolatile) rows.push(archivist.lastSeenPending(userId))
-    const isAnswerHeld = isChosen || isGone || isRepeated
-    if (isChosen || (isRepeated && hasAnySetting(after)))
-      rows.push(archivist.settings(toSettingsRow(userId, after)))
-    const held = rows.filter((row) => row !== null)
-    return held.length === 0 ? null : { rows: Promise.all(held), isAnswerHeld }
+      writes.push(isUrgent(transition) ? archivist.lastSeen(row) : archivist.lastSeenSoon(row))
+    } else if (isStoreVolatile) {
+      const earlier = archivist.lastSeenPending(userId)
+      if (earlier !== null) writes.push(earlier)
+    }
+    // Settings were written before the commit, unless another process made its choice at the same time.
+    if (needsSettings(transition))
+      writes.push(archivist.settings(toSettingsRow(userId, after)).then(written, unwritten))
+    if (writes.length <= 1) return writes[0] ?? null
+    return Promise.all(writes).then((all) => all.every((isWritten) => isWritten))
   }
 
-  function publish(transitions: readonly Transition[], now: number): void {
+  function publish(transitions: readonly Transition[], now: number): Promise<unknown> {
     const byGateway = new Map<string, BusMessage[]>()
     for (const transition of transitions) {
       for (const [gatewayId, message] of messagesOf(transition, now, policy, rules)) {
@@ -82,43 +76,95 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
         else messages.push(message)
       }
     }
-    for (const [gatewayId, messages] of byGateway) bus.publish(gatewayId, messages)
+    return Promise.all(Array.from(byGateway, ([gatewayId, messages]) => bus.publish(gatewayId, messages)))
+  }
+
+  /** Tells gateways at once. The store remembers what is not done yet. */
+  function announceShared(transitions: readonly Transition[], now: number): void {
+    const owing = transitions.filter(isToldOf)
+    void publish(transitions, now).then(() => {
+      for (const transition of owing) duties.done('announce', transition)
+    })
+    for (const transition of transitions)
+      void persist(transition, now)?.then((isWritten) => isWritten && duties.done('archive', transition))
   }
 
   return {
+    owed(change, now) {
+      if (isStoreVolatile || !isToldOf(change)) return undefined
+      const isWritten = needsRow(change) || needsSettings(change)
+      return { duties: isWritten ? BOTH : ANNOUNCE, since: now }
+    },
     announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
+      for (const transition of transitions)
+        if (transition.after.version !== transition.before.version || hasNewInputs(transition))
+          onChange?.(transition.userId, transition.after)
+      if (!isStoreVolatile) {
+        announceShared(transitions, now)
+        for (const transition of transitions) done(transition)
+        return
+      }
       const ready: T[] = []
       const waiting: T[] = []
       const unanswered: T[] = []
       const rows: Promise<unknown>[] = []
       for (const transition of transitions) {
-        if (transition.after.version !== transition.before.version || hasNewInputs(transition))
-          onChange?.(transition.userId, transition.after)
-        const writes = persist(transition, now)
-        if (writes === null) ready.push(transition)
+        const written = persist(transition, now)
+        if (written === null) ready.push(transition)
         else {
           waiting.push(transition)
-          rows.push(writes.rows)
-          if (writes.isAnswerHeld) unanswered.push(transition)
+          rows.push(written)
+          if (isUrgent(transition)) unanswered.push(transition)
           else done(transition)
         }
       }
-      publish(ready, now)
+      void publish(ready, now)
       for (const transition of ready) done(transition)
       if (waiting.length === 0) return
       void Promise.all(rows).then(() => {
-        publish(waiting, now)
+        void publish(waiting, now)
         for (const transition of unanswered) done(transition)
       })
     },
   }
 }
 
+/** Whether the last-seen row changes. An erased user has no row, also when the mark is announced again. */
+function needsRow({ before, after, isRepeated }: Change): boolean {
+  if (isBare(after)) return false
+  if (isRepeated) return true
+  if (after.version === before.version) return false
+  return after.shown.status === 'offline' || before.shown.status === 'offline' || isChosen({ before, after })
+}
+
+const needsSettings = (change: Change): boolean =>
+  !isBare(change.after) && (isChosen(change) || (change.isRepeated && hasAnySetting(change.after)))
+
+const written = () => true
+const unwritten = () => false
+
+const isChosen = ({ before, after }: Pick<Change, 'before' | 'after'>): boolean =>
+  before.availability !== after.availability ||
+  before.customStatus !== after.customStatus ||
+  before.awayAfter !== after.awayAfter ||
+  before.privacy !== after.privacy
+
+/** Rows of arrivals may gather for a moment. */
+const isUrgent = (change: Change): boolean =>
+  change.isRepeated || change.after.shown.status === 'offline' || isChosen(change)
+
+/** Whether a gateway may have to hear of it: one with watchers, or one that holds a session of the user. */
+function isToldOf(change: Change): boolean {
+  const { before, after, isRepeated } = change
+  if (isRepeated || hasNewInputs(change) || after.version !== before.version) return true
+  return ownGateways(change).size > 0
+}
+
 const hasAnySetting = ({ availability, customStatus, awayAfter, privacy }: UserRecord): boolean =>
   [availability, customStatus, awayAfter, privacy].some((setting) => setting !== null)
 
 /** Who may see the user changed: some viewers notice, though the user did not change. */
-function hasNewInputs({ before, after }: Transition): boolean {
+function hasNewInputs({ before, after }: Pick<Change, 'before' | 'after'>): boolean {
   return before.privacy !== after.privacy || before.contactsAt !== after.contactsAt
 }
 
@@ -166,7 +212,7 @@ function messagesOf(
 }
 
 /** Gateways with a live session of the user. A session that is new gets its own view with the welcome. */
-function ownGateways({ before, after }: Transition): ReadonlySet<string> {
+function ownGateways({ before, after }: Pick<Change, 'before' | 'after'>): ReadonlySet<string> {
   const own = new Set<string>()
   for (const session of after.sessions) {
     const isNew = !before.sessions.some(({ id }) => id === session.id)

@@ -48,7 +48,7 @@ function row(userId: string, version = 1): LastSeenRow {
 const go = () => world.clock.advance(0)
 
 /** Whether the promise has resolved, looked at when needed. */
-function watch(promise: Promise<void> | null): () => boolean {
+function watch(promise: Promise<unknown> | null): () => boolean {
   let isOver = false
   void promise?.then(() => {
     isOver = true
@@ -183,16 +183,28 @@ describe('while the database is away', () => {
     expect(world.lines).toHaveLength(2)
   })
 
-  test('[C7] settings and last seen are tried apart', async () => {
+  test('[S4] a setting is refused and not kept, and the next one is tried at once', async () => {
     const settings = { availability: null, customStatus: null, awayAfter: null, privacy: null }
-    const chosen = watch(archivist.settings({ userId: 'ann', ...settings }))
+    const chosen = archivist.settings({ userId: 'ann', ...settings })
+    expect(world.done(chosen)).rejects.toThrow('the archive cannot be written')
     await go()
-    expect([chosen(), archivist.backlog()]).toEqual([true, 1])
+    expect([archivist.isFailing(), archivist.backlog()]).toEqual([true, 0])
     isAway = false
-    const seen = watch(archivist.lastSeen(row('bob')))
+    await world.done(archivist.settings({ userId: 'ann', ...settings }))
+    expect(archivist.isFailing()).toBe(false)
+  })
+
+  test('[S4] a stop tries for as long as it may, and returns the users whose rows are lost', async () => {
+    void archivist.lastSeen(row('ann'))
     await go()
-    expect([seen(), archivist.backlog()]).toEqual([true, 1])
-    await world.clock.advance(RETRY_MS)
-    expect(archivist.backlog()).toBe(0)
+    const finish = async () => {
+      const lost = archivist.finish(3 * RETRY_MS)
+      await world.clock.advance(4 * RETRY_MS)
+      return lost
+    }
+    expect(await finish()).toEqual(['ann'])
+    isAway = false
+    expect(await finish()).toEqual([])
+    expect((await world.done(world.archive.read(['ann'])))[0]?.lastSeen?.version).toBe(1)
   })
 })

@@ -1,13 +1,16 @@
 // Writes rows that must outlive the process. Rows that arrive while a write is under way share the next
-// one, so the database gets batches however busy the server is. A promise resolves when the row is written.
-// When the database fails, users must not wait for it: the promise resolves as well, the row stays here and
-// is tried again. It is lost only if the process dies before the database is back.
+// one, so the database gets batches however busy the server is. A promise resolves when the row is written, or
+// as soon as it is known that the database fails: users do not wait for it. A last-seen row that could not be
+// written is kept here and tried again where nothing else remembers it. With a shared store the duty that its
+// commit left remembers it. Settings are never kept: their caller is told that nothing changed.
 import type { Archive, LastSeenRow, SettingsRow } from '../../archive/port.ts'
 import { chunksOf } from '../../platform/chunks.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { Unavailable } from '../unavailable.ts'
 
 const RETRY_MS = 1_000
+const FINISH_POLL_MS = 50
 /** Rows of arrivals gather this long, so that many users connecting together are a few writes. */
 const GATHER_MS = 5
 /** Rows in one write: the first of many users need not wait for the last. */
@@ -16,26 +19,57 @@ const BATCH_ROWS = 1_000
 const BACKLOG_MAX = 1_000_000
 
 export interface Archivist {
-  lastSeen(row: LastSeenRow): Promise<void>
+  /** False when it could not be written. */
+  lastSeen(row: LastSeenRow): Promise<boolean>
   /** The same after a moment, together with others. */
-  lastSeenSoon(row: LastSeenRow): Promise<void>
+  lastSeenSoon(row: LastSeenRow): Promise<boolean>
+  /** Rejects when it could not be written. */
   settings(row: SettingsRow): Promise<void>
   /** Resolves when the last-seen row of this user that waits here is written; null when none waits. */
-  lastSeenPending(userId: string): Promise<void> | null
+  lastSeenPending(userId: string): Promise<boolean> | null
   /** Resolves when everything handed over so far is written, or cannot be. */
   flush(): Promise<void>
+  /** Tries to write what is left, for so long; returns the users whose rows are lost. */
+  finish(withinMs: number): Promise<string[]>
+  /** Whether the last write failed. */
+  isFailing(): boolean
   backlog(): number
 }
 
-export function createArchivist(archive: Archive, clock: Clock, logger: Logger): Archivist {
-  const lastSeen = createLane<LastSeenRow>('last_seen', (rows) => archive.writeLastSeen(rows), clock, logger)
-  const settings = createLane<SettingsRow>('settings', (rows) => archive.writeSettings(rows), clock, logger)
+export interface ArchivistOptions {
+  /** Nothing else remembers a last-seen row that could not be written. */
+  keepsBacklog: boolean
+}
+
+export function createArchivist(
+  archive: Archive,
+  clock: Clock,
+  logger: Logger,
+  { keepsBacklog }: ArchivistOptions,
+): Archivist {
+  const lanes = { clock, logger }
+  const lastSeen = createLane<LastSeenRow>({
+    ...lanes,
+    name: 'last_seen',
+    write: (rows) => archive.writeLastSeen(rows),
+    keepsBacklog,
+  })
+  const settings = createLane<SettingsRow>({
+    ...lanes,
+    name: 'settings',
+    write: (rows) => archive.writeSettings(rows),
+    keepsBacklog: false,
+  })
   return {
     lastSeen: lastSeen.add,
     lastSeenSoon: lastSeen.addSoon,
-    settings: settings.add,
+    async settings(row) {
+      if (!(await settings.add(row))) throw new Unavailable('the archive cannot be written')
+    },
     lastSeenPending: lastSeen.pending,
     flush: async () => void (await Promise.all([lastSeen.flush(), settings.flush()])),
+    finish: lastSeen.finish,
+    isFailing: () => lastSeen.isFailing() || settings.isFailing(),
     backlog: () => lastSeen.size() + settings.size(),
   }
 }
@@ -43,15 +77,18 @@ export function createArchivist(archive: Archive, clock: Clock, logger: Logger):
 /** Rows that are written together; only the newest row of a user is kept. */
 interface Batch<Row> {
   rows: Map<string, Row>
-  written: PromiseWithResolvers<void>
+  written: PromiseWithResolvers<boolean>
 }
 
-function createLane<Row extends { userId: string }>(
-  name: string,
-  write: (rows: readonly Row[]) => Promise<void>,
-  clock: Clock,
-  logger: Logger,
-) {
+interface LaneParts<Row> extends ArchivistOptions {
+  name: string
+  write: (rows: readonly Row[]) => Promise<void>
+  clock: Clock
+  logger: Logger
+}
+
+function createLane<Row extends { userId: string }>(parts: LaneParts<Row>) {
+  const { name, write, clock, logger, keepsBacklog } = parts
   /** Oldest first. New rows go into the last one. */
   let batches: Batch<Row>[] = []
   let writing: Batch<Row> | null = null
@@ -65,16 +102,17 @@ function createLane<Row extends { userId: string }>(
       writing = batch
       try {
         await write([...batch.rows.values()])
-        if (isFailing) logger.info({ lane: name }, 'the archive is back; writing the backlog')
+        if (isFailing) logger.info({ lane: name }, 'the archive can be written again')
         isFailing = false
-        batch.written.resolve()
+        batch.written.resolve(true)
       } catch (error) {
-        if (!isFailing)
-          logger.error({ lane: name, err: error }, 'the archive failed; rows are kept and tried again')
+        if (!isFailing) logger.error({ lane: name, err: error }, 'the archive cannot be written')
         isFailing = true
         writing = null
-        batches = foldedBacklog([batch, ...batches])
-        await clock.sleep(RETRY_MS)
+        const failed = [batch, ...batches]
+        for (const { written } of failed) written.resolve(false)
+        batches = keepsBacklog ? foldedBacklog(failed) : []
+        if (keepsBacklog) await clock.sleep(RETRY_MS)
       }
     }
     writing = null
@@ -92,8 +130,7 @@ function createLane<Row extends { userId: string }>(
   /** An outage costs at most one row per user. Callers do not wait through it. */
   function foldedBacklog(failed: readonly Batch<Row>[]): Batch<Row>[] {
     const newest = new Map<string, Row>()
-    for (const { rows, written } of failed) {
-      written.resolve()
+    for (const { rows } of failed) {
       for (const [userId, row] of rows) {
         // Deleting first keeps the map in the order of age.
         newest.delete(userId)
@@ -109,25 +146,26 @@ function createLane<Row extends { userId: string }>(
     return Array.from(chunksOf(kept, BATCH_ROWS), (chunk) => newBatch(new Map(chunk)))
   }
 
-  function put(row: Row): Promise<void> {
+  function put(row: Row): Promise<boolean> {
     let batch = batches.at(-1)
     if (batch === undefined || batch.rows.size >= BATCH_ROWS) {
       batch = newBatch()
       batches.push(batch)
     }
     batch.rows.set(row.userId, row)
-    return isFailing ? Promise.resolve() : batch.written.promise
+    // A kept row may wait for as long as the database is away.
+    return isFailing && keepsBacklog ? Promise.resolve(false) : batch.written.promise
   }
 
   const unwritten = () => (writing === null ? batches : [writing, ...batches])
 
   return {
-    add(row: Row): Promise<void> {
+    add(row: Row): Promise<boolean> {
       const written = put(row)
       start()
       return written
     },
-    addSoon(row: Row): Promise<void> {
+    addSoon(row: Row): Promise<boolean> {
       const written = put(row)
       if (!isRunning && !isGathering) {
         isGathering = true
@@ -138,7 +176,7 @@ function createLane<Row extends { userId: string }>(
       }
       return written
     },
-    pending(userId: string): Promise<void> | null {
+    pending(userId: string): Promise<boolean> | null {
       if (isFailing) return null
       return unwritten().findLast(({ rows }) => rows.has(userId))?.written.promise ?? null
     },
@@ -147,6 +185,13 @@ function createLane<Row extends { userId: string }>(
       start()
       await Promise.all(unwritten().map(({ written }) => written.promise))
     },
+    async finish(withinMs: number): Promise<string[]> {
+      start()
+      const giveUpAt = clock.now() + withinMs
+      while (unwritten().length > 0 && clock.now() < giveUpAt) await clock.sleep(FINISH_POLL_MS)
+      return unwritten().flatMap(({ rows }) => [...rows.keys()])
+    },
+    isFailing: () => isFailing,
     size: () => unwritten().reduce((rows, batch) => rows + batch.rows.size, 0),
   }
 }

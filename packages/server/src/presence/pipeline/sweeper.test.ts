@@ -68,8 +68,8 @@ async function putLookedUp(userIds: readonly string[]): Promise<void> {
 }
 
 function startSweeping(): void {
-  const { store, tracker, clock, logger } = world
-  sweeper = startSweeper({ store, tracker, clock, logger, cluster: null })
+  const { store, tracker, dutySweep, clock, logger } = world
+  sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
 }
 
 const shownText = async (userId: string) => (await world.stored(userId))?.shown.customStatus?.text ?? null

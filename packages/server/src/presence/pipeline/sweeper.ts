@@ -5,6 +5,7 @@
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PresenceStore } from '../../store/port.ts'
+import type { DutySweep } from './duty-sweep.ts'
 import { loseGateway } from './gateway-loss.ts'
 import { ownerOf } from './shard-owner.ts'
 import type { Tracker } from './tracker.ts'
@@ -18,6 +19,8 @@ const BATCHES_MAX = 1_000
 const LATE_MS = 400
 /** Dropping old records can wait, so it is not done in every round. */
 const FORGET_EVERY_ROUNDS = 8
+/** About once a second. */
+const DUTIES_EVERY_ROUNDS = 4
 const FORGET_BATCH_MAX = 20_000
 /** After an outage gateways announce their sessions again; until then a missing session proves nothing. */
 const SETTLE_MS = 3_000
@@ -33,13 +36,15 @@ export interface Sweeper {
 export interface SweeperParts {
   store: PresenceStore
   tracker: Tracker
+  dutySweep: DutySweep
   clock: Clock
   logger: Logger
   /** The name of this sweeper among others, and how long leases last. Null when it is alone. */
   cluster: { name: string; leaseMs: number } | null
 }
 
-export function startSweeper({ store, tracker, clock, logger, cluster }: SweeperParts): Sweeper {
+export function startSweeper(parts: SweeperParts): Sweeper {
+  const { store, tracker, dutySweep, clock, logger, cluster } = parts
   let round: Promise<void> | null = null
   let lagMs = 0
   let isFailing = false
@@ -74,14 +79,15 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     return held > 0 && fresh === held
   }
 
+  const isOurs = (shard: number): boolean => cluster === null || ownerOf(shard, names) === cluster.name
+
   async function sweepShard(shard: number): Promise<number> {
-    const isOurs = cluster === null || ownerOf(shard, names) === cluster.name
     let worstMs = 0
     // A user that is being looked up in the archive stays due after its tick. Other users come behind it.
     const ticked = new Map<string, number>()
     let staying = 0
     for (let batch = 0; batch < BATCHES_MAX; batch++) {
-      const now = clock.now() - (isOurs ? 0 : LATE_MS)
+      const now = clock.now() - (isOurs(shard) ? 0 : LATE_MS)
       const limit = DUE_BATCH_MAX + staying
       const all = await store.due(shard, now, limit)
       const due = all.filter(({ userId, dueAt }) => ticked.get(userId) !== dueAt)
@@ -125,8 +131,12 @@ export function startSweeper({ store, tracker, clock, logger, cluster }: Sweeper
     if (cluster !== null) await renewLease(cluster.name, cluster.leaseMs)
     const steadyMs = clock.now() - steadySince
     if (cluster === null || steadyMs >= SETTLE_MS) {
-      const shards = Array.from({ length: store.shardCount }, (_, shard) => sweepShard(shard))
-      lagMs = Math.max(0, ...(await Promise.all(shards)))
+      const shards = Array.from({ length: store.shardCount }, (_, shard) => shard)
+      lagMs = Math.max(0, ...(await Promise.all(shards.map(sweepShard))))
+      if (rounds % DUTIES_EVERY_ROUNDS === 0) {
+        const now = clock.now()
+        await Promise.all(shards.map((shard) => dutySweep.sweep(shard, now, isOurs(shard))))
+      }
     }
     if (cluster !== null && steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
     if (rounds++ % FORGET_EVERY_ROUNDS === 0) await store.forget(clock.now(), FORGET_BATCH_MAX)

@@ -4,7 +4,7 @@
 // user is loaded and stepped again.
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { PresenceStore, Stored } from '../../store/port.ts'
+import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
@@ -34,6 +34,8 @@ export interface Tracker {
   report(userId: string, event: PresenceEvent): void
   /** Applies events as one and resolves with the committed state, once what must be durable is. */
   apply(userId: string, ...events: PresenceEvent[]): Promise<Tracked>
+  /** Announces the present state of a user again, soon. */
+  repeat(userId: string): void
   /** What an event would come to by the archive alone, for when the store does not answer. */
   applyWithoutStore(userId: string, event: PresenceEvent): Promise<Tracked>
   /** Resolves when what is queued now is committed or failed, but for users that are being looked up. */
@@ -162,9 +164,13 @@ export function createTracker(parts: TrackerParts): Tracker {
     willRepeat = true
     clock.after(REPEAT_MS, () => {
       willRepeat = false
-      for (const userId of unconfirmed) enqueue(userId, { type: 'tick' }).isRepeated = true
+      for (const userId of unconfirmed) repeat(userId)
       unconfirmed.clear()
     })
+  }
+
+  function repeat(userId: string): void {
+    enqueue(userId, { type: 'tick' }).isRepeated = true
   }
 
   async function commitBatch(batch: Map<string, Work>): Promise<void> {
@@ -227,10 +233,12 @@ export function createTracker(parts: TrackerParts): Tracker {
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
   }
 
-  function toCommit({ userId, revision, after, dueAt }: Stepped, now: number) {
+  function toCommit(one: Stepped, now: number): Commit {
+    const { userId, revision, after, dueAt } = one
     const isOver = after.sessions.length === 0 && dueAt === null && !hasSettings(after)
     const retainUntil = isOver ? now + RETAIN_MS : null
-    return { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
+    const owed = announcer.owed(one, now)
+    return { userId, expectedRevision: revision, record: after, dueAt, retainUntil, ...(owed && { owed }) }
   }
 
   function answer(one: Stepped): void {
@@ -250,6 +258,7 @@ export function createTracker(parts: TrackerParts): Tracker {
         enqueue(userId, ...events).waiters.push({ events, resolve, reject })
       })
     },
+    repeat,
     async applyWithoutStore(userId, event) {
       const [archived] = await lookup.loadOrEmpty([userId])
       const { record } = step(archived!.record, [event], clock.now(), policy)

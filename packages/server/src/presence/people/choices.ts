@@ -1,0 +1,71 @@
+// What a user chose is in the archive before it takes effect, so an answer is a promise: whatever dies after it,
+// the choice is kept. Where it cannot be written the caller is told so, and nothing has changed. The choices of one
+// user are made one after another here; those that another process makes meanwhile are merged by the commit, and
+// then the merged settings are written before the answer.
+import type { PresenceStore } from '../../store/port.ts'
+import type { ChoiceEvent } from '../core/event.ts'
+import type { UserRecord } from '../core/record.ts'
+import { applyChoice } from '../core/setting-events.ts'
+import type { Archivist } from '../pipeline/archivist.ts'
+import type { Tracked, Tracker } from '../pipeline/tracker.ts'
+import type { ArchiveLookup } from '../reading/archive-lookup.ts'
+import { toSettingsRow } from '../reading/archived-user.ts'
+import { Unavailable } from '../unavailable.ts'
+
+/** Choices under way; past it new ones are refused. */
+const UNDER_WAY_MAX = 10_000
+
+export interface Choices {
+  /** Applies the events as one, once the settings they lead to are in the archive. */
+  apply(userId: string, ...events: ChoiceEvent[]): Promise<Tracked>
+}
+
+export interface ChoicesParts {
+  store: PresenceStore
+  lookup: ArchiveLookup
+  archivist: Archivist
+  tracker: Tracker
+}
+
+export function createChoices({ store, lookup, archivist, tracker }: ChoicesParts): Choices {
+  /** The last choice of each user that is under way. */
+  const underWay = new Map<string, Promise<unknown>>()
+
+  async function present(userId: string): Promise<UserRecord> {
+    const [stored] = await store.load([userId]).catch((error: unknown) => {
+      throw new Unavailable('the store does not answer', { cause: error })
+    })
+    return stored?.record ?? (await lookup.loadOrFail([userId]))[0]!.record
+  }
+
+  const write = (userId: string, record: UserRecord) => archivist.settings(toSettingsRow(userId, record))
+
+  async function choose(userId: string, events: readonly ChoiceEvent[]): Promise<Tracked> {
+    const wanted = events.reduce(applyChoice, await present(userId))
+    await write(userId, wanted)
+    const tracked = await tracker.apply(userId, ...events)
+    if (!hasSameSettings(userId, tracked.record, wanted)) await write(userId, tracked.record)
+    return tracked
+  }
+
+  return {
+    async apply(userId, ...events) {
+      if (underWay.size >= UNDER_WAY_MAX && !underWay.has(userId))
+        throw new Unavailable('too many settings wait to be written')
+      const earlier = underWay.get(userId) ?? Promise.resolve()
+      const chosen = earlier.then(
+        () => choose(userId, events),
+        () => choose(userId, events),
+      )
+      underWay.set(userId, chosen)
+      try {
+        return await chosen
+      } finally {
+        if (underWay.get(userId) === chosen) underWay.delete(userId)
+      }
+    },
+  }
+}
+
+const hasSameSettings = (userId: string, a: UserRecord, b: UserRecord): boolean =>
+  JSON.stringify(toSettingsRow(userId, a)) === JSON.stringify(toSettingsRow(userId, b))

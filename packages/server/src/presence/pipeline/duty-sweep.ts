@@ -1,0 +1,61 @@
+// Does the work of processes that died: a change whose duty is still open some time after its commit was perhaps
+// never announced, or its row never written. Doing it twice is harmless. Part of a sweeper's round.
+import type { OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
+import { isBare } from '../core/record.ts'
+import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
+import type { Archivist } from './archivist.ts'
+import type { Duties } from './duties.ts'
+import type { Tracker } from './tracker.ts'
+
+/** A process announces its commits in milliseconds; past this it is taken to be gone. */
+const ANNOUNCE_LATE_MS = 2_000
+/** A busy database may take seconds, and then more writes would not help. */
+const ARCHIVE_LATE_MS = 5_000
+/** Users of one shard in a round. */
+const USERS_MAX = 1_000
+
+export interface DutySweep {
+  /** `isOurs`: this sweeper is the first to look at this shard; others come later. */
+  sweep(shard: number, now: number, isOurs: boolean): Promise<void>
+}
+
+export interface DutySweepParts {
+  store: PresenceStore
+  tracker: Tracker
+  archivist: Archivist
+  duties: Duties
+}
+
+export function createDutySweep({ store, tracker, archivist, duties }: DutySweepParts): DutySweep {
+  async function announceAgain(shard: number, until: number): Promise<void> {
+    for (const { userId } of await store.openDuties('announce', shard, until, USERS_MAX))
+      tracker.repeat(userId)
+  }
+
+  async function writeAgain(shard: number, until: number, now: number): Promise<void> {
+    // While the database fails, one user is enough to find out when it is back.
+    const limit = archivist.isFailing() ? 1 : USERS_MAX
+    const open = await store.openDuties('archive', shard, until, limit)
+    if (open.length === 0) return
+    const stored = await store.load(open.map(({ userId }) => userId))
+    await Promise.all(open.map((duty, index) => writeRows(duty, stored[index] ?? null, now)))
+  }
+
+  async function writeRows(duty: OpenDuty, stored: Stored | null, now: number): Promise<void> {
+    const { userId } = duty
+    // An erased user has no rows.
+    if (stored !== null && !isBare(stored.record)) {
+      if (!(await archivist.lastSeen(toLastSeenRow(userId, stored.record, now)))) return
+      await archivist.settings(toSettingsRow(userId, stored.record))
+    }
+    duties.done('archive', duty)
+  }
+
+  return {
+    async sweep(shard, now, isOurs) {
+      const patience = isOurs ? 1 : 2
+      await announceAgain(shard, now - ANNOUNCE_LATE_MS * patience)
+      await writeAgain(shard, now - ARCHIVE_LATE_MS * patience, now)
+    },
+  }
+}
