@@ -30,6 +30,7 @@ export function aRecord(
   fields: Partial<Omit<UserRecord, 'shown'>> & { shown?: Partial<Shown> } = {},
 ): UserRecord {
   return {
+    settings: 'known',
     sessions: [],
     tombstones: [],
     forgottenAt: 0,
@@ -66,6 +67,7 @@ export function aRecordOn(...gatewayIds: string[]): UserRecord {
 /** A record in which every field and every variant is set, for adapters that serialise. */
 export function aFullRecord(): UserRecord {
   return {
+    settings: 'unknown',
     sessions: [
       aSession({
         id: 'live',

@@ -42,7 +42,19 @@ export interface ErasedMessage {
   at: number
 }
 
-export type BusMessage = ChangeMessage | SelfMessage | SettingsMessage | ErasedMessage
+/**
+ * A user left whose settings are not known, so nothing may be told of the user. Watchers that were shown the user as
+ * present learn that nothing is known any more.
+ */
+export interface GoneMessage {
+  kind: 'gone'
+  userId: string
+  /** Above every version ever shown. */
+  version: number
+  at: number
+}
+
+export type BusMessage = ChangeMessage | SelfMessage | SettingsMessage | ErasedMessage | GoneMessage
 
 export interface Bus {
   /** Resolves when the messages are on their way, or the gateway will be told of the gap. Never fails. */

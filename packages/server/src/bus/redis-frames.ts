@@ -17,8 +17,9 @@ const CHANGE = { mark: 'c', lines: 5 } as const
 const SELF = { mark: 'v', lines: 4 } as const
 const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
+const GONE = { mark: 'g', lines: 3 } as const
 const LINES = new Map<string, number>(
-  [CHANGE, SELF, SETTINGS, ERASED].map(({ mark, lines }) => [mark, lines]),
+  [CHANGE, SELF, SETTINGS, ERASED, GONE].map(({ mark, lines }) => [mark, lines]),
 )
 
 export function encodeMessages(messages: readonly BusMessage[]): string {
@@ -43,7 +44,10 @@ function encode(message: BusMessage): string {
     case 'settings':
       return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
     case 'erased':
-      return `${ERASED.mark}\n${message.userId}\n${message.version}\n${message.at}`
+    case 'gone': {
+      const { mark } = message.kind === 'erased' ? ERASED : GONE
+      return `${mark}\n${message.userId}\n${message.version}\n${message.at}`
+    }
   }
 }
 
@@ -82,6 +86,11 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
     case SETTINGS.mark:
       return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
     default:
-      return { kind: 'erased', userId, version: Number(lines[from + 1]), at: Number(lines[from + 2]) }
+      return {
+        kind: mark === ERASED.mark ? 'erased' : 'gone',
+        userId,
+        version: Number(lines[from + 1]),
+        at: Number(lines[from + 2]),
+      }
   }
 }

@@ -27,6 +27,9 @@ export function createInbox({ watching, ownViews, sessions, sockets, streams, ca
       case 'settings':
         sessions.setAwayAfter(message.userId, message.awayAfter?.awayAfterMs ?? null)
         break
+      case 'gone':
+        watching.gone(message)
+        break
       case 'erased':
         for (const row of sessions.rowsOf(message.userId))
           sockets.hangUp(row, CLOSE.badToken, 'erased', ERASED)

@@ -138,7 +138,8 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
         await store.dropGateway(formerId)
         identity.drop(formerId)
       }
-      await watching.refresh()
+      // What could not be read is read when the archive answers.
+      if (!(await watching.refresh())) finishing = clock.after(RETRY_MS_MAX, () => void finish(healedId))
       retryMs = RETRY_FIRST_MS
     } catch (error) {
       logger.debug({ err: error }, 'healing did not finish')

@@ -15,6 +15,7 @@ export interface Deadlines {
   /** Adds the key, or moves it when it is already there. */
   set(key: string, at: number): void
   delete(key: string): boolean
+  has(key: string): boolean
   first(): Deadline | null
   /** Deadlines at or before `now`, earliest first, at most `limit`. Nothing is removed. */
   due(now: number, limit: number): Deadline[]
@@ -144,6 +145,7 @@ export function createDeadlines(): Deadlines {
     },
     set,
     delete: remove,
+    has: (key) => slotByKey.has(key),
     first: () => (size === 0 ? null : deadlineAt(0)),
     due,
   }

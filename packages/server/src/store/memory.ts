@@ -10,6 +10,9 @@ import type { Commit, CommitResult, Duty, PresenceStore, Stored } from './port.t
 /** Records of offline users that are kept until their `retainUntil`. */
 const RETAINED_MAX = 100_000
 
+/** A watched record with a deadline is kept for this much longer. */
+const WATCHED_MS = 300_000
+
 const CONFLICT: CommitResult = { outcome: 'conflict' }
 const NO_GATEWAYS: readonly string[] = []
 
@@ -71,8 +74,11 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
     async forget(now, limit) {
       // Only after `retainUntil`, not at it.
       const past = retained.due(now - 1, limit)
-      for (const { key } of past) remove(key)
-      return past.length
+      const forgotten = past.filter(({ key }) => !due.has(key) || interest.in(key).length === 0)
+      // Watchers are told of the deadline, so the record is looked at again later.
+      for (const { key } of past) retained.set(key, now + WATCHED_MS)
+      for (const { key } of forgotten) remove(key)
+      return forgotten.length
     },
     async addInterest(gatewayId, userIds) {
       for (const userId of userIds) interest.add(gatewayId, userId)

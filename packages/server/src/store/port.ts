@@ -68,7 +68,10 @@ export interface PresenceStore {
   openDuties(duty: Duty, shard: number, until: number, limit: number): Promise<OpenDuty[]>
   /** The work is done. A duty of a later commit stays. */
   clearDuties(duty: Duty, done: readonly OpenDuty[]): Promise<void>
-  /** Forgets records past their `retainUntil`, at most `limit`; returns how many. */
+  /**
+   * Forgets records past their `retainUntil`, at most `limit`; returns how many. A record with a deadline is kept
+   * while a gateway is interested, because its watchers must be told.
+   */
   forget(now: number, limit: number): Promise<number>
 
   addInterest(gatewayId: string, userIds: readonly string[]): Promise<void>

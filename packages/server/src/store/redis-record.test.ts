@@ -31,6 +31,7 @@ const anyRecord: fc.Arbitrary<UserRecord> = fc.record({
     }),
     { maxLength: 4 },
   ),
+  settings: fc.constantFrom('known' as const, 'unknown' as const),
   tombstones: fc.array(fc.record({ id: text, endedAt: instant }), { maxLength: 3 }),
   forgottenAt: instant,
   availability: fc.option(

@@ -5,6 +5,7 @@ import type { Stored } from './port.ts'
 
 /** The value of a field that is left out. Part of the data: it never changes. */
 const DEFAULTS = {
+  settings: 'known',
   sessions: [],
   tombstones: [],
   forgottenAt: 0,
@@ -18,6 +19,7 @@ const DEFAULTS = {
 export function encodeRecord(record: UserRecord): string {
   return JSON.stringify({
     ...record,
+    settings: record.settings === 'known' ? undefined : record.settings,
     sessions: record.sessions.length === 0 ? undefined : record.sessions,
     tombstones: record.tombstones.length === 0 ? undefined : record.tombstones,
     forgottenAt: record.forgottenAt === 0 ? undefined : record.forgottenAt,

@@ -102,10 +102,22 @@ count(p, counts)
 return results
 `)
 
-/** Arguments: now, limit. Returns how many records were forgotten. Only after the instant, not at it. */
+/**
+ * Arguments: now, limit, until when a watched record with a deadline is kept instead. Returns how many records were
+ * forgotten. Only after the instant, not at it.
+ */
 export const FORGET = script(`${LEAVE}
 local p = KEYS[1]
-local ids = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
+local past = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
+if #past == 0 then return 0 end
+local ids, kept = {}, {}
+for i, deadline in ipairs(redis.call('ZMSCORE', p .. 'due', unpack(past))) do
+  if deadline and redis.call('EXISTS', p .. 'w:' .. past[i]) == 1 then
+    kept[#kept + 1] = ARGV[3]
+    kept[#kept + 1] = past[i]
+  else ids[#ids + 1] = past[i] end
+end
+if #kept > 0 then redis.call('ZADD', p .. 'keep', unpack(kept)) end
 if #ids == 0 then return 0 end
 local names, counts = {}, {}
 for i, id in ipairs(ids) do names[i] = p .. 'u:' .. id end

@@ -18,6 +18,8 @@ import { groupByShard } from './shards.ts'
 const SHARDS = 64
 const COMMITS_PER_CALL = 100
 const FORGOTTEN_PER_CALL = 250
+/** A watched record with a deadline is kept for this much longer. */
+const WATCHED_MS = 300_000
 
 const CONFLICT: CommitResult = { outcome: 'conflict' }
 const NO_GATEWAYS: readonly string[] = []
@@ -66,7 +68,7 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
       const share = Math.min(Number(count), left, FORGOTTEN_PER_CALL)
       if (share === 0) continue
       left -= share
-      calls.push(client.run(FORGET, shardKey(shard), [now, share]))
+      calls.push(client.run(FORGET, shardKey(shard), [now, share, now + WATCHED_MS]))
     }
     return (await Promise.all(calls)).reduce<number>((sum, forgotten) => sum + Number(forgotten), 0)
   }

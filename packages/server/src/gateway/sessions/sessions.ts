@@ -7,6 +7,7 @@ import type { Tally } from '../../platform/tally.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { SessionFacts } from '../../presence/core/event.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { PRIVACY_UNKNOWN } from '../../presence/core/privacy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import { type Tracked, type Tracker, UNSTORED_REVISION } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
@@ -93,7 +94,8 @@ export function createSessions(parts: SessionsParts): Sessions {
   /** The user's settings that this gateway acts on. */
   function takeSettings(row: number, { record }: Tracked): void {
     columns.awayAfterMs[row] = record.awayAfter?.awayAfterMs ?? policy.awayAfterMs
-    watching.learn(userIdOf(row), record)
+    const privacy = record.settings === 'unknown' ? PRIVACY_UNKNOWN : record.privacy
+    watching.learn(userIdOf(row), { privacy, contactsAt: record.contactsAt })
   }
 
   /** The session may have missed its own view, and is in it under its new id. */

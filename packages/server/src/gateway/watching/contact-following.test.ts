@@ -189,6 +189,7 @@ describe('edits while the list is read', () => {
 
 describe('an archive that fails', () => {
   test('[W1, C7] an edit is read once the archive answers, and until then the former list is followed', async () => {
+    await world.setText('bob', 'hello')
     await list('bob')
     await follow()
     told()

@@ -1,7 +1,7 @@
 // Decides what a viewer may see of a target from the inputs known here: at once where no contact list has
 // to be asked, otherwise after a look-up. A decision remembers the inputs it was made from, so that one
 // which was overtaken by a change of privacy is noticed.
-import { UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
+import { PRIVACY_UNKNOWN, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
 import { type Party, type Relations, STRANGERS } from '../../presence/privacy/relations.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
@@ -40,15 +40,19 @@ const OPEN: Decision = { ...EVERYTHING, targetInputs: UNRESTRICTED, viewerInputs
 export function createLevelDecisions(parts: LevelDecisionsParts): LevelDecisions {
   const { interner, inputs, relations, evaluator } = parts
 
-  const partyOf = (user: number): Party => ({ userId: interner.name(user), ...inputs.of(user) })
+  const viewerOf = (user: number): Party => ({ userId: interner.name(user), ...inputs.of(user) })
+
+  /** A target with unknown settings is not shown, or as it was before, so they decide nothing here. */
+  const privacyOf = ({ privacy }: VisibilityInputs) => (privacy === PRIVACY_UNKNOWN ? null : privacy)
+  const targetOf = (user: number): Party => ({ ...viewerOf(user), privacy: privacyOf(inputs.of(user)) })
 
   function decideAtOnce(viewer: number, target: number): Decision | null {
     const [targetInputs, viewerInputs] = [inputs.of(target), inputs.of(viewer)]
-    if (evaluator.isOpenToAll(targetInputs.privacy)) {
+    if (evaluator.isOpenToAll(privacyOf(targetInputs))) {
       const isUsual = targetInputs === UNRESTRICTED && viewerInputs === UNRESTRICTED
       return isUsual ? OPEN : { ...EVERYTHING, targetInputs, viewerInputs }
     }
-    const [seen, viewing] = [partyOf(target), partyOf(viewer)]
+    const [seen, viewing] = [targetOf(target), viewerOf(viewer)]
     const needed = evaluator.relevantRelation(seen, viewing)
     if (needed.viewerIsContact || needed.targetIsContact) return null
     const { level } = evaluator.visibleTo(seen, viewing, STRANGERS.relation)
@@ -57,7 +61,7 @@ export function createLevelDecisions(parts: LevelDecisionsParts): LevelDecisions
 
   async function decide(viewer: number, target: number): Promise<Decision> {
     const [targetInputs, viewerInputs] = [inputs.of(target), inputs.of(viewer)]
-    const [seen, viewing] = [partyOf(target), partyOf(viewer)]
+    const [seen, viewing] = [targetOf(target), viewerOf(viewer)]
     const { relation, isGuess } = await relations.between(seen, viewing)
     return { level: evaluator.visibleTo(seen, viewing, relation).level, targetInputs, viewerInputs, isGuess }
   }

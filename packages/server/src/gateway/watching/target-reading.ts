@@ -1,6 +1,7 @@
 // Reads the state of targets: once when the first watcher comes, and all of them again after something may
 // have been lost. Privacy is learned before the state it belongs to, so that nothing goes out to a viewer who
 // may not see it any more.
+import type { Presence } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import { type PrivacyRules, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
 import { isBare, type UserRecord } from '../../presence/core/record.ts'
@@ -17,8 +18,10 @@ import type { WatchedTargets } from './watched-targets.ts'
 export interface TargetReading {
   /** Registers interest first and reads after, so that no change falls between the two. */
   load(userIds: readonly string[]): Promise<void>
-  /** Reads all targets again and tells watchers what was missed. */
-  refresh(): Promise<void>
+  /** Reads all targets again and tells watchers what was missed. False when some could not be read. */
+  refresh(): Promise<boolean>
+  /** The user is gone, and nothing may be told. Watchers that were not shown the user as present hear nothing. */
+  forget(userId: string, version: number): void
 }
 
 export interface TargetReadingParts {
@@ -47,6 +50,8 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
 
   function take(userId: string, record: UserRecord | null): void {
     const target = interner.find(userId)
+    // What was shown before holds until the settings are known.
+    if (record?.settings === 'unknown' && targets.isKnown(target)) return
     // A push came while we read, and it is newer, as are its inputs.
     if (targets.isKnown(target) && (record?.version ?? 0) < targets.version(target)) return
     reviews.learn(target, inputsOf(record))
@@ -77,6 +82,10 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
   function reconcile(userId: string, record: UserRecord | null): void {
     const target = interner.find(userId)
     if (target === -1 || !targets.isKnown(target)) return
+    if (record?.settings === 'unknown') {
+      if (record.sessions.length === 0) forget(userId, record.version)
+      return
+    }
     const presence = presenceOf(userId, record)
     const json = JSON.stringify(presence)
     reconcileInputs(userId, target, record)
@@ -88,7 +97,16 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
     else delivery.change(target, presence.version, json, clock.now())
   }
 
+  function forget(userId: string, version: number): void {
+    const target = interner.find(userId)
+    if (target === -1 || !targets.isKnown(target)) return
+    const { status } = JSON.parse(targets.json(target)) as Presence
+    if (status === 'offline' || status === null) return
+    delivery.change(target, version, JSON.stringify(presenceOf(userId, null)), clock.now())
+  }
+
   return {
+    forget,
     async load(userIds) {
       if (userIds.length === 0) return
       await watched.registerInterest(userIds)
@@ -96,16 +114,21 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
       for (const [position, userId] of userIds.entries()) take(userId, records[position] ?? null)
     },
     async refresh() {
+      let isComplete = true
       for (const userIds of watched.slices()) {
         const before = userIds.map(knowledgeOf)
-        const { records, isDegraded } = await reader.read(userIds)
-        if (isDegraded) throw new Error('the store went away while watched users were read again')
+        const { records, isDegraded, isUnread } = await reader.read(userIds)
+        if (isUnread) isComplete = false
+        else if (isDegraded) throw new Error('the store went away while watched users were read again')
         for (const [position, userId] of userIds.entries()) {
           const { version, inputs } = knowledgeOf(userId)
+          // Not known to the store, and the archive cannot be asked: that says nothing about the user.
+          if (records[position] == null && isUnread) continue
           if (version === before[position]!.version && inputs === before[position]!.inputs)
             reconcile(userId, records[position] ?? null)
         }
       }
+      return isComplete
     },
   }
 }

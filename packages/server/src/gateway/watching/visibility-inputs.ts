@@ -1,7 +1,12 @@
 // The inputs of the evaluator that this gateway knows: privacy settings and contact-list edition of every
 // user watched here or watching from here, by interned index. Messages overtake each other, so each part
 // keeps its newest.
-import { type PrivacySetting, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
+import {
+  PRIVACY_UNKNOWN,
+  type PrivacySetting,
+  UNRESTRICTED,
+  type VisibilityInputs,
+} from '../../presence/core/privacy.ts'
 import { wins } from '../../presence/core/setting-events.ts'
 
 export interface InputTable {
@@ -30,7 +35,8 @@ export function createInputTable(): InputTable {
     of,
     learn(user, { privacy: heard, contactsAt: heardAt }) {
       const { privacy, contactsAt } = of(user)
-      const isNewer = heard !== null && heard !== privacy && wins(heard, privacy)
+      const isNewer =
+        privacy === PRIVACY_UNKNOWN || (heard !== null && heard !== privacy && wins(heard, privacy))
       return set(user, {
         privacy: isNewer ? heard : privacy,
         contactsAt: Math.max(contactsAt, heardAt),

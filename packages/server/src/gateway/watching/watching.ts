@@ -2,11 +2,16 @@
 // are followed. It is told which user is behind a connection, and hands marks and bytes to delivery.
 import type { Failure } from '@greendot/protocol'
 import type { Archive } from '../../archive/port.ts'
-import type { ChangeMessage, ErasedMessage } from '../../bus/port.ts'
+import type { ChangeMessage, ErasedMessage, GoneMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
-import { type PrivacyRules, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
+import {
+  PRIVACY_UNKNOWN,
+  type PrivacyRules,
+  UNRESTRICTED,
+  type VisibilityInputs,
+} from '../../presence/core/privacy.ts'
 import { unknownPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
@@ -45,12 +50,17 @@ export interface Watching
   release(user: number): void
   /** A change arrived from the bus. */
   change(message: ChangeMessage): void
+  /** A user left whose settings are not known. */
+  gone(message: GoneMessage): void
   /** A user was erased: nothing is known any more. */
   erase(message: ErasedMessage): void
   /** Registers the interest in all targets again, under the gateway's present name. */
   registerAgain(): Promise<void>
-  /** Reads targets and followed lists again, after something may have been lost. */
-  refresh(): Promise<void>
+  /**
+   * Reads targets and followed lists again, after something may have been lost. False when the archive did not
+   * answer for some, and these were left as they are.
+   */
+  refresh(): Promise<boolean>
   /** Users that are watched here. */
   targetCount(): number
 }
@@ -126,9 +136,10 @@ export function createWatching(parts: WatchingParts): Watching {
       const user = interner.find(userId)
       if (user === NIL) return
       // First who may see it, then what there is to see.
-      if (heard !== null) learn(user, heard)
+      if (heard !== null || inputs.of(user).privacy === PRIVACY_UNKNOWN) learn(user, heard ?? UNRESTRICTED)
       if (watched.isRetained(user)) delivery.change(user, version, json, at)
     },
+    gone: ({ userId, version }) => reading.forget(userId, version),
     erase({ userId, version, at }) {
       const user = interner.find(userId)
       if (user === NIL) return
@@ -145,7 +156,7 @@ export function createWatching(parts: WatchingParts): Watching {
     async refresh() {
       relations.clearCache()
       following.refresh()
-      await reading.refresh()
+      return reading.refresh()
     },
     targetCount: watched.count,
   }

@@ -10,6 +10,7 @@ import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Actions, Outcome } from '../../presence/people/actions.ts'
 import { toSettings } from '../../presence/people/settings-view.ts'
 import type { Reader } from '../../presence/reading/reader.ts'
+import { Unavailable } from '../../presence/unavailable.ts'
 import { ownPresence, settings } from '../openapi/answers.ts'
 import { refuse, reply } from '../reply.ts'
 import { type Route, type RouteSpec, type Routes, route } from '../route.ts'
@@ -84,8 +85,11 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
     summary: (whose) => `Read ${whose} settings`,
     answers: { 200: settings },
     async run(user) {
-      const { records } = await reader.read([user])
-      return reply(toSettings(records[0] ?? null, policy, rules))
+      const { records, isUnread } = await reader.read([user])
+      const record = records[0] ?? null
+      if (record === null ? isUnread : record.settings === 'unknown')
+        throw new Unavailable('the settings cannot be read')
+      return reply(toSettings(record, policy, rules))
     },
   })
   const changeSettings = twofold({

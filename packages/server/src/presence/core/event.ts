@@ -3,6 +3,7 @@
 // every report of a live session carries the whole session, so that a store which forgot it heals.
 import type { Activity, Availability, Platform } from '@greendot/protocol'
 import type { Privacy } from './privacy.ts'
+import type { UserRecord } from './record.ts'
 
 export interface SessionFacts {
   sessionId: string
@@ -39,6 +40,8 @@ export type PresenceEvent =
   | { type: 'set_privacy'; at: number; change: Partial<Privacy> }
   /** Another user was erased: removes that user from the allow and deny lists. */
   | { type: 'unlist'; at: number; userId: string }
+  /** The archive, which could not be asked before, has answered: what it holds of the user. */
+  | { type: 'settings_found'; archived: UserRecord }
   /** The contact list, which is in the archive, was edited. */
   | { type: 'contacts_changed'; at: number }
   | { type: 'tick' }

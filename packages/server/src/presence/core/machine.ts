@@ -15,7 +15,7 @@ import {
   forgetTombstones,
   supersedes,
 } from './session-events.ts'
-import { applyChoice } from './setting-events.ts'
+import { applyChoice, findSettings } from './setting-events.ts'
 import { voteChangesAt, voteOf } from './votes.ts'
 
 export interface Step {
@@ -69,6 +69,8 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'set_privacy':
     case 'unlist':
       return applyChoice(record, event)
+    case 'settings_found':
+      return findSettings(record, event.archived, now)
     case 'contacts_changed':
       // Every edit is a new edition, also when it is dated earlier by another clock.
       return { ...record, contactsAt: Math.max(event.at, record.contactsAt + 1) }
@@ -127,7 +129,10 @@ function settleHere(record: UserRecord, now: number, policy: Policy): Here {
 
 function show(record: UserRecord, now: number, policy: Policy): UserRecord {
   const isInvisibleNow = isInvisible(record, now)
-  const next = isInvisibleNow ? invisibleView(record.shown, now) : openView(record, now, policy)
+  const next =
+    isInvisibleNow || record.settings === 'unknown'
+      ? invisibleView(record.shown, now)
+      : openView(record, now, policy)
   const { shown } = record
   if (
     next.status === shown.status &&
@@ -188,6 +193,7 @@ export function effectiveAvailability(record: UserRecord, now: number): Availabi
   return setting.expiresAt !== null && setting.expiresAt <= now ? null : setting
 }
 
+/** By choice. A user whose settings are unknown is not shown either. */
 export function isInvisible(record: UserRecord, now: number): boolean {
   return effectiveAvailability(record, now)?.status === 'invisible'
 }

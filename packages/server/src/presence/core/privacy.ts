@@ -32,6 +32,14 @@ export const NO_PRIVACY_CHOSEN: Privacy = {
   deny: [],
 }
 
+/** For a viewer whose settings are unknown: as if the viewer had chosen to be seen by no one. */
+export const PRIVACY_UNKNOWN: PrivacySetting = Object.freeze({
+  ...NO_PRIVACY_CHOSEN,
+  statusVisibility: 'nobody',
+  lastSeenVisibility: 'nobody',
+  setAt: 0,
+})
+
 /** What decides who sees a user, besides the contact list itself. */
 export interface VisibilityInputs {
   privacy: PrivacySetting | null

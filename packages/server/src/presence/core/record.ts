@@ -74,7 +74,14 @@ export interface AwayAfterSetting {
  */
 export type Here = { state: 'absent' } | { state: 'arriving'; showAt: number } | { state: 'here' }
 
+/**
+ * Whether the choices in a record are the user's. `unknown`: the archive could not be asked when the record was made,
+ * so the user may have chosen to be invisible or hidden. Such a user is not shown to others until it has answered.
+ */
+export type SettingsState = 'known' | 'unknown'
+
 export interface UserRecord {
+  settings: SettingsState
   sessions: readonly Session[]
   tombstones: readonly Tombstone[]
   /** Sessions that started at or before this instant and are not in the record are history. */
@@ -101,6 +108,7 @@ const NONE: readonly never[] = []
 /** An unknown user. The first visible change will be `version + 1`. */
 export function emptyRecord(version = 0): UserRecord {
   return {
+    settings: 'known',
     sessions: NONE,
     tombstones: NONE,
     forgottenAt: 0,
@@ -119,14 +127,7 @@ export function emptyRecord(version = 0): UserRecord {
 
 /** Whether nothing is in it, as an erasure leaves it for a while: such a user is unknown. */
 export function isBare(record: UserRecord): boolean {
-  const { sessions, lastSeen, availability, customStatus, awayAfter, privacy, shown } = record
-  if (sessions.length > 0 || lastSeen !== null) return false
+  const { settings, sessions, lastSeen, availability, customStatus, awayAfter, privacy, shown } = record
+  if (settings === 'unknown' || sessions.length > 0 || lastSeen !== null) return false
   return [availability, customStatus, awayAfter, privacy, shown.customStatus].every((part) => part === null)
-}
-
-/** Such users are kept hot, so that they stay hidden or invisible while the archive does not answer. */
-export function hasSettings({ availability, customStatus, privacy }: UserRecord): boolean {
-  if (privacy !== null) return true
-  const isChosen = availability !== null && availability.status !== 'auto'
-  return isChosen || (customStatus !== null && (customStatus.text !== null || customStatus.emoji !== null))
 }

@@ -44,6 +44,30 @@ function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number)
   return { ...record, privacy: { ...merged, setAt: Math.max(at, setAt + 1) } }
 }
 
+/**
+ * Takes over what the archive holds of a user whose settings were unknown; choices made since are newer. A user who
+ * will be shown gets a version above all that were shown before; for an invisible user nothing moves.
+ */
+export function findSettings(record: UserRecord, archived: UserRecord, now: number): UserRecord {
+  if (record.settings === 'known') return record
+  const newest = <T extends { setAt: number }>(found: T | null, chosen: T | null): T | null =>
+    chosen !== null && wins(chosen, found) ? chosen : found
+  const availability = newest(archived.availability, record.availability)
+  const isInvisible =
+    availability?.status === 'invisible' && (availability.expiresAt === null || availability.expiresAt > now)
+  return {
+    ...record,
+    settings: 'known',
+    availability,
+    customStatus: newest(archived.customStatus, record.customStatus),
+    awayAfter: newest(archived.awayAfter, record.awayAfter),
+    privacy: newest(archived.privacy, record.privacy),
+    shown: archived.shown,
+    lastSeen: Math.max(record.lastSeen ?? 0, archived.lastSeen ?? 0) || null,
+    version: isInvisible ? archived.version : Math.max(record.version, archived.version),
+  }
+}
+
 /** Whether `next` replaces `current`, by instant and then by value. */
 export function wins<T extends { setAt: number }>(next: T, current: T | null): boolean {
   if (current === null || next.setAt > current.setAt) return true

@@ -39,12 +39,13 @@ function isBlank(shown: Shown): boolean {
 export function toOwnPresence(userId: string, record: UserRecord, now: number, policy: Policy): OwnPresence {
   const availability = effectiveAvailability(record, now)
   // In the own view an invisible user is shown as without the invisibility.
-  const view = isInvisible(record, now) ? openView(record, now, policy) : record.shown
+  const isConcealed = record.settings === 'unknown' || isInvisible(record, now)
+  const view = isConcealed ? openView(record, now, policy) : record.shown
   return {
     ...toPresence(userId, record),
     status: view.status,
     devices: [...view.devices],
-    last_seen: isInvisible(record, now) ? record.lastSeen : record.shown.lastSeen,
+    last_seen: isConcealed ? record.lastSeen : record.shown.lastSeen,
     custom_status: toCustomStatus(effectiveCustomStatus(record, now)),
     availability: availability?.status ?? 'auto',
     availability_expires_at: availability?.expiresAt ?? null,

@@ -35,7 +35,8 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
     const [stored] = await store.load([userId]).catch((error: unknown) => {
       throw new Unavailable('the store does not answer', { cause: error })
     })
-    return stored?.record ?? (await lookup.loadOrFail([userId]))[0]!.record
+    const isKnown = stored != null && stored.record.settings === 'known'
+    return isKnown ? stored.record : (await lookup.loadOrFail([userId]))[0]!.record
   }
 
   const write = (userId: string, record: UserRecord) => archivist.settings(toSettingsRow(userId, record))

@@ -159,7 +159,8 @@ test('[X6] without the archive no erasure begins', async () => {
   expect(refused.advice).toMatch(/^nothing was erased/)
   isArchiveAway = false
   await world.clock.advance(HOUR_MS)
-  expect(await held('anna')).toMatchObject({ privacy: { deny: ['mallory'] } })
+  const [anna] = await done(world.archive.read(['anna']))
+  expect(anna?.settings?.privacy).toMatchObject({ deny: ['mallory'] })
 })
 
 test('[X6] owners of lists are notified even when the answer of the erasure was lost', async () => {

@@ -44,6 +44,7 @@ export interface AnnouncerParts {
 type Change = Pick<Transition, 'before' | 'after' | 'isRepeated'>
 
 const BOTH: readonly Duty[] = ['announce', 'archive']
+const ARCHIVE: readonly Duty[] = ['archive']
 const ANNOUNCE: readonly Duty[] = ['announce']
 
 export function createAnnouncer(parts: AnnouncerParts): Announcer {
@@ -91,6 +92,8 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
 
   return {
     owed(change, now) {
+      // The archive is still to be asked what the user chose.
+      if (change.after.settings === 'unknown') return { duties: isStoreVolatile ? ARCHIVE : BOTH, since: now }
       if (isStoreVolatile || !isToldOf(change)) return undefined
       const isWritten = needsRow(change) || needsSettings(change)
       return { duties: isWritten ? BOTH : ANNOUNCE, since: now }
@@ -131,14 +134,16 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
 
 /** Whether the last-seen row changes. An erased user has no row, also when the mark is announced again. */
 function needsRow({ before, after, isRepeated }: Change): boolean {
-  if (isBare(after)) return false
+  if (isBare(after) || after.settings === 'unknown') return false
   if (isRepeated) return true
   if (after.version === before.version) return false
   return after.shown.status === 'offline' || before.shown.status === 'offline' || isChosen({ before, after })
 }
 
 const needsSettings = (change: Change): boolean =>
-  !isBare(change.after) && (isChosen(change) || (change.isRepeated && hasAnySetting(change.after)))
+  !isBare(change.after) &&
+  change.after.settings === 'known' &&
+  (isChosen(change) || (change.isRepeated && hasAnySetting(change.after)))
 
 const written = () => true
 const unwritten = () => false
@@ -156,7 +161,8 @@ const isUrgent = (change: Change): boolean =>
 /** Whether a gateway may have to hear of it: one with watchers, or one that holds a session of the user. */
 function isToldOf(change: Change): boolean {
   const { before, after, isRepeated } = change
-  if (isRepeated || hasNewInputs(change) || after.version !== before.version) return true
+  if (after.settings === 'unknown' || isRepeated || hasNewInputs(change) || after.version !== before.version)
+    return true
   return ownGateways(change).size > 0
 }
 
@@ -180,7 +186,13 @@ function messagesOf(
   const isForAll = isRepeated || hasNewInputs(transition)
   // Gateways that hold the user's own connections need the inputs too: reciprocity goes by them.
   const informed = isForAll ? new Set([...interested, ...own]) : interested
-  if ((isForAll || after.version !== before.version) && sizeOf(informed) > 0) {
+  if (after.settings === 'unknown') {
+    // Only an end may be told: a ghost would stay otherwise.
+    const { version } = after
+    if (after.sessions.length === 0)
+      for (const gatewayId of interested)
+        messages.push([gatewayId, { kind: 'gone', userId, version, at: now }])
+  } else if ((isForAll || after.version !== before.version) && sizeOf(informed) > 0) {
     const json = JSON.stringify(toPresence(userId, after, rules.hiddenAs))
     const { version } = after
     const inputs = visibilityInputsOf(after)

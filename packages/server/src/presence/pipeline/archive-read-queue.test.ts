@@ -18,7 +18,7 @@ let onReady: () => void
 beforeEach(() => {
   ;[queries, answers, onReady] = [[], [], () => {}]
   const lookup: ArchiveLookup = {
-    loadOrEmpty(userIds) {
+    loadOrUnknown(userIds) {
       const { promise, resolve } = Promise.withResolvers<ArchivedRecord[]>()
       const query = queries.push([...userIds]) - 1
       answers.push(() => resolve(userIds.map((_, place) => found(query, place))))

@@ -32,7 +32,7 @@ export function createArchiveReadQueue(lookup: ArchiveLookup, onReady: () => voi
 
   async function query(userIds: readonly string[]): Promise<void> {
     queries++
-    const found = await lookup.loadOrEmpty(userIds)
+    const found = await lookup.loadOrUnknown(userIds)
     queries--
     for (const [index, userId] of userIds.entries()) {
       const work = waiting.get(userId)!

@@ -43,6 +43,11 @@ export function createDutySweep({ store, tracker, archivist, duties }: DutySweep
 
   async function writeRows(duty: OpenDuty, stored: Stored | null, now: number): Promise<void> {
     const { userId } = duty
+    if (stored?.record.settings === 'unknown') {
+      // Asks the archive for the settings. The commit that has them leaves duties of its own.
+      tracker.report(userId, { type: 'tick' })
+      return
+    }
     // An erased user has no rows.
     if (stored !== null && !isBare(stored.record)) {
       if (!(await archivist.lastSeen(toLastSeenRow(userId, stored.record, now)))) return

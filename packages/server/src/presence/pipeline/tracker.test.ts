@@ -12,6 +12,7 @@ import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'
 import { emptyRecord, type UserRecord } from '../core/record.ts'
+import { toOwnPresence } from '../core/view.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
 
@@ -220,6 +221,11 @@ describe('a user that is looked up', () => {
   })
 })
 
+/** The archive is not asked for this long after it failed. */
+const PAUSE_MS = 1_000
+/** After this time a sweeper asks again for settings that are unknown. */
+const SWEPT_MS = 5_000
+
 describe('when the archive cannot be read', () => {
   const failure = new Error('the database is gone')
 
@@ -229,11 +235,36 @@ describe('when the archive cannot be read', () => {
     archiveGate.close()
   })
 
-  test('[C7] a user connects all the same', async () => {
+  test('[C7, S6] a user connects all the same, and is not shown to others', async () => {
+    await world.watch('bob')
     const came = await apply('bob', connected('web#1', now()))
     archiveGate.release(0, failure)
     await world.clock.advance(10)
-    expect(came.record?.shown.status).toBe('online')
+    expect(came.record).toMatchObject({ settings: 'unknown', sessions: [{ id: 'web#1' }] })
+    expect(toOwnPresence('bob', came.record!, now(), world.policy).status).toBe('online')
+    expect([came.record?.shown.status, world.heard]).toEqual(['offline', []])
+  })
+
+  test('[S5, C7] the settings come back by themselves, and then the user is shown by them', async () => {
+    await world.watch('bob')
+    await apply('bob', connected('web#1', now()))
+    archiveGate.release(0, failure)
+    archiveGate.open()
+    await world.clock.advance(SWEPT_MS)
+    await world.done(world.dutySweep.sweep(0, now(), true))
+    await world.clock.advance(10)
+    expect(await world.stored('bob')).toMatchObject({ settings: 'known', privacy: { deny: ['mallory'] } })
+    expect(world.heard).toMatchObject([{ kind: 'change', inputs: { privacy: { deny: ['mallory'] } } }])
+    expect(world.changes()).toMatchObject([{ user_id: 'bob', status: 'online' }])
+  })
+
+  test('[D2] of a user with unknown settings only the end is told', async () => {
+    await world.watch('bob')
+    await apply('bob', connected('web#1', now()))
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    await apply('bob', left('web#1', now()))
+    expect(world.heard).toMatchObject([{ kind: 'gone', userId: 'bob' }])
   })
 
   test('[S4] a change that merges into stored settings is refused, and the next one is looked up', async () => {
@@ -241,6 +272,10 @@ describe('when the archive cannot be read', () => {
     archiveGate.release(0, failure)
     await go()
     expect([first.record, first.error]).toEqual([null, expect.any(Unavailable)])
+    // It is not asked for a moment.
+    const refused = await apply('bob', set({ allow: ['ann'] }))
+    expect(refused.error).toEqual(expect.any(Unavailable))
+    await world.clock.advance(PAUSE_MS)
     const second = await apply('bob', set({ allow: ['ann'] }))
     archiveGate.release()
     await world.clock.advance(10)

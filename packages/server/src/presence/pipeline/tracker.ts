@@ -8,7 +8,6 @@ import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
-import { hasSettings } from '../core/record.ts'
 import type { ArchiveLookup } from '../reading/archive-lookup.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
@@ -214,7 +213,8 @@ export function createTracker(parts: TrackerParts): Tracker {
     let next = 0
     for (const [userId, work] of works) {
       const stored = records[next++] ?? null
-      const mustWait = work.archived === null && (stored === null || readQueue.has(userId))
+      const isUnknown = stored === null || stored.record.settings === 'unknown'
+      const mustWait = work.archived === null && (isUnknown || readQueue.has(userId))
       if (mustWait) missing.set(userId, work)
       else loaded.push({ userId, work, stored })
     }
@@ -223,20 +223,22 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   function stepUser({ userId, work, stored }: Loaded, now: number): Stepped | null {
     const { archived } = work
-    if (stored === null && archived!.isUnread) refuseMerges(work)
+    const before = stored?.record ?? archived!.record
+    const isFound = before.settings === 'unknown' && archived?.isUnread === false
+    if (before.settings === 'unknown' && !isFound) refuseMerges(work)
     const { events, waiters } = work
     if (events.length === 0 && waiters.length === 0) return null
-    const before = stored?.record ?? archived!.record
-    const { record: after, dueAt } = step(before, events, now, policy)
-    const isRepeated = work.isRepeated || events.some(({ type }) => type === 'gateway_lost')
+    const found: PresenceEvent[] = isFound ? [{ type: 'settings_found', archived: archived.record }] : []
+    const { record: after, dueAt } = step(before, [...found, ...events], now, policy)
+    // A user whose settings were unknown was not shown, whatever happened.
+    const isRepeated = work.isRepeated || isFound || events.some(({ type }) => type === 'gateway_lost')
     const revision = stored?.revision ?? 0
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
   }
 
   function toCommit(one: Stepped, now: number): Commit {
     const { userId, revision, after, dueAt } = one
-    const isOver = after.sessions.length === 0 && dueAt === null && !hasSettings(after)
-    const retainUntil = isOver ? now + RETAIN_MS : null
+    const retainUntil = after.sessions.length === 0 ? now + RETAIN_MS : null
     const owed = announcer.owed(one, now)
     return { userId, expectedRevision: revision, record: after, dueAt, retainUntil, ...(owed && { owed }) }
   }
@@ -260,7 +262,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     },
     repeat,
     async applyWithoutStore(userId, event) {
-      const [archived] = await lookup.loadOrEmpty([userId])
+      const [archived] = await lookup.loadOrUnknown([userId])
       const { record } = step(archived!.record, [event], clock.now(), policy)
       return { record, revision: UNSTORED_REVISION }
     },

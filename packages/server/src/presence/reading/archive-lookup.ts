@@ -1,12 +1,15 @@
 // Records of users that the hot store does not hold, made from the archive's rows. When the archive does
-// not answer, a user may still connect with an empty record; users with settings of their own are kept in
-// the hot store, so an outage of the archive does not make them visible.
+// not answer, a user may still connect, with a record whose settings are unknown: others see nothing of the user
+// until the archive has answered. After a failure it is not asked for a moment, so that an outage costs few waits.
 import type { Archive, ArchivedUser } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { UserRecord } from '../core/record.ts'
 import { Unavailable } from '../unavailable.ts'
 import { fromArchive } from './archived-user.ts'
+
+/** After the archive failed it is not asked for this long. */
+const PAUSE_MS = 1_000
 
 const NO_ROWS: ArchivedUser = { lastSeen: null, settings: null }
 
@@ -23,19 +26,20 @@ export interface ArchivedRecord {
 }
 
 export interface ArchiveLookup {
-  /** In the order asked. Empty records, marked unread, when the archive does not answer. */
-  loadOrEmpty(userIds: readonly string[]): Promise<ArchivedRecord[]>
+  /** In the order asked. Records with unknown settings, marked unread, when the archive does not answer. */
+  loadOrUnknown(userIds: readonly string[]): Promise<ArchivedRecord[]>
   /** In the order asked. Fails when the archive does not answer. */
   loadOrFail(userIds: readonly string[]): Promise<ArchivedRecord[]>
 }
 
 export function createArchiveLookup(archive: Archive, clock: Clock, logger: Logger): ArchiveLookup {
   let isFailing = false
+  let pausedUntil = 0
 
   function toRecord(user: ArchivedUser, now: number, isUnread = false): ArchivedRecord {
     return {
       isUnread,
-      record: fromArchive(user, now),
+      record: { ...fromArchive(user, now), settings: isUnread ? 'unknown' : 'known' },
       isKnown: user.lastSeen !== null || user.settings !== null,
       wasHere: user.lastSeen?.status === 'here',
       archivedVersion: user.lastSeen?.version ?? 0,
@@ -53,18 +57,23 @@ export function createArchiveLookup(archive: Archive, clock: Clock, logger: Logg
 
   return {
     loadOrFail,
-    async loadOrEmpty(userIds) {
+    async loadOrUnknown(userIds) {
+      const unread = () => {
+        const now = clock.now()
+        return userIds.map(() => toRecord(NO_ROWS, now, true))
+      }
+      if (clock.now() < pausedUntil) return unread()
       try {
         return await loadOrFail(userIds)
       } catch (error) {
         if (!isFailing)
           logger.error(
             { err: error },
-            'the archive cannot be read; users start with empty records until it can',
+            'the archive cannot be read; users that are not in the hot store are hidden until it can',
           )
         isFailing = true
-        const now = clock.now()
-        return userIds.map(() => toRecord(NO_ROWS, now, true))
+        pausedUntil = clock.now() + PAUSE_MS
+        return unread()
       }
     },
   }

@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import { step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
-import { hasSettings, type UserRecord } from '../core/record.ts'
+import type { UserRecord } from '../core/record.ts'
 import { createRecentMap } from '../recent-map.ts'
 import type { ArchivedRecord, ArchiveLookup } from './archive-lookup.ts'
 import type { QueryCache } from './query-cache.ts'
@@ -16,14 +16,14 @@ const BACKFILL_MS = 60_000
 /** For this long a user without rows is not looked up again. */
 const UNKNOWN_MS = 5_000
 const UNKNOWN_USERS_MAX = 100_000
-/** After the archive failed, reads do not wait for it for this long. */
-const ARCHIVE_PAUSE_MS = 1_000
 
 export interface Answer {
   /** In the order asked; null for a user that neither store nor archive knows. */
   records: (UserRecord | null)[]
-  /** The hot store did not answer: this is what the archive knows. */
+  /** The hot store did not answer: this is what the archive knows. Or the archive did not, and users are missing. */
   isDegraded: boolean
+  /** The archive did not answer: a user that is null may have been here. */
+  isUnread: boolean
 }
 
 export interface Reader {
@@ -51,7 +51,6 @@ export function createReader(parts: ReaderParts): Reader {
   /** Users without rows. A user that comes is found in the hot store, which is asked first. */
   const unknownUntil = createRecentMap<number>(UNKNOWN_USERS_MAX)
   let isFailing = false
-  let archivePausedUntil = 0
 
   async function tryLoad(
     load: PresenceStore['load'],
@@ -71,46 +70,45 @@ export function createReader(parts: ReaderParts): Reader {
   async function readFrom(load: PresenceStore['load'], userIds: readonly string[]): Promise<Answer> {
     const loaded = await tryLoad(load, userIds)
     if (loaded === null)
-      return { records: (await lookup.loadOrFail(userIds)).map(lastKnown), isDegraded: true }
+      return { records: (await lookup.loadOrFail(userIds)).map(lastKnown), isDegraded: true, isUnread: false }
     const records = loaded.map((stored) => stored?.record ?? null)
     const now = clock.now()
     const missing = new Set<string>()
-    if (now >= archivePausedUntil) {
-      for (let index = 0; index < userIds.length; index++) {
-        if (records[index] === null && (unknownUntil.get(userIds[index]!) ?? 0) <= now)
-          missing.add(userIds[index]!)
-      }
+    for (let index = 0; index < userIds.length; index++) {
+      if (records[index] === null && (unknownUntil.get(userIds[index]!) ?? 0) <= now)
+        missing.add(userIds[index]!)
     }
-    if (missing.size === 0) return { records, isDegraded: false }
-    const found = await backfill([...missing])
+    if (missing.size === 0) return { records, isDegraded: false, isUnread: false }
+    const { found, isUnread } = await backfill([...missing])
     return {
       records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
-      isDegraded: false,
+      isDegraded: isUnread,
+      isUnread,
     }
   }
 
   /** Reads users from the archive and keeps them hot for a while. */
-  async function backfill(userIds: readonly string[]): Promise<ReadonlyMap<string, UserRecord>> {
-    const archived = await lookup.loadOrEmpty(userIds)
+  async function backfill(
+    userIds: readonly string[],
+  ): Promise<{ found: ReadonlyMap<string, UserRecord>; isUnread: boolean }> {
+    const archived = await lookup.loadOrUnknown(userIds)
     const now = clock.now()
     const found = new Map<string, UserRecord>()
     const commits: Commit[] = []
     for (const [index, userId] of userIds.entries()) {
       const { record: before, isKnown, isUnread } = archived[index]!
-      if (isUnread) archivePausedUntil = now + ARCHIVE_PAUSE_MS
-      else if (!isKnown) unknownUntil.set(userId, now + UNKNOWN_MS)
+      if (!isUnread && !isKnown) unknownUntil.set(userId, now + UNKNOWN_MS)
       if (!isKnown) continue
       const { record, dueAt } = step(before, [{ type: 'tick' }], now, policy)
       found.set(userId, record)
       // An expiry that passed meanwhile is a change, and the tracker announces changes.
       if (record.version !== before.version) tick(userId)
       else {
-        const retainUntil = dueAt === null && !hasSettings(record) ? now + BACKFILL_MS : null
-        commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil })
+        commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil: now + BACKFILL_MS })
       }
     }
     await keepHot(commits, found)
-    return found
+    return { found, isUnread: archived.some(({ isUnread }) => isUnread) }
   }
 
   async function keepHot(commits: readonly Commit[], found: Map<string, UserRecord>): Promise<void> {
@@ -144,9 +142,9 @@ export function createReader(parts: ReaderParts): Reader {
       }
       if (byId.size === 0) return queryStore(userIds, now)
       const rest = userIds.filter((userId) => !byId.has(userId))
-      const answer = rest.length === 0 ? { records: [], isDegraded: false } : await queryStore(rest, now)
+      const answer = rest.length === 0 ? NOTHING_ASKED : await queryStore(rest, now)
       for (const [index, userId] of rest.entries()) byId.set(userId, answer.records[index]!)
-      return { records: userIds.map((userId) => byId.get(userId) ?? null), isDegraded: answer.isDegraded }
+      return { ...answer, records: userIds.map((userId) => byId.get(userId) ?? null) }
     },
   }
 
@@ -159,6 +157,8 @@ export function createReader(parts: ReaderParts): Reader {
     return answer
   }
 }
+
+const NOTHING_ASKED: Answer = { records: [], isDegraded: false, isUnread: false }
 
 /** Without the hot store a user who was present when the row was written is taken as online. */
 function lastKnown({ record, isKnown, wasHere, archivedVersion }: ArchivedRecord): UserRecord | null {

@@ -2,7 +2,7 @@
 // answers comes through here, so nothing reaches a viewer that the evaluator did not allow.
 import type { QueriedPresence, Source } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import { type PrivacyRules, UNRESTRICTED } from '../core/privacy.ts'
+import { PRIVACY_UNKNOWN, type PrivacyRules, UNRESTRICTED } from '../core/privacy.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
 import { sourceOf, toPresence, unknownPresence } from '../core/view.ts'
 import type { Evaluator } from '../privacy/evaluator.ts'
@@ -45,8 +45,9 @@ export interface ViewerReaderParts {
 }
 
 function partyOf(userId: string, record: UserRecord | null): Party {
-  const { privacy, contactsAt } = record ?? UNRESTRICTED
-  return { userId, privacy, contactsAt }
+  if (record === null) return { userId, ...UNRESTRICTED }
+  const { settings, privacy, contactsAt } = record
+  return { userId, privacy: settings === 'unknown' ? PRIVACY_UNKNOWN : privacy, contactsAt }
 }
 
 export function createViewerReader(parts: ViewerReaderParts): ViewerReader {
@@ -81,8 +82,11 @@ export function createViewerReader(parts: ViewerReaderParts): ViewerReader {
 
   async function viewerOf(as: ReadAs): Promise<Party | null> {
     if (as.kind !== 'user') return null
-    const { records } = await reader.read([as.userId])
-    return partyOf(as.userId, records[0] ?? null)
+    const { records, isUnread } = await reader.read([as.userId])
+    const record = records[0] ?? null
+    // What the viewer chose cannot be read: reciprocity must not give anything away.
+    if (record === null && isUnread) return { userId: as.userId, privacy: PRIVACY_UNKNOWN, contactsAt: 0 }
+    return partyOf(as.userId, record)
   }
 
   function present(
