@@ -7,7 +7,7 @@ import { createSqliteArchive } from './archive/sqlite.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
-import { createDoubts } from './gateway/doubts.ts'
+import { createDoubts, type Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
@@ -32,6 +32,8 @@ import { createRedisStore } from './store/redis.ts'
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
 const REDIS_READY_MS = 10_000
+/** Gateways that notice a loss have announced themselves again by then. */
+const ANNOUNCE_MS = 3_000
 /** Users named in a log line. */
 const LOST_NAMED_MAX = 10
 
@@ -74,13 +76,14 @@ function openMemory(logger: Logger): HotState {
   }
 }
 
-/** `onBack` is called when Redis was away and something may have been lost. */
+/** Doubts are reported when Redis was away, and when a part of it lost its memory. */
 async function openRedis(
   redisUrl: string,
   config: Config,
-  options: { logger: Logger; clock: Clock; onBack: () => void },
+  options: { logger: Logger; clock: Clock; doubts: Doubts },
 ): Promise<HotState> {
-  const { logger, clock, onBack } = options
+  const { logger, clock, doubts } = options
+  const onBack = () => doubts.report('the store was away')
   const url = parseRedisUrl(redisUrl)
   if (url.kind === 'invalid') throw new Error(url.message)
   const connection = connectRedis(url, { logger, clock, onBack })
@@ -93,13 +96,16 @@ async function openRedis(
     await Promise.all([connection.close(), replicas?.close()])
     throw error
   }
-  const store = createRedisStore({ client: connection, clock })
+  const settleMs = config.gatewayLeaseMs + ANNOUNCE_MS
+  const onShardsLost = (shards: readonly number[]) =>
+    doubts.report('shards of the store lost their memory', shards)
+  const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
   return {
     store,
     bus,
-    loadForQuery: replicas === null ? store.load : createRedisStore({ client: replicas, clock }).load,
+    loadForQuery: store.loadForQuery,
     async close() {
       await bus.close()
       await store.close()
@@ -122,7 +128,7 @@ export async function lookAround(
   options: { logger: Logger; clock: Clock },
 ): Promise<Deployment | null> {
   if (config.redisUrl === null) return null
-  const hot = await openRedis(config.redisUrl, config, { ...options, onBack: () => {} })
+  const hot = await openRedis(config.redisUrl, config, { ...options, doubts: createDoubts() })
   try {
     const clock = await createStoreClock(options.clock, () => hot.store.time(), options.logger)
     clock.stop()
@@ -141,14 +147,14 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const doubts = createDoubts()
 
   const archive = await openArchive(config)
-  const onBack = () => doubts.report('the store was away')
   const hot =
     config.redisUrl === null
       ? openMemory(logger)
-      : await openRedis(config.redisUrl, config, { logger, clock: options.clock, onBack })
+      : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus, store } = hot
   const clock = await createStoreClock(options.clock, () => hot.store.time(), logger)
   await archive.migrate()
+  await store.lookAtShards(clock.now())
   // With a shared store, the store knows who is present, and leases tell when that ends.
   if (!isShared) {
     const users = await restore({ archive, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })

@@ -2,15 +2,18 @@
 // both, so that no part needs a reference to one that is built later.
 
 export interface Doubts {
-  report(why: string): void
+  /** With shards: only what is in these shards may be lost. */
+  report(why: string, shards?: readonly number[]): void
   /** There is one listener; reports before it are dropped, because nothing was announced yet. */
-  listen(listener: (why: string) => void): void
+  listen(listener: Listener): void
 }
 
+type Listener = (why: string, shards?: readonly number[]) => void
+
 export function createDoubts(): Doubts {
-  let listener: (why: string) => void = () => {}
+  let listener: Listener = () => {}
   return {
-    report: (why) => listener(why),
+    report: (why, shards) => listener(why, shards),
     listen(next) {
       listener = next
     },

@@ -160,10 +160,10 @@ describe('healing', () => {
     const names: string[] = []
     await start({
       sessions: {
-        async announceAgain() {
+        async announceAgain(isMeant) {
           names.push(name())
           if (names.length === 1) world.doubts.report('trouble during healing')
-          await world.sessions.announceAgain()
+          await world.sessions.announceAgain(isMeant)
         },
       },
     })

@@ -1,8 +1,9 @@
 // A gateway's place among the others: one lease, one inbound subscription, and one way to heal. Whenever
-// events or messages may have been lost (the store was away, was emptied, failed over, or took the lease), the
+// events or messages may have been lost (the store was away, failed over, or took the lease), the
 // gateway starts again under a new name: it announces its sessions and its interest anew. Once every other
 // gateway had time to do the same, it declares what is left under the old name lost and reads its targets
-// again. Users whose connections live on see nothing of this.
+// again. Where only some shards of the store lost their memory, what belongs there is announced again under the same
+// name. Users whose connections live on see nothing of this.
 import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { jittered } from '../platform/ids.ts'
@@ -46,6 +47,8 @@ export interface MembershipParts {
   leaseMs: number
 }
 
+const everyUser = () => true
+
 export async function startMembership(parts: MembershipParts): Promise<Membership> {
   const { identity, doubts, store, bus, inbox, tracker, sessions, ownViews, watching } = parts
   const { clock, logger, leaseMs } = parts
@@ -80,14 +83,18 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
     const now = clock.now()
     try {
       if (await store.renewLease(identity.id(), now + leaseMs)) provenAt = now
-      else doubt('the store does not know our lease')
+      else return doubt('the store does not know our lease')
+      await store.lookAtShards(now)
     } catch {
       doubt('the lease could not be renewed')
     }
   }
 
-  function doubt(why: string): void {
+  function doubt(why: string, shards?: readonly number[]): void {
     if (state === 'stopped') return
+    // While it heals everything is announced anyway.
+    if (shards !== undefined && state === 'healing') return
+    if (shards !== undefined && state === 'whole') return void announceShards(shards, why)
     if (state === 'whole')
       logger.warn({ gateway: identity.id(), why }, 'something may have been lost; starting again')
     state = 'doubtful'
@@ -117,6 +124,23 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
     }
   }
 
+  /** What belongs to these shards is announced again; the rest of the store is as it was. */
+  async function announceShards(shards: readonly number[], why: string): Promise<void> {
+    logger.warn({ gateway: identity.id(), shards: shards.length }, `${why}; announcing again`)
+    const lost = new Set(shards)
+    const isLost = (userId: string) => lost.has(store.shardOf(userId))
+    const name = identity.id()
+    try {
+      await watching.registerAgain(isLost)
+      await sessions.announceAgain(isLost)
+      if (name !== identity.id() || !isStill('whole')) return
+      finishing?.stop()
+      finishing = clock.after(ANNOUNCE_MS, () => void finish(name))
+    } catch {
+      doubt('shards could not be announced again')
+    }
+  }
+
   const isStill = (expected: typeof state): boolean => state === expected
 
   /** Listens under the present name and announces everything again. */
@@ -125,8 +149,8 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
     unsubscribe = await subscribe()
     former()
     ownViews.forgetRevisions()
-    await watching.registerAgain()
-    await sessions.announceAgain()
+    await watching.registerAgain(everyUser)
+    await sessions.announceAgain(everyUser)
   }
 
   async function finish(healedId: string): Promise<void> {

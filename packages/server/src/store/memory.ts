@@ -58,6 +58,10 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
   return {
     time: async () => null,
     shardCount: 1,
+    shardOf: () => 0,
+    // This memory ends with the process and not before.
+    lookAtShards: async () => {},
+    settlesAt: () => 0,
     load: async (userIds) => userIds.map((userId) => users.get(userId) ?? null),
     commit: async (commits) => commits.map(commitOne),
     async due(shard, now, limit) {

@@ -58,6 +58,14 @@ export interface PresenceStore {
   /** The clock of the store, on which processes agree; null when it has none. */
   time(): Promise<number | null>
   readonly shardCount: number
+  shardOf(userId: string): number
+  /** Looks whether a shard lost its memory since this process last looked; the process is told of those that did. */
+  lookAtShards(now: number): Promise<void>
+  /**
+   * Until this instant the shard is settling: it lost its memory lately, so that it does not know a user proves
+   * nothing. Every load looks for that before it returns null.
+   */
+  settlesAt(shard: number): number
   /** In the order of the ids; null for unknown users. */
   load(userIds: readonly string[]): Promise<(Stored | null)[]>
   /** In the order of the commits. A user appears at most once in a batch. */

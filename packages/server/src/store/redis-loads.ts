@@ -4,6 +4,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Stored } from './port.ts'
+import type { RedisEpochs } from './redis-epochs.ts'
 import { decodeStored } from './redis-record.ts'
 import { shardOf } from './shards.ts'
 
@@ -13,6 +14,9 @@ const KEYS_PER_CALL = 500
 /** One command: its keys, and the position of each user among them. */
 interface Batch {
   keys: string[]
+  /** The shard of each key. The first key of a shard is its epoch. */
+  shards: number[]
+  epochPlace: Map<number, number>
   placeByUser: Map<string, number>
   done: PromiseWithResolvers<void>
   stored: (Stored | null)[]
@@ -23,8 +27,9 @@ export function createRedisLoads(parts: {
   clock: Clock
   shardCount: number
   shardKey: (shard: number) => string
+  epochs: Pick<RedisEpochs, 'check' | 'isKnown'>
 }): (userIds: readonly string[]) => Promise<(Stored | null)[]> {
-  const { client, clock, shardCount, shardKey } = parts
+  const { client, clock, shardCount, shardKey, epochs } = parts
   let full: Batch[] = []
   let openByGroup = new Map<number, Batch>()
   let isScheduled = false
@@ -33,7 +38,14 @@ export function createRedisLoads(parts: {
     const open = openByGroup.get(group)
     if (open !== undefined && open.keys.length < KEYS_PER_CALL) return open
     if (open !== undefined) full.push(open)
-    const batch: Batch = { keys: [], placeByUser: new Map(), done: Promise.withResolvers(), stored: [] }
+    const batch: Batch = {
+      keys: [],
+      shards: [],
+      epochPlace: new Map(),
+      placeByUser: new Map(),
+      done: Promise.withResolvers(),
+      stored: [],
+    }
     openByGroup.set(group, batch)
     if (!isScheduled) {
       isScheduled = true
@@ -52,7 +64,24 @@ export function createRedisLoads(parts: {
 
   async function send(batch: Batch): Promise<void> {
     const texts = (await client.send('mget', batch.keys)) as (string | null)[]
-    batch.stored = texts.map((text) => (text === null ? null : decodeStored(text)))
+    const isEpoch = new Set(batch.epochPlace.values())
+    batch.stored = texts.map((text, index) =>
+      text === null || isEpoch.has(index) ? null : decodeStored(text),
+    )
+    await doubtSilence(batch, texts)
+  }
+
+  /** A shard that lost its memory does not know a user either: its epoch tells. */
+  async function doubtSilence(
+    { shards, epochPlace }: Batch,
+    texts: readonly (string | null)[],
+  ): Promise<void> {
+    const doubtful = new Set<number>()
+    for (const [index, text] of texts.entries()) {
+      const shard = shards[index]!
+      if (text === null && !epochs.isKnown(shard, texts[epochPlace.get(shard)!]!)) doubtful.add(shard)
+    }
+    if (doubtful.size > 0) await epochs.check(doubtful, clock.now())
   }
 
   function place(userId: string): { batch: Batch; at: number } {
@@ -61,7 +90,12 @@ export function createRedisLoads(parts: {
     const batch = openBatch(client.isCluster ? shard : 0)
     const known = batch.placeByUser.get(userId)
     if (known !== undefined) return { batch, at: known }
+    if (!batch.epochPlace.has(shard)) {
+      batch.epochPlace.set(shard, batch.keys.push(`${shardKey(shard)}e`) - 1)
+      batch.shards.push(shard)
+    }
     const at = batch.keys.push(`${shardKey(shard)}u:${userId}`) - 1
+    batch.shards.push(shard)
     batch.placeByUser.set(userId, at)
     return { batch, at }
   }

@@ -10,6 +10,7 @@
 //   a            set: gateways that have a g: set here
 //   due, keep    sorted sets: user by deadline, user by the instant until which the record is kept
 //   announce, archive  sorted sets: user with that open duty, by the revision of the commit that left it
+//   e            "<name> <instant>": the epoch of the shard, and since when it remembers (0: nothing to wait for)
 //   n            the last revision
 //   c            hash: users by shown status
 import { createHash } from 'node:crypto'
@@ -144,6 +145,28 @@ for i, score in ipairs(held) do
 end
 if #done > 0 then redis.call('ZREM', name, unpack(done)) end
 return #done
+`)
+
+/**
+ * Arguments: the epoch the caller knows or '', a new name, since when a new epoch counts, now. Makes an epoch where there
+ * is none, replaces one that has nothing to wait for if the caller knew an earlier one, and returns it.
+ */
+export const EPOCH = script(`
+local key, known = KEYS[1] .. 'e', ARGV[1]
+local held = redis.call('GET', key)
+if not held then
+  local since = ARGV[3]
+  if known ~= '' then since = ARGV[4] end
+  held = ARGV[2] .. ' ' .. since
+  redis.call('SET', key, held)
+elseif known ~= '' then
+  local name, since = string.match(held, '^(%S+) (%S+)$')
+  if name ~= known and since == '0' then
+    held = ARGV[2] .. ' ' .. ARGV[4]
+    redis.call('SET', key, held)
+  end
+end
+return held
 `)
 
 const WITHOUT = `

@@ -4,18 +4,21 @@
 // nothing else meanwhile.
 import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
+import { randomName } from '../platform/ids.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisDuties, dutyCode } from './redis-duties.ts'
+import { createRedisEpochs } from './redis-epochs.ts'
 import { createRedisInterest } from './redis-interest.ts'
 import { createRedisLeases } from './redis-leases.ts'
 import { createRedisLoads } from './redis-loads.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
 import { createRedisSummaries } from './redis-summaries.ts'
-import { groupByShard } from './shards.ts'
+import { groupByShard, shardOf } from './shards.ts'
 
 const SHARDS = 64
+const SETTLE_MS = 13_000
 const COMMITS_PER_CALL = 100
 const FORGOTTEN_PER_CALL = 250
 /** A watched record with a deadline is kept for this much longer. */
@@ -29,17 +32,38 @@ export interface RedisStoreOptions {
   clock: Clock
   /** Part of the data: it must be the same for all processes on one Redis and never change. */
   shards?: number
+  /** How long gateways may take to announce themselves again after a shard lost its memory. */
+  settleMs?: number
+  /** These shards lost their memory, and perhaps no connection broke. */
+  onShardsLost?: (shards: readonly number[]) => void
+  /** Answers queries, and may be behind. */
+  replicas?: RedisClient | null
   /** The prefix of all keys, without braces. */
   prefix?: string
 }
 
-export function createRedisStore(options: RedisStoreOptions): PresenceStore {
-  const { client, clock, shards: shardCount = SHARDS, prefix = '' } = options
+export interface RedisStore extends PresenceStore {
+  /** From replicas, if there are any. */
+  loadForQuery: PresenceStore['load']
+}
+
+export function createRedisStore(options: RedisStoreOptions): RedisStore {
+  const { client, clock, shards: shardCount = SHARDS, settleMs = SETTLE_MS, prefix = '' } = options
   if (/[{}]/.test(prefix)) throw new Error('a prefix with braces would spread the keys of a shard')
   const shardKeys = Array.from({ length: shardCount }, (_, shard) => `${prefix}{s${shard}}:`)
   const shardKey = (shard: number): string => shardKeys[shard]!
   const { drop: dropLease, ...leases } = createRedisLeases(client, prefix)
   const interest = createRedisInterest(client, shardCount, shardKey)
+
+  const epochs = createRedisEpochs({
+    client,
+    shardCount,
+    shardKey,
+    settleMs,
+    newName: () => randomName('e-'),
+    onLost: options.onShardsLost ?? (() => {}),
+    hasLeases: async () => (await leases.liveLeases(0)).length > 0,
+  })
 
   const onAllShards = <Answer>(ask: (key: string) => Promise<Answer>): Promise<Answer[]> =>
     Promise.all(shardKeys.map(ask))
@@ -78,7 +102,17 @@ export function createRedisStore(options: RedisStoreOptions): PresenceStore {
     ...createRedisSummaries(client, prefix),
     ...createRedisDuties(client, shardCount, shardKey),
     shardCount,
-    load: createRedisLoads({ client, clock, shardCount, shardKey }),
+    shardOf: (userId) => shardOf(userId, shardCount),
+    lookAtShards: epochs.lookAtShards,
+    settlesAt: epochs.settlesAt,
+    load: createRedisLoads({ client, clock, shardCount, shardKey, epochs }),
+    loadForQuery: createRedisLoads({
+      client: options.replicas ?? client,
+      clock,
+      shardCount,
+      shardKey,
+      epochs,
+    }),
     commit,
     async due(shard, now, limit) {
       if (shardKeys[shard] === undefined) throw new RangeError(`no shard ${shard}: there are ${shardCount}`)

@@ -34,8 +34,8 @@ export interface Sessions {
   /** No activity for the away time: the session is idle, whatever the client says. */
   fallIdle(row: number, at: number): void
   end(row: number, ending: Ending): void
-  /** Announces every session again, under the gateway's new name; done when that is committed. */
-  announceAgain(): Promise<void>
+  /** Announces the sessions of these users again, under the gateway's present name; done when that is committed. */
+  announceAgain(isMeant: (userId: string) => boolean): Promise<void>
   /** The user chose after how much inactivity they are away; null for the server's own. */
   setAwayAfter(userId: string, awayAfterMs: number | null): void
   /** The rows of a user on this gateway: a copy, so sessions may end while it is walked. */
@@ -140,10 +140,11 @@ export function createSessions(parts: SessionsParts): Sessions {
       return tracked
     },
 
-    async announceAgain() {
+    async announceAgain(isMeant) {
       const since = clock.now()
       const announced: Promise<unknown>[] = []
       for (const row of table.rows()) {
+        if (!isMeant(userIdOf(row))) continue
         const activity = columns.activity[row] === ACTIVITY.idle ? 'idle' : 'active'
         // A session that opened without the store has yet to arrive; its device carries on as it was.
         const type = columns.activity[row] === ACTIVITY.unconfirmed ? 'connected' : activity

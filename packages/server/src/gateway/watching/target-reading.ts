@@ -117,13 +117,13 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
       let isComplete = true
       for (const userIds of watched.slices()) {
         const before = userIds.map(knowledgeOf)
-        const { records, isDegraded, isUnread } = await reader.read(userIds)
-        if (isUnread) isComplete = false
+        const { records, isDegraded, isUnread, guessed } = await reader.read(userIds)
+        if (isUnread || guessed.size > 0) isComplete = false
         else if (isDegraded) throw new Error('the store went away while watched users were read again')
         for (const [position, userId] of userIds.entries()) {
           const { version, inputs } = knowledgeOf(userId)
-          // Not known to the store, and the archive cannot be asked: that says nothing about the user.
-          if (records[position] == null && isUnread) continue
+          // The store lost its memory of the user, or neither knows the user: that proves nothing.
+          if (guessed.has(userId) || (records[position] == null && isUnread)) continue
           if (version === before[position]!.version && inputs === before[position]!.inputs)
             reconcile(userId, records[position] ?? null)
         }

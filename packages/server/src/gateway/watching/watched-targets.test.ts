@@ -52,7 +52,7 @@ describe('interest', () => {
     watched.release(targets[7]!)
     expect([...watched.slices()].map(({ length }) => length)).toEqual([500, 500, 199])
     world.identity.rename('g-next', world.clock.now())
-    await watched.registerAgain()
+    await watched.registerAgain(() => true)
     expect([await interestIn('user-0'), await interestIn('user-7')]).toEqual([['g-next'], []])
   })
 
@@ -68,6 +68,6 @@ describe('interest', () => {
     expect(doubts).toHaveLength(2)
     // Healing calls this, and has to know that it failed.
     watched.retain('bob')
-    await expect(watched.registerAgain()).rejects.toThrow('the store is gone')
+    await expect(watched.registerAgain(() => true)).rejects.toThrow('the store is gone')
   })
 })

@@ -18,8 +18,8 @@ export interface WatchedTargets {
   release(target: number): void
   isRetained(target: number): boolean
   registerInterest(userIds: readonly string[]): Promise<void>
-  /** Registers all interest again, under the gateway's present name. */
-  registerAgain(): Promise<void>
+  /** Registers the interest in these again, under the gateway's present name. */
+  registerAgain(isMeant: (userId: string) => boolean): Promise<void>
   /** All retained users, in slices. */
   slices(): Generator<string[]>
   count(): number
@@ -69,8 +69,8 @@ export function createWatchedTargets(parts: WatchedTargetsParts): WatchedTargets
     },
     isRetained: (target) => target < references.length && references[target]! > 0,
     registerInterest: (userIds) => store.addInterest(identity.id(), userIds).catch(onTrouble),
-    async registerAgain() {
-      for (const userIds of slices()) await store.addInterest(identity.id(), userIds)
+    async registerAgain(isMeant) {
+      for (const userIds of slices()) await store.addInterest(identity.id(), userIds.filter(isMeant))
     },
     slices,
     count: () => retained,

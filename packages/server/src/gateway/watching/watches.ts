@@ -3,7 +3,9 @@
 // arrives in between is already in that state; one that arrives later finds the edges.
 
 import type { Failure } from '@greendot/protocol'
+import type { Clock } from '../../platform/clock.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
+import { freshVersion } from '../../presence/reading/archived-user.ts'
 import {
   type Delivery,
   FOLLOWED,
@@ -65,10 +67,12 @@ export interface WatchesParts {
   watched: WatchedTargets
   reading: TargetReading
   watchLimit: number
+  clock: Clock
 }
 
 export function createWatches(parts: WatchesParts): Watches {
-  const { interner, delivery, viewers, inputs, decisions, reviews, watched, reading, watchLimit } = parts
+  const { interner, delivery, viewers, inputs, decisions, reviews, watched, reading, watchLimit, clock } =
+    parts
   const { edges, targets } = delivery
   /** By target, for the one walk that is under way. */
   let edgeOf = new Int32Array(0)
@@ -86,14 +90,32 @@ export function createWatches(parts: WatchesParts): Watches {
     return searched.map((target) => (target === NIL ? NIL : edgeOf[target]!))
   }
 
+  /**
+   * Whether the client was shown a newer version than is known here: this gateway missed a message, or goes by what the
+   * archive knew. A version from the future is no version of ours.
+   */
+  function isBehind(target: number, known: KnownVersions): boolean {
+    const userId = interner.name(target)
+    if (!Object.hasOwn(known, userId) || isNothingKnown(targets.json(target))) return false
+    return known[userId]! > targets.version(target) && known[userId]! <= freshVersion(clock.now())
+  }
+
   /** Whether a client that knows this version need not be told this state. */
   function isKnown(target: number, json: string, known: KnownVersions): boolean {
     const userId = interner.name(target)
     if (!Object.hasOwn(known, userId)) return false
     // A hidden user, or one with nothing to show, is told as version 0, whatever version it has here.
     if (isNothingKnown(json)) return known[userId] === 0
+    // A push follows.
+    if (isBehind(target, known)) return true
     // With privacy settings, what is seen of one version need not be what was seen of it before.
     return known[userId] === targets.version(target) && inputs.of(target).privacy === null
+  }
+
+  /** Reads targets that are behind again. What is newer is pushed. */
+  function readBehind(watching: readonly number[], known: KnownVersions): void {
+    const names = watching.filter((target) => isBehind(target, known)).map(interner.name)
+    if (names.length > 0) reading.load(names).catch(() => {})
   }
 
   /**
@@ -162,6 +184,7 @@ export function createWatches(parts: WatchesParts): Watches {
           const state = snapshot(edge, options)
           if (state !== null) states.push(state)
         }
+        readBehind(retained, options.known)
         return states
       } finally {
         for (const target of retained) watched.release(target)

@@ -54,8 +54,8 @@ export interface Watching
   gone(message: GoneMessage): void
   /** A user was erased: nothing is known any more. */
   erase(message: ErasedMessage): void
-  /** Registers the interest in all targets again, under the gateway's present name. */
-  registerAgain(): Promise<void>
+  /** Registers the interest in these targets again, under the gateway's present name. */
+  registerAgain(isMeant: (userId: string) => boolean): Promise<void>
   /**
    * Reads targets and followed lists again, after something may have been lost. False when the archive did not
    * answer for some, and these were left as they are.

@@ -129,12 +129,15 @@ export function startSweeper(parts: SweeperParts): Sweeper {
 
   async function sweep(): Promise<void> {
     if (cluster !== null) await renewLease(cluster.name, cluster.leaseMs)
+    if (rounds % DUTIES_EVERY_ROUNDS === 0) await store.lookAtShards(clock.now())
     const steadyMs = clock.now() - steadySince
     if (cluster === null || steadyMs >= SETTLE_MS) {
-      const shards = Array.from({ length: store.shardCount }, (_, shard) => shard)
+      const now = clock.now()
+      const shards = Array.from({ length: store.shardCount }, (_, shard) => shard).filter(
+        (shard) => now >= store.settlesAt(shard) - (cluster?.leaseMs ?? 0),
+      )
       lagMs = Math.max(0, ...(await Promise.all(shards.map(sweepShard))))
       if (rounds % DUTIES_EVERY_ROUNDS === 0) {
-        const now = clock.now()
         await Promise.all(shards.map((shard) => dutySweep.sweep(shard, now, isOurs(shard))))
       }
     }

@@ -67,6 +67,9 @@ interface Loaded {
   stored: Stored | null
 }
 
+const isTicked = ({ events, waiters }: Work): boolean =>
+  waiters.length === 0 && events.every(({ type }) => type === 'tick')
+
 export function createTracker(parts: TrackerParts): Tracker {
   const { store, lookup, announcer, policy, clock, logger, onTrouble } = parts
   let queue = new Map<string, Work>()
@@ -177,7 +180,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     for (let attempt = 0; remaining.size > 0; attempt++) {
       if (attempt === ATTEMPTS_MAX) throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
       const now = clock.now()
-      const { loaded, missing } = await load(remaining)
+      const { loaded, missing } = await load(remaining, now)
       // They are not of this batch any more and do not fail with it.
       for (const userId of missing.keys()) batch.delete(userId)
       readQueue.add(missing)
@@ -206,6 +209,7 @@ export function createTracker(parts: TrackerParts): Tracker {
   /** Users that can be stepped, and those that must be looked up first. */
   async function load(
     works: ReadonlyMap<string, Work>,
+    now: number,
   ): Promise<{ loaded: Loaded[]; missing: Map<string, Work> }> {
     const records = await store.load([...works.keys()])
     const loaded: Loaded[] = []
@@ -213,6 +217,8 @@ export function createTracker(parts: TrackerParts): Tracker {
     let next = 0
     for (const [userId, work] of works) {
       const stored = records[next++] ?? null
+      // A tick, or a repeat, of a user that a settling shard does not know would make the user absent.
+      if (stored === null && isTicked(work) && now < store.settlesAt(store.shardOf(userId))) continue
       const isUnknown = stored === null || stored.record.settings === 'unknown'
       const mustWait = work.archived === null && (isUnknown || readQueue.has(userId))
       if (mustWait) missing.set(userId, work)

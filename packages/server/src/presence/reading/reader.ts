@@ -24,6 +24,8 @@ export interface Answer {
   isDegraded: boolean
   /** The archive did not answer: a user that is null may have been here. */
   isUnread: boolean
+  /** The store answers and has lost its memory of these users: their records are what the archive knew last. */
+  guessed: ReadonlySet<string>
 }
 
 export interface Reader {
@@ -70,20 +72,45 @@ export function createReader(parts: ReaderParts): Reader {
   async function readFrom(load: PresenceStore['load'], userIds: readonly string[]): Promise<Answer> {
     const loaded = await tryLoad(load, userIds)
     if (loaded === null)
-      return { records: (await lookup.loadOrFail(userIds)).map(lastKnown), isDegraded: true, isUnread: false }
+      return {
+        records: (await lookup.loadOrFail(userIds)).map(lastKnown),
+        isDegraded: true,
+        isUnread: false,
+        guessed: NO_USERS,
+      }
     const records = loaded.map((stored) => stored?.record ?? null)
     const now = clock.now()
     const missing = new Set<string>()
+    /** Users that the store does not know because it lost its memory. */
+    const forgotten = new Set<string>()
     for (let index = 0; index < userIds.length; index++) {
-      if (records[index] === null && (unknownUntil.get(userIds[index]!) ?? 0) <= now)
-        missing.add(userIds[index]!)
+      const userId = userIds[index]!
+      if (records[index] !== null) continue
+      if (now < store.settlesAt(store.shardOf(userId))) forgotten.add(userId)
+      else if ((unknownUntil.get(userId) ?? 0) <= now) missing.add(userId)
     }
-    if (missing.size === 0) return { records, isDegraded: false, isUnread: false }
+    if (forgotten.size > 0) return guess(userIds, records)
+    if (missing.size === 0) return { records, isDegraded: false, isUnread: false, guessed: NO_USERS }
     const { found, isUnread } = await backfill([...missing])
     return {
       records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
       isDegraded: isUnread,
       isUnread,
+      guessed: NO_USERS,
+    }
+  }
+
+  /** While the store settles: what it knows, and of the others what the archive knows. Nothing of it is kept. */
+  async function guess(userIds: readonly string[], records: readonly (UserRecord | null)[]): Promise<Answer> {
+    const absent = userIds.filter((_, index) => records[index] === null)
+    const found = new Map<string, UserRecord | null>()
+    const archived = await lookup.loadOrUnknown(absent)
+    for (const [index, userId] of absent.entries()) found.set(userId, lastKnown(archived[index]!))
+    return {
+      records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
+      isDegraded: true,
+      isUnread: archived.some(({ isUnread }) => isUnread),
+      guessed: new Set(absent),
     }
   }
 
@@ -158,7 +185,8 @@ export function createReader(parts: ReaderParts): Reader {
   }
 }
 
-const NOTHING_ASKED: Answer = { records: [], isDegraded: false, isUnread: false }
+const NO_USERS: ReadonlySet<string> = new Set()
+const NOTHING_ASKED: Answer = { records: [], isDegraded: false, isUnread: false, guessed: NO_USERS }
 
 /** Without the hot store a user who was present when the row was written is taken as online. */
 function lastKnown({ record, isKnown, wasHere, archivedVersion }: ArchivedRecord): UserRecord | null {
