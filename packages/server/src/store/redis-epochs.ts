@@ -40,6 +40,8 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
   let isFirstLook = true
   const allShards = Array.from({ length: shardCount }, (_, shard) => shard)
 
+  const isKnown = (shard: number, text: string | null) => text !== null && nameOf(text) === names[shard]
+
   async function read(shards: readonly number[]): Promise<(string | null)[]> {
     const keys = shards.map((shard) => `${shardKey(shard)}e`)
     if (!client.isCluster) return (await client.send('mget', keys)) as (string | null)[]
@@ -48,7 +50,7 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
 
   async function look(shards: readonly number[], now: number): Promise<void> {
     const held = await read(shards)
-    const changed = shards.filter((shard, index) => nameOf(held[index]!) !== names[shard])
+    const changed = shards.filter((shard, index) => !isKnown(shard, held[index]!))
     if (changed.length === 0) return
     // Only a process that has not looked before can be the first of a deployment.
     const since = isFirstLook && !(await hasLeases()) ? SETTLED : now
@@ -74,9 +76,9 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
       isFirstLook = false
     },
     check: (shards, now) => look([...shards], now),
-    isKnown: (shard, text) => text !== null && nameOf(text) === names[shard],
+    isKnown,
     settlesAt: (shard) => (madeAt[shard] === SETTLED ? SETTLED : madeAt[shard]! + settleMs),
   }
 }
 
-const nameOf = (text: string | null): string => (text === null ? '' : text.slice(0, text.indexOf(' ')))
+const nameOf = (text: string): string => text.slice(0, text.indexOf(' '))

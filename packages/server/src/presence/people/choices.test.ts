@@ -60,6 +60,14 @@ describe('a choice', () => {
     expect((await world.stored('bob'))!.privacy?.statusVisibility).toBe('nobody')
   })
 
+  test('[S3, S5] of a user who is not in the hot store is a change all the same', async () => {
+    await world.watch('carol')
+    await world.done(world.choices.apply('carol', say('lunch', now()) as ChoiceEvent))
+    expect(world.changes().slice(-1)).toMatchObject([{ user_id: 'carol', custom_status: { text: 'lunch' } }])
+    await world.done(world.choices.apply('dave', hide()))
+    expect((await world.stored('dave'))?.privacy?.statusVisibility).toBe('nobody')
+  })
+
   test('[S4] that cannot be written is refused, and changes nothing', async () => {
     isArchiveAway = true
     const heard = world.heard.length

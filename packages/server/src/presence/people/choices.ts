@@ -8,7 +8,7 @@ import type { UserRecord } from '../core/record.ts'
 import { applyChoice } from '../core/setting-events.ts'
 import type { Archivist } from '../pipeline/archivist.ts'
 import type { Tracked, Tracker } from '../pipeline/tracker.ts'
-import type { ArchiveLookup } from '../reading/archive-lookup.ts'
+import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
 import { toSettingsRow } from '../reading/archived-user.ts'
 import { Unavailable } from '../unavailable.ts'
 
@@ -31,20 +31,26 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
   /** The last choice of each user that is under way. */
   const underWay = new Map<string, Promise<unknown>>()
 
-  async function present(userId: string): Promise<UserRecord> {
+  /** The user's record, and what the archive said if the store does not know it. */
+  async function present(userId: string): Promise<{ record: UserRecord; archived: ArchivedRecord | null }> {
     const [stored] = await store.load([userId]).catch((error: unknown) => {
       throw new Unavailable('the store does not answer', { cause: error })
     })
-    const isKnown = stored != null && stored.record.settings === 'known'
-    return isKnown ? stored.record : (await lookup.loadOrFail([userId]))[0]!.record
+    if (stored != null && stored.record.settings === 'known') return { record: stored.record, archived: null }
+    const [archived] = await lookup.loadOrFail([userId])
+    return { record: archived!.record, archived: archived! }
   }
 
   const write = (userId: string, record: UserRecord) => archivist.settings(toSettingsRow(userId, record))
 
   async function choose(userId: string, events: readonly ChoiceEvent[]): Promise<Tracked> {
-    const wanted = events.reduce(applyChoice, await present(userId))
+    const { record, archived } = await present(userId)
+    const wanted = events.reduce(applyChoice, record)
     await write(userId, wanted)
-    const tracked = await tracker.apply(userId, ...events)
+    // Asked again now, the archive would already have the choice, and nothing would seem to change.
+    const tracked = await (archived === null
+      ? tracker.apply(userId, ...events)
+      : tracker.applyTo(archived, userId, ...events))
     if (!hasSameSettings(userId, tracked.record, wanted)) await write(userId, tracked.record)
     return tracked
   }

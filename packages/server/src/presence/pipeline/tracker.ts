@@ -8,7 +8,7 @@ import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
-import type { ArchiveLookup } from '../reading/archive-lookup.ts'
+import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
@@ -33,6 +33,8 @@ export interface Tracker {
   report(userId: string, event: PresenceEvent): void
   /** Applies events as one and resolves with the committed state, once what must be durable is. */
   apply(userId: string, ...events: PresenceEvent[]): Promise<Tracked>
+  /** The same for a caller that asked the archive before: where the store does not know the user, that is the base. */
+  applyTo(archived: ArchivedRecord, userId: string, ...events: PresenceEvent[]): Promise<Tracked>
   /** Announces the present state of a user again, soon. */
   repeat(userId: string): void
   /** What an event would come to by the archive alone, for when the store does not answer. */
@@ -253,6 +255,18 @@ export function createTracker(parts: TrackerParts): Tracker {
     for (const waiter of one.work.waiters) waiter.resolve({ record: one.after, revision: one.revision })
   }
 
+  function applyTo(
+    archived: ArchivedRecord | null,
+    userId: string,
+    events: readonly PresenceEvent[],
+  ): Promise<Tracked> {
+    return new Promise((resolve, reject) => {
+      const work = enqueue(userId, ...events)
+      work.archived ??= archived
+      work.waiters.push({ events, resolve, reject })
+    })
+  }
+
   function catchUp(): Promise<void> {
     const afterBatch = taken + Math.ceil(queue.size / BATCH_USERS_MAX)
     if (afterBatch === ended) return Promise.resolve()
@@ -261,11 +275,8 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   return {
     report: (userId, event) => void enqueue(userId, event),
-    apply(userId, ...events) {
-      return new Promise((resolve, reject) => {
-        enqueue(userId, ...events).waiters.push({ events, resolve, reject })
-      })
-    },
+    apply: (userId, ...events) => applyTo(null, userId, events),
+    applyTo: (archived, userId, ...events) => applyTo(archived, userId, events),
     repeat,
     async applyWithoutStore(userId, event) {
       const [archived] = await lookup.loadOrUnknown([userId])
