@@ -11,7 +11,7 @@ import { commandOf, lastOf, pairsOf } from './dockerfile.ts'
 /** As in the base image. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const DEVICES = ['null', 'zero', 'random', 'urandom']
-/** Debian's part of the image that the program and the health check use; with the libraries of each. */
+/** Where the base image has the shell of the health check. */
 const SHELL = '/usr/bin/bash'
 
 const ENTER = `set -e
@@ -46,7 +46,7 @@ export interface Container {
 /** Tries a mount in a namespace of its own. */
 export function isolationHere(): Isolation {
   const isRoot = process.getuid?.() === 0
-  const tools = ['unshare', 'nsenter', 'setpriv', 'chroot', 'mount', 'ldd']
+  const tools = ['unshare', 'nsenter', 'setpriv', 'chroot', 'mount', 'ldd', 'bash']
   const absent = tools.find((name) => Bun.which(name) === null)
   const leftOut = isRoot ? 'a read-only root' : 'its user and a read-only root'
   if (!isRoot) return { kind: 'none', unchecked: `${leftOut}, which need root` }
@@ -134,7 +134,10 @@ export function startContainer(
 
 /** Puts the shell, the libraries and the mount points of the base image into the root. */
 function addBase(root: string, program: string): void {
-  const needed = [program, SHELL].flatMap((path) =>
+  const shell = Bun.which('bash')!
+  mkdirSync(join(root, dirname(SHELL)), { recursive: true })
+  cpSync(shell, join(root, SHELL), { dereference: true })
+  const needed = [program, shell].flatMap((path) =>
     Array.from(
       Bun.spawnSync(['ldd', path])
         .stdout.toString()
@@ -142,7 +145,7 @@ function addBase(root: string, program: string): void {
       ([, lib]) => lib!,
     ),
   )
-  for (const path of [SHELL, ...needed]) {
+  for (const path of needed) {
     mkdirSync(join(root, dirname(path)), { recursive: true })
     cpSync(path, join(root, path), { dereference: true })
   }

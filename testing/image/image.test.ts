@@ -120,9 +120,7 @@ describe.skipIf(skipped)(`the image${skipped ? ` (${built.why})` : ''}`, () => {
     const ended = await container.stop(lastOf(last, 'STOPSIGNAL'))
     expect(ended.exitCode).toBe(0)
     // No warning and no error: a read-only root is no surprise to the program.
-    expect(ended.err.split('\n').filter((line) => /"level":"(warn|error|fatal)/.test(line))).toEqual(
-      [],
-    )
+    expect(ended.err.split('\n').filter((line) => /"level":"(warn|error|fatal)/.test(line))).toEqual([])
     expect(ended.err).not.toContain(secret)
   })
 })
