@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { VERSION } from '../../packages/server/src/platform/version.ts'
 import { newFolder, removeFolder } from '../services/child.ts'
 import { isCI } from '../services/found.ts'
@@ -38,6 +39,8 @@ describe('the Dockerfile', () => {
     // The image gives the folder to the user; a new volume takes over the owner.
     expect(textsOf(last, 'RUN')).toEqual([`install -d -o ${uid} -g ${gid} -m 0750 ${volume}`])
     expect([lastOf(last, 'WORKDIR'), lastOf(last, 'STOPSIGNAL')]).toEqual([volume, 'SIGTERM'])
+    const loaded = loadConfig({ argv: ['--dev'], env: {}, readFile: () => null })
+    expect(loaded).toMatchObject({ ok: true, config: { port: Number(lastOf(last, 'EXPOSE')) } })
     expect(commandOf(lastOf(last, 'HEALTHCHECK')).join(' ')).not.toMatch(/curl|wget/)
   })
 
