@@ -109,7 +109,7 @@ export interface Dot {
   watchContacts(listener: DotEvents['contacts']): () => void
   /** Returns the function that removes the listener. */
   on<Name extends keyof DotEvents>(name: Name, listener: DotEvents[Name]): () => void
-  /** `online` returns to automatic. */
+  /** `auto` returns to automatic, and so does `online`. */
   setAvailability(status: AvailabilityChoice, options?: Expiring): Promise<Answer>
   /** Null, or neither text nor emoji, clears it. */
   setCustomStatus(status: CustomStatusInput | null): Promise<Answer>
