@@ -141,7 +141,7 @@ function createView(dot: Dot | null, userIds: readonly string[]) {
 
 /**
  * Watches the user's contact list while the component is mounted, and follows its edits. Null until the
- * server has sent it; hidden and unknown contacts are left out.
+ * server has sent it. Contacts who hide or never came are on it, offline with version 0.
  */
 export function useContacts(): readonly Person[] | null {
   const dot = useProvidedDot('useContacts')

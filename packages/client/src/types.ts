@@ -104,7 +104,7 @@ export interface Dot {
   watch(userIds: string | Iterable<string>, listener?: PersonListener): () => void
   /**
    * Watches the contact list that the backend keeps for this user, and follows its edits. The listener gets
-   * the whole list whenever a contact changes. Hidden and unknown contacts are left out.
+   * the whole list whenever a contact changes. Contacts who hide or never came are on it, offline with version 0.
    */
   watchContacts(listener: DotEvents['contacts']): () => void
   /** Returns the function that removes the listener. */

@@ -74,8 +74,7 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
 
   const isFollowed = (id: string) => watchers.has(id) || contactIds?.has(id)
 
-  /** Contacts with version 0 (removed or hidden) are left out. */
-  const contacts = (): Person[] => Array.from(contactIds ?? [], roster.get).filter(isKnown)
+  const contacts = (): Person[] => Array.from(contactIds ?? [], (id) => roster.get(id)!)
 
   function setContacts(people: readonly Presence[] | null): void {
     const former = contactIds ?? []
@@ -291,5 +290,3 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     },
   }
 }
-
-const isKnown = (person: Person | undefined): person is Person => !!person?.version
