@@ -280,7 +280,8 @@ describe('docs/protocol.md', () => {
       (one) => `${one.method} ${one.path} for ${audiences[one.who]}`,
     )
     // Served beside the tables of routes.
-    const pages = ['/', '/client.js', '/client-worker.js'].map((path) => `GET ${path} for anyone`)
+    const files = ['/', '/client.js', '/element.js', '/worker.js', '/client-worker.js']
+    const pages = files.map((path) => `GET ${path} for anyone`)
     const registered = [...pages, 'GET /api/v1/ws for user', ...inTables]
     expect(documented.sort()).toEqual(registered.sort())
   })
