@@ -1,6 +1,7 @@
 // Builds what is published: plain JavaScript with types, into a folder of its own with its own package.json.
-// `bun packages/client/build.ts [folder]`. Each entry point becomes one file. The two files that the core
-// loads on demand stay separate, and the worker is self-contained because it is started by its URL.
+// `bun packages/client/build.ts [folder]`. Each entry point becomes one file. What the core loads on demand, and
+// what not every app needs of it, are files of their own; the worker is self-contained because it is started
+// by its URL.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 
@@ -8,7 +9,9 @@ const ROOT = resolve(import.meta.dir, '../..')
 const PROTOCOL = join(ROOT, 'packages/protocol/src')
 const PEERS = ['react', 'react/*']
 /** Loaded by the core at run time; not exported by the package. */
-const LOADED_LATER = ['./src/tabs/in-page.ts', './src/connection/fallback.ts']
+const LOADED_LATER = ['./src/tabs/in-page.ts', './src/connection/fallback.ts', './src/settings/settings.ts']
+/** Exported by the core from a file of its own, which bundlers leave out if it is not used. */
+const BESIDE_THE_CORE = ['./src/last-seen.ts']
 
 interface Manifest {
   exports: Record<string, string>
@@ -21,7 +24,7 @@ export async function buildClient(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const manifest: Manifest = JSON.parse(readFileSync(join(import.meta.dir, 'package.json'), 'utf8'))
   const entries = Object.values(manifest.exports).map(sourceAt)
-  const sources = [...entries, ...LOADED_LATER.map(sourceAt)]
+  const sources = [...entries, ...[...LOADED_LATER, ...BESIDE_THE_CORE].map(sourceAt)]
   for (const source of sources) await bundle(source, sources, folder)
   await declare(entries, folder)
   const exported = Object.entries(manifest.exports).map(([entry, path]) => [

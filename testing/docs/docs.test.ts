@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
+import { greendot } from '../../packages/client/src/server.ts'
 import * as limits from '../../packages/protocol/src/limits.ts'
 import { describeValue, loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import {
@@ -208,6 +209,7 @@ describe('docs/protocol.md', () => {
     welcome: true,
     presence_state: true,
     presence_change: true,
+    contacts_removed: true,
     self: true,
     drain: true,
     ok: true,
@@ -236,11 +238,17 @@ describe('docs/protocol.md', () => {
     const alice = await connect(server.url, 'alice')
     alice.send({ type: 'watch', user_ids: ['bob'], ref: 1 })
     await alice.next('ok')
+    const backend = greendot({ url: server.url, serverKey: 'dev' })
+    await backend.contacts.add('alice', ['dave'])
+    alice.send({ type: 'watch_contacts', ref: 2 })
+    await alice.next('ok', ({ ref }) => ref === 2)
+    await backend.contacts.remove('alice', ['dave'])
+    await alice.next('contacts_removed')
     const bob = await connect(server.url, 'bob')
     bob.send({ type: 'set_custom_status', text: 'hello' })
     const changed = await alice.change('bob', (presence) => presence.custom_status !== null)
     alice.send({ type: 'set_availability', status: 'busy' })
-    alice.send({ type: 'set_availability', status: 'asleep', ref: 2 })
+    alice.send({ type: 'set_availability', status: 'asleep', ref: 3 })
     await alice.next('self')
     await alice.next('error')
     await server.stop()
@@ -272,7 +280,8 @@ describe('docs/protocol.md', () => {
       (one) => `${one.method} ${one.path} for ${audiences[one.who]}`,
     )
     // Served beside the tables of routes.
-    const pages = ['/', '/client.js', '/client-worker.js'].map((path) => `GET ${path} for anyone`)
+    const files = ['/', '/client.js', '/element.js', '/worker.js', '/client-worker.js']
+    const pages = files.map((path) => `GET ${path} for anyone`)
     const registered = [...pages, 'GET /api/v1/ws for user', ...inTables]
     expect(documented.sort()).toEqual(registered.sort())
   })

@@ -120,6 +120,19 @@ describe('availability', () => {
     expect(back.body).toMatchObject({ availability: 'auto', availability_expires_at: null })
   })
 
+  test('[S1] what the own view says can be set again, over HTTP and WebSocket', async () => {
+    const client = await connect(server.url, userId)
+    for (const status of ['auto', 'away', 'busy', 'invisible', 'auto'] as const) {
+      expect((await put(AVAILABILITY, { status })).body.availability).toBe(status)
+      client.send({ type: 'set_availability', status: 'busy', ref: `busy before ${status}` })
+      client.send({ type: 'set_availability', status, ref: status })
+      await client.next('ok', ({ ref }) => ref === status)
+      const again = await put(AVAILABILITY, { status })
+      expect(again.body).toMatchObject({ availability: status, availability_expires_at: null })
+    }
+    client.close()
+  })
+
   test('[S1] it is what others see of a connected user', async () => {
     const client = await connect(server.url, userId, { platform: 'web' })
     for (const status of ['busy', 'away', 'busy', 'online'] as const) {

@@ -42,8 +42,8 @@ export interface Operations {
     input: {
       path: { user_id: string }
       body: {
-        /** online returns to automatic */
-        status: 'online' | 'away' | 'busy' | 'invisible'
+        /** auto and online both return to automatic */
+        status: 'auto' | 'online' | 'away' | 'busy' | 'invisible'
         /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
         expires_at?: number | string | null | undefined
       }

@@ -150,7 +150,7 @@ export const availabilityBody = z
       .enum(AVAILABILITY_CHOICES, {
         error: said('invalid_status', `status is one of ${AVAILABILITY_CHOICES.join(', ')}`),
       })
-      .meta({ description: 'online returns to automatic' }),
+      .meta({ description: 'auto and online both return to automatic' }),
     expires_at: expiry,
   })
   .meta({ examples: [{ status: 'busy', expires_at: CHOICES_EXPIRE_AT }, { status: 'online' }] })

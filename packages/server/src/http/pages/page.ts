@@ -1,11 +1,11 @@
-// The pages at `/` and `/docs` and the browser client, embedded in the program so that a single file serves
+// The pages at `/` and `/docs`, the browser client and its element, embedded in the program so that a single file serves
 // them. A page runs only its own inline script and styles, and loads nothing from other hosts.
 import { createHash } from 'node:crypto'
 import docs from '../../../../dashboard/docs.html' with { type: 'text' }
 import { createAsset, type Serve } from './asset.ts'
 import type { PageSources } from './bundle.ts'
 
-const PATHS = ['/', '/client.js', '/client-worker.js'] as const
+const PATHS = ['/', '/client.js', '/element.js', '/worker.js', '/client-worker.js'] as const
 type Path = (typeof PATHS)[number]
 export type Pages = Record<string, (request: Request) => Promise<Response>>
 
@@ -64,10 +64,14 @@ function assemble({ html, script, style }: PageSources, dev: boolean): string {
 async function makeAssets(dev: boolean): Promise<Record<Path, Serve>> {
   const { sources } = await import('./embedded.mts')
   const page = assemble(sources, dev)
+  const worker = createAsset(sources.worker, FOR_ANY_ORIGIN)
   return {
     '/': createAsset(page, headersOf(page, PAGE_NEEDS)),
     '/client.js': createAsset(sources.client, FOR_ANY_ORIGIN),
-    '/client-worker.js': createAsset(sources.worker, FOR_ANY_ORIGIN),
+    '/element.js': createAsset(sources.element, FOR_ANY_ORIGIN),
+    '/worker.js': worker,
+    // The former name.
+    '/client-worker.js': worker,
   }
 }
 
