@@ -5,7 +5,6 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { RUNTIME } from '../../packages/bench/src/subject/greendot.ts'
 import { COMMANDS } from '../../packages/server/src/cli/commands.ts'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import {
@@ -14,6 +13,7 @@ import {
   SETTINGS,
   variableOf,
 } from '../../packages/server/src/platform/config/settings.ts'
+import { RUNTIME_FLAGS } from '../../packages/server/src/platform/runtime-flags.ts'
 import { startServer } from '../clients/server.ts'
 import { at, entries, interpolate, list, parse, type Variables, words, type Yaml } from './deploy-yaml.ts'
 
@@ -119,7 +119,7 @@ describe('what the files say to the program', () => {
   })
 
   test('[C9] the runtime is set up as it was measured', () => {
-    const measured = Object.entries(RUNTIME).map(([name, value]) => `${name}=${value}`)
+    const measured = Object.entries(RUNTIME_FLAGS).map(([name, value]) => `${name}=${value}`)
     expect(inLast('ENV')).toEqual(expect.arrayContaining(measured))
     for (const path of UNITS) expect(directive(path, 'Environment')).toEqual(measured)
   })
