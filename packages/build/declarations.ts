@@ -10,8 +10,11 @@ const PROTOCOL = { name: '@greendot/protocol', entry: join(PACKAGES, 'protocol/s
 /** `from './a.ts'`, `import('./a.ts')` and `import './a.ts'`. */
 const IMPORT = /(from |import\(|import )(['"])(\.\.?\/[\w./-]+|@greendot\/protocol)\2/g
 
-/** `src` of the package becomes the folder itself; the protocol goes to its folder `protocol`. */
-export async function writeDeclarations(src: string, entries: string[], folders: string[]): Promise<void> {
+/**
+ * Writes them once, to `cjs`: `src` of the package becomes that folder, and the protocol its folder `protocol`. Modules
+ * get entries that refer to these. A second copy would declare the same elements twice with different types.
+ */
+export async function writeDeclarations(src: string, entries: string[], folder: string): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'greendot-types-'))
   try {
     await compile([...entries, ...protocolSources()], scratch)
@@ -29,8 +32,10 @@ export async function writeDeclarations(src: string, entries: string[], folders:
           return `${before}${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`
         },
       )
-      for (const folder of folders) write(join(folder, here), text)
+      write(join(folder, 'cjs', here), text)
     }
+    for (const entry of entries.map(place))
+      write(join(folder, declarationOf(entry)), `export * from './cjs/${entry.replace(/\.ts$/, '.js')}'\n`)
   } finally {
     rmSync(scratch, { recursive: true })
   }

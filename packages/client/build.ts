@@ -38,7 +38,7 @@ export async function buildClient(folder: string): Promise<void> {
   const modules = [...entries, ...LOADED_LATER.map((path) => resolve(HOME, path))]
   for (const source of modules) await bundle(source, 'esm', folder, modules)
   for (const source of required) await bundle(source, 'cjs', cjs, required)
-  await writeDeclarations(join(HOME, 'src/'), required, [folder, cjs])
+  await writeDeclarations(join(HOME, 'src/'), required, folder)
   const exported = Object.entries(manifest.exports).map(([entry, path]) => {
     const name = nameOf(path)
     return [entry, name === WORKER ? `./${name}.js` : bothWays(name)]

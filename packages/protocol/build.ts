@@ -15,7 +15,7 @@ export async function buildProtocol(folder: string): Promise<void> {
   const common = { source: ENTRY, target: 'browser', minify: false } as const
   await writeScript({ ...common, outfile: join(folder, 'index.js'), format: 'esm' })
   await writeScript({ ...common, outfile: join(cjs, 'index.js'), format: 'cjs' })
-  await writeDeclarations(join(HOME, 'src/'), [ENTRY], [folder, cjs])
+  await writeDeclarations(join(HOME, 'src/'), [ENTRY], folder)
   writeManifest(HOME, folder, {
     sideEffects: false,
     main: './cjs/index.js',

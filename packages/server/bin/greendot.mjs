@@ -9,6 +9,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('../greendot.js', import.meta.url))
+/** The program must not outlive this process, for example after kill -9. */
+const FLAGS = ['--no-orphans']
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const FAILED = 1
 
@@ -21,7 +23,7 @@ if (bun === null) {
   process.exit(FAILED)
 }
 
-const child = spawn(bun, [PROGRAM, ...process.argv.slice(2)], { stdio: 'inherit' })
+const child = spawn(bun, [...FLAGS, PROGRAM, ...process.argv.slice(2)], { stdio: 'inherit' })
 child.on('error', ({ message }) => {
   console.error(`greendot: ${bun} cannot be started: ${message}`)
   process.exit(FAILED)
