@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildClient } from '../client/build.ts'
-import { buildProtocol } from '../protocol/build.ts'
 import { buildServer } from '../server/build.ts'
+import { buildProtocol } from './protocol.ts'
 import { ROOT } from './scripts.ts'
 
 const BUILDS = { protocol: buildProtocol, client: buildClient, greendot: buildServer }

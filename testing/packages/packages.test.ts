@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Subprocess } from 'bun'
+import { COMMANDS } from '../../packages/server/src/cli/commands.ts'
 import { isSkipped, reason, useWindows } from '../browser/page-windows.ts'
 import { connect } from '../clients/client.ts'
 import { WAIT_MS, within } from '../services/within.ts'
@@ -62,7 +63,14 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
 
   /** Starts a server in a process group of its own, and resolves when it says that it is ready. */
   async function serve(...command: string[]) {
-    const flags = ['serve', '--dev', '--port=0', '--database-url=sqlite::memory:', '--log-level=error']
+    const flags = [
+      'serve',
+      '--dev',
+      '--port=0',
+      '--database-url=sqlite::memory:',
+      '--log-level=error',
+      '--offline-delay-ms=100',
+    ]
     const child = Bun.spawn([...command, ...flags], {
       cwd: home,
       env: workshop.env,
@@ -155,11 +163,13 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
     test.each(versions)('[X3, X9] show a green dot in a Vite app with React %s', async (version) => {
       const app = apps[version]!
       await workshop.run(app, 'node', join(tools, 'node_modules/vite/bin/vite.js'), 'build')
+      const asked: string[] = []
       const site = Bun.serve({
         hostname: '127.0.0.1',
         port: 0,
         async fetch(request) {
           const { pathname } = new URL(request.url)
+          asked.push(pathname)
           const file = Bun.file(join(app, 'dist', pathname === '/' ? 'index.html' : pathname))
           return (await file.exists()) ? new Response(file) : new Response(null, { status: 404 })
         },
@@ -172,9 +182,19 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
       const bob = await open('bob')
       await alice.getByText('bob is online').waitFor()
       await alice.locator('green-dot [part~=online]').waitFor()
+      expect(asked).toContainEqual(expect.stringMatching(/\/worker-[^/]+\.js$/))
       await bob.close()
       await alice.getByText('bob is offline').waitFor()
     })
+  })
+
+  test('[X9] the README of greendot names the command that was started, and commands that exist', () => {
+    const readme = readFileSync(join(home, 'node_modules/greendot/README.md'), 'utf8')
+    expect(readme).toContain('npx greendot serve --dev')
+    const named = Array.from(readme.matchAll(/^\| `greendot (\w+)/gm), ([, name]) => name)
+    const known = [...COMMANDS.map(({ name }) => name), 'help']
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter((name) => !known.includes(name!))).toEqual([])
   })
 
   test('[X9] the command passes signals, exit codes and messages on', async () => {

@@ -41,7 +41,9 @@ export async function missingRegistry(probe: string): Promise<string | null> {
 /** Builds and packs the packages. */
 export async function openWorkshop(): Promise<Workshop> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-packages-'))
-  const env = { HOME: process.env.HOME ?? folder, PATH: pathWithoutBun(join(folder, 'bin')) }
+  const path = pathWithoutBun(join(folder, 'bin'))
+  // Tests send nothing to anyone but the registry of npm.
+  const env = { HOME: process.env.HOME ?? folder, PATH: path, NEXT_TELEMETRY_DISABLED: '1' }
 
   async function run(cwd: string, ...command: string[]): Promise<string> {
     const child = Bun.spawn(command, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })

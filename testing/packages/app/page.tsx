@@ -1,4 +1,4 @@
-// The page of an app: a dot for bob by hook and by element. `?as=` is the user, `?server=` the server.
+// The page of an app: a dot for bob by hook, over a worker, and by element. `?as=` is the user, `?server=` the server.
 import '@greendot/client/element'
 import { GreendotProvider, usePresence } from '@greendot/client/react'
 import { StrictMode, version } from 'react'
@@ -8,6 +8,8 @@ const query = new URLSearchParams(location.search)
 const url = query.get('server') ?? ''
 const token = `dev:${query.get('as')}`
 
+const worker = () => new SharedWorker(new URL('@greendot/client/worker', import.meta.url), { type: 'module' })
+
 function Bob() {
   return <p>bob is {usePresence('bob')?.status ?? 'unknown'}</p>
 }
@@ -15,7 +17,7 @@ function Bob() {
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <output>React {version.split('.')[0]}</output>
-    <GreendotProvider url={url} token={token}>
+    <GreendotProvider url={url} token={token} worker={worker}>
       <Bob />
     </GreendotProvider>
     <greendot-connection url={url} token={token}>

@@ -1,11 +1,11 @@
 // Builds what is published as @greendot/protocol: one script with types and a source map for `import`, and the same
-// for `require` in the folder cjs.
+// for `require` in the folder cjs. It is here because the protocol imports nothing from outside its own folder.
 import { join } from 'node:path'
-import { writeDeclarations } from '../build/declarations.ts'
-import { bothWays, emptyFolder, markCommonJs, writeManifest } from '../build/manifest.ts'
-import { writeScript } from '../build/scripts.ts'
+import { writeDeclarations } from './declarations.ts'
+import { bothWays, emptyFolder, markCommonJs, writeManifest } from './manifest.ts'
+import { ROOT, writeScript } from './scripts.ts'
 
-const HOME = import.meta.dir
+const HOME = join(ROOT, 'packages/protocol')
 const ENTRY = join(HOME, 'src/index.ts')
 
 export async function buildProtocol(folder: string): Promise<void> {
