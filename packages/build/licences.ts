@@ -1,5 +1,5 @@
 // The licences of the packages that are bundled into a program. They ask that their text goes with every copy. A
-// package without one stops the build.
+// package that is not MIT licensed and has no such text stops the build.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

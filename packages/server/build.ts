@@ -7,6 +7,8 @@ import { emptyFolder, readManifest, writeManifest } from '../build/manifest.ts'
 import { ROOT, writeScript } from '../build/scripts.ts'
 
 const HOME = import.meta.dir
+/** Part of the page, which reaches the script as text. */
+const IN_PAGE = Bun.resolveSync('uplot', join(HOME, '../dashboard'))
 const LICENCES = 'THIRD-PARTY-LICENCES.txt'
 
 export async function buildServer(folder: string): Promise<void> {
@@ -20,7 +22,7 @@ export async function buildServer(folder: string): Promise<void> {
     minify: { whitespace: true, syntax: true },
   })
   cpSync(join(HOME, 'bin'), join(folder, 'bin'), { recursive: true })
-  writeFileSync(join(folder, LICENCES), licencesOf(files))
+  writeFileSync(join(folder, LICENCES), licencesOf([...files, IN_PAGE]))
   const { dependencies } = readManifest(ROOT) as unknown as { dependencies: { bun: string } }
   writeManifest(HOME, folder, {
     bin: { greendot: 'bin/greendot.mjs' },
