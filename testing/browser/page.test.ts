@@ -2,9 +2,10 @@
 // policy that lets nothing else run, and with tags by which caches know what is still good.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { RUNTIME_FLAGS } from '../../packages/server/src/platform/runtime-flags.ts'
 import { connect } from '../clients/client.ts'
 import { startServer, type TestServer } from '../clients/server.ts'
 import { isSkipped, reason, useWindows } from './page-windows.ts'
@@ -126,6 +127,10 @@ describe('what is served', () => {
         )
         const { value } = await child.stdout.getReader().read()
         const url = /http:\S+/.exec(new TextDecoder().decode(value))![0]
+        if (process.platform === 'linux') {
+          const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8')
+          for (const flag of Object.entries(RUNTIME_FLAGS)) expect(environment).toContain(flag.join('='))
+        }
         await withServer(async (server) => {
           for (const path of PATHS) {
             const [compiled, fromSource] = await Promise.all([fetch(url + path), fetch(server.url + path)])

@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { RUNTIME } from '../../packages/bench/src/subject/greendot.ts'
 import { BODY_BYTES_MAX } from '../../packages/protocol/src/limits.ts'
 import { COMMANDS } from '../../packages/server/src/cli/commands.ts'
 import { SETTING_NAMES, SETTINGS, variableOf } from '../../packages/server/src/platform/config/settings.ts'
+import { RUNTIME_FLAGS } from '../../packages/server/src/platform/runtime-flags.ts'
 import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import { startServer } from '../clients/server.ts'
 import {
@@ -86,7 +86,7 @@ describe('what the files say to the program', () => {
   })
 
   test('[C9] the runtime is set up as it was measured', () => {
-    const measured = Object.entries(RUNTIME).map(([name, value]) => `${name}=${value}`)
+    const measured = Object.entries(RUNTIME_FLAGS).map(([name, value]) => `${name}=${value}`)
     expect(inLast('ENV')).toEqual(expect.arrayContaining(measured))
     for (const path of UNITS) expect(directive(path, 'Environment')).toEqual(measured)
   })

@@ -34,6 +34,8 @@ export interface Command {
   options: readonly Option[]
   /** False for commands without a server, which take no settings. */
   takesSettings?: false
+  /** True for those that run until a signal: the entry point gives them the flags of the runtime. */
+  isServer?: true
   /** True for those that print their help themselves. */
   hasOwnHelp?: true
   run(argv: readonly string[], world: World): Promise<ExitCode>
