@@ -12,7 +12,7 @@ import { startGateway } from './gateway/gateway.ts'
 import { startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
-import type { Config } from './platform/config/config.ts'
+import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
@@ -199,6 +199,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       clockOffsetMs: clock.offsetMs(),
     }),
   })
+  for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)
   logger.info({ url: app.url, roles, dev: config.dev, policy: config.policyName }, 'started')
 
   return {

@@ -9,7 +9,8 @@ import { activity, parse, platform as platformSchema } from '../input/schemas.ts
 import { randomName } from '../platform/ids.ts'
 import { NIL } from '../platform/typed-arrays.ts'
 import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
-import { type Guard, isAllowedOrigin } from './guard.ts'
+import type { Guard } from './guard.ts'
+import type { OriginRules } from './origins.ts'
 import type { Pages } from './pages/page.ts'
 import { refuse } from './reply.ts'
 import { queryOf, valuesOf } from './request-url.ts'
@@ -36,7 +37,7 @@ export interface HttpServerParts {
   port: number
   /** Several processes of one deployment share the port. */
   reusePort: boolean
-  dev: boolean
+  origins: OriginRules
   guard: Guard
   routes: Routes
   /** Served without authentication. */
@@ -50,15 +51,14 @@ export interface HttpServerParts {
 export type HttpServer = Server<SocketData>
 
 export function serveHttp(parts: HttpServerParts): HttpServer {
-  const { host, port, reusePort, dev, guard, routes, authenticator, gateway, isDraining } = parts
+  const { host, port, reusePort, origins, guard, routes, authenticator, gateway, isDraining } = parts
 
   function upgrade(
     request: Request,
     server: HttpServer,
   ): Response | undefined | Promise<Response | undefined> {
-    if (!isAllowedOrigin(request, dev)) {
-      return refuse({ code: 'forbidden', message: 'in dev mode only pages from this machine may connect' })
-    }
+    const foreign = origins.failureFor(request)
+    if (foreign !== null) return refuse(foreign, { vary: 'origin' })
     if (isDraining()) {
       return refuse(
         { code: 'unavailable', message: 'this server is going away; connect again' },
