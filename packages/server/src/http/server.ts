@@ -6,6 +6,7 @@ import type { Server } from 'bun'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Opening, SocketData } from '../gateway/sessions/connections.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
+import { parameterFailure } from '../input/unknown-names.ts'
 import { randomName } from '../platform/ids.ts'
 import { NIL } from '../platform/typed-arrays.ts'
 import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
@@ -28,6 +29,9 @@ const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 /** A connection with more unread bytes is closed. */
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
 const HTTP_IDLE_SECONDS = 10
+
+/** Of the path that speaks WebSocket. */
+const PARAMETERS = ['token', 'device_id', 'platform', 'activity']
 
 const TOO_LONG: Failure = { code: 'too_large', message: 'the URL is too long' }
 const NOTHING_HERE: Failure = { code: 'not_found', message: 'nothing here' }
@@ -116,6 +120,8 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
 function openingOf(request: Request, query: URLSearchParams, caller: Caller | Refusal): Opening | Failure {
   if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
   if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
+  const unknown = parameterFailure(query.keys(), PARAMETERS)
+  if (unknown !== null) return unknown
   const [deviceId = randomName('d-')] = valuesOf(request, query, 'device_id')
   if (!isId(deviceId)) return { code: 'invalid_id', message: 'device_id is not a valid id' }
   const platform = parse(platformSchema, query.get('platform') ?? ('other' satisfies Platform))
