@@ -5,25 +5,27 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 
 /** Closed, so that the number of lines is bounded. */
-export type RejectionReason =
-  | 'no token'
-  | 'too long'
-  | 'not a JWT and not a server key'
-  | 'no way to check signed tokens'
-  | 'algorithm not allowed'
-  | 'bad signature'
-  | 'signed with an unknown key'
-  | 'expired'
-  | 'not valid yet'
-  | 'no sub'
-  | 'sub is not a valid user id'
-  | 'no exp'
-  | 'no audience'
-  | 'wrong audience'
-  | 'no issuer'
-  | 'wrong issuer'
-  | 'invalid claim'
-  | 'key set cannot be fetched'
+export const REJECTION_REASONS = [
+  'no token',
+  'too long',
+  'not a JWT and not a server key',
+  'no way to check signed tokens',
+  'algorithm not allowed',
+  'bad signature',
+  'signed with an unknown key',
+  'expired',
+  'not valid yet',
+  'no sub',
+  'sub is not a valid user id',
+  'no exp',
+  'no audience',
+  'wrong audience',
+  'no issuer',
+  'wrong issuer',
+  'invalid claim',
+  'key set cannot be fetched',
+] as const
+export type RejectionReason = (typeof REJECTION_REASONS)[number]
 
 const EVERY_MS = 10_000
 

@@ -31,7 +31,7 @@ export interface Setting<T> {
 export const ROLES = ['gateway', 'presence', 'fanout'] as const
 export type Role = (typeof ROLES)[number]
 
-export const PAGE_CHOICES = ['all', 'dashboard', 'none'] as const
+const PAGE_CHOICES = ['all', 'dashboard', 'none'] as const
 export type PageChoice = (typeof PAGE_CHOICES)[number]
 
 export const DEFAULT_POLICY: PolicyName = 'instant'
