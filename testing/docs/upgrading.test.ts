@@ -54,8 +54,7 @@ describe(PATH, () => {
   test('[X9] names commands that exist', () => {
     const named = Array.from(documentOf(PATH).matchAll(/`greendot ([a-z]+)/g), ([, name]) => name!)
     expect(named).toContain('migrate')
-    // `backup` comes with SQLite copies.
-    const known = [...COMMANDS.map(({ name }) => name), 'backup']
+    const known = COMMANDS.map(({ name }) => name)
     expect(named.filter((name) => !known.includes(name))).toEqual([])
   })
 

@@ -106,6 +106,8 @@ export interface Operations {
   'GET /api/v1/stats/history': {
     input: Record<never, never>
     answer: {
+      /** The length of the window: percentiles count no older delivery */
+      propagation_window_ms: number
       samples: {
         at: number
         users: Record<Status, number> | null
@@ -113,6 +115,8 @@ export interface Operations {
         watches: number
         changes_per_second: number
         deliveries_per_second: number
+        propagation_p50_ms: number | null
+        propagation_p90_ms: number | null
         propagation_p99_ms: number | null
       }[]
     }
@@ -277,8 +281,15 @@ export interface Stats {
   rates_per_second: Record<string, number>
   /** connections_opened, frames_in, changes and so on */
   totals: Record<string, number>
-  /** From a change to its frame */
-  propagation_ms: { p50: number | null; p90: number | null; p99: number | null; count: number }
+  /** From a change to its frame, in the last minutes */
+  propagation_ms: {
+    p50: number | null
+    p90: number | null
+    p99: number | null
+    count: number
+    /** The length of the window: percentiles count no older delivery */
+    window_ms: number
+  }
   uptime_ms: number
 }
 
@@ -393,6 +404,8 @@ export interface Process {
   changes_per_second: number
   deliveries_per_second: number
   frames_in_per_second: number
+  propagation_p50_ms: number | null
+  propagation_p90_ms: number | null
   propagation_p99_ms: number | null
   archive_backlog: number
   resident_bytes: number

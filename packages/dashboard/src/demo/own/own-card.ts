@@ -95,7 +95,7 @@ export function createOwnCard({ name, connection, preview, onAct }: OwnCardParts
     element,
     show(me, kind, isLive) {
       const isGone = kind === 'closed' || kind === 'left'
-      laptop.show(kind, me?.availability === 'invisible')
+      laptop.show(kind, me?.availability === 'invisible', isLive)
       availability.setDisabled(!isLive || isGone)
       custom.setDisabled(!isLive || isGone)
       setText(goodbye, kind === 'left' ? 'Come back' : 'Say goodbye')
