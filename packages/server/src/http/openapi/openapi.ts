@@ -148,10 +148,16 @@ function responseOf({ description, content, headers }: AnswerShape, schemas: Sch
       : {
           content: {
             [content.type]: {
-              schema: content.schema === null ? { type: 'string' } : schemas.of(content.schema),
+              ...schemaOf(content, schemas),
               ...(content.example === undefined ? {} : { example: content.example }),
             },
           },
         }),
   }
+}
+
+/** A stream has no end, so it is not one text, and OpenAPI 3.1 has no word for the events in it. */
+function schemaOf({ type, schema }: NonNullable<AnswerShape['content']>, schemas: Schemas): object {
+  if (schema !== null) return { schema: schemas.of(schema) }
+  return type === 'text/event-stream' ? {} : { schema: { type: 'string' } }
 }
