@@ -10,6 +10,7 @@ import { findDeno } from './services/deno.ts'
 import { NO_INSTALLING } from './services/install.ts'
 import { findPostgres } from './services/postgres.ts'
 import { findRedis } from './services/redis.ts'
+import { findSchemathesis } from './services/schemathesis.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing']
@@ -43,7 +44,7 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
 
 /** Once and before all tests, so that test processes that run side by side only have to look. */
 async function installServices(): Promise<void> {
-  for (const find of [findRedis, findPostgres, findChromium, findDeno]) await find()
+  for (const find of [findRedis, findPostgres, findChromium, findDeno, findSchemathesis]) await find()
 }
 
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {
