@@ -93,6 +93,7 @@ export const queriedIdsInUrl = z
   .transform((text, context) => checkedIds(text.split(','), rule(IDS_PER_QUERY_MAX), context))
   .meta({
     ...idListSchema(IDS_PER_QUERY_MAX),
+    // Without maxLength: tools that try limits would send a thousand of the longest ids, which no URL can hold.
     items: { type: 'string', pattern: ID_SCHEMA.pattern, description: ID_SCHEMA.description },
     minItems: 1,
     description: 'Ids separated by commas. Repeated parameters are joined to one list',
