@@ -81,6 +81,17 @@ describe('openapi()', () => {
     ])
   })
 
+  test('[X8] a body has no other fields than declared, an answer may get some', () => {
+    const shape = z.object({ inner: z.array(z.object({ name: z.string() })).optional() })
+    const one = route({ for: 'server', summary: 'A', body: shape, answers: { 200: json(shape, 'All') }, run })
+    const { requestBody, responses } = operationOf({ '/a': { PUT: one } })
+    expect(requestBody?.content['application/json']?.schema).toMatchObject({
+      additionalProperties: false,
+      properties: { inner: { items: { additionalProperties: false } } },
+    })
+    expect(JSON.stringify(responses['200'])).not.toContain('additionalProperties')
+  })
+
   test('[X8] what carries an id is written once, and referred to', () => {
     const person = z.object({ name: z.string() }).meta({ id: 'Person' })
     const one = route({
