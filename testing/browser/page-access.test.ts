@@ -88,7 +88,7 @@ describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
     })
 
     test(`[X4, C6] the sign-in pages have no violations, ${colorScheme}`, async () => {
-      const server = await serve({ ...securedSettings })
+      const server = await serve({ ...securedSettings, pages: 'all' })
       const page = await open(server.url, { colorScheme })
       await page.getByLabel('User token').fill('wrong')
       await page.keyboard.press('Enter')

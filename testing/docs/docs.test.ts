@@ -164,14 +164,22 @@ describe('the examples', () => {
   })
 
   test('[S4] docs/operations.md makes a whole backup while the server runs', async () => {
-    const block = shells.find(({ text }) => text.includes('VACUUM'))!
+    const block = shells.find(({ text }) => text.includes('greendot backup'))!
+    const back = shells.find(({ text }) => text.includes('cp backup.db'))!
     const { url, folder } = await serve()
     const alice = await connect(url, 'alice')
     alice.send({ type: 'set_custom_status', text: 'kept', ref: 1 })
     await alice.next('ok')
-    const files = block.text.replace('data/', `${folder}/`).replace('"backup.db"', `"${folder}/backup.db"`)
-    await runShell(files)
-    const backup = new Database(join(folder, 'backup.db'), { readonly: true })
+    const inFolder = (text: string) => text.replaceAll(/(data\/|(?<=[ ])(?=backup\.db))/g, `${folder}/`)
+    await runShell(`${inFolder(block.text).trimEnd()} --database-url sqlite://${folder}/greendot.db\n`)
+    alice.send({ type: 'set_custom_status', text: 'later', ref: 2 })
+    await alice.next('ok', ({ ref }) => ref === 2)
+    // A copy of the files, because the server still has its own open.
+    const restored = join(folder, 'restored')
+    await runShell(
+      `mkdir ${restored}\n${inFolder(back.text).replaceAll(`${folder}/greendot`, `${restored}/greendot`)}`,
+    )
+    const backup = new Database(join(restored, 'greendot.db'), { readonly: true })
     clearing.push(() => backup.close())
     expect(backup.query('SELECT user_id, custom_text FROM user_settings').all()).toEqual([
       { user_id: 'alice', custom_text: 'kept' },
@@ -180,7 +188,7 @@ describe('the examples', () => {
 
   test('no shell block is left out', () => {
     const others = shells.filter((block) => !isCurl(block)).map(({ path }) => path)
-    expect(others).toEqual(['README.md', 'docs/operations.md', 'docs/privacy.md'])
+    expect(others).toEqual(['README.md', 'docs/operations.md', 'docs/operations.md', 'docs/privacy.md'])
     expect(watching.length).toBeGreaterThanOrEqual(2)
   })
 })
@@ -272,7 +280,9 @@ describe('docs/protocol.md', () => {
       (one) => `${one.method} ${one.path} for ${audiences[one.who]}`,
     )
     // Served beside the tables of routes.
-    const pages = ['/', '/client.js', '/client-worker.js'].map((path) => `GET ${path} for anyone`)
+    const pages = ['/', '/dashboard', '/client.js', '/client-worker.js'].map(
+      (path) => `GET ${path} for anyone`,
+    )
     const registered = [...pages, 'GET /api/v1/ws for user', ...inTables]
     expect(documented.sort()).toEqual(registered.sort())
   })
@@ -324,6 +334,7 @@ describe('docs/configuration.md', () => {
   function defaultOf(setting: Setting<unknown>): string {
     const { fallback } = setting
     if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
+    if (fallback.from === 'dev') return `${fallback.otherwise}, dev ${fallback.inDev}`
     const usual = POLICIES[DEFAULT_POLICY][fallback.key]
     const others = POLICY_NAMES.filter((name) => POLICIES[name][fallback.key] !== usual)
     return [usual, ...others.map((name) => `${name} ${POLICIES[name][fallback.key]}`)].join(', ')

@@ -9,7 +9,10 @@ export interface Operations {
   }
   /** Presence of many users, by body */
   'POST /api/v1/presence/query': {
-    input: { query: { viewer_id?: string | undefined }; body: ContactList }
+    input: {
+      query: { viewer_id?: string | undefined }
+      body: { user_ids: string[]; viewer_id?: string | undefined }
+    }
     answer: Presence[]
   }
   /** Presence of one user */
@@ -152,10 +155,6 @@ export interface Presence extends PublicPresence {
   source: 'live' | 'db'
 }
 
-export interface ContactList {
-  user_ids: string[]
-}
-
 export type Status = 'online' | 'away' | 'busy' | 'offline'
 
 /** A user as they see themselves */
@@ -184,6 +183,10 @@ export interface Settings {
 }
 
 export type Audience = 'everyone' | 'contacts' | 'nobody'
+
+export interface ContactList {
+  user_ids: string[]
+}
 
 export interface PersonData {
   user_id: string

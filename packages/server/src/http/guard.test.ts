@@ -7,6 +7,7 @@ import { type Config, loadConfig } from '../platform/config/config.ts'
 import { createLogger } from '../platform/logger.ts'
 import { createAuthenticator } from './auth.ts'
 import { createGuard } from './guard.ts'
+import { createOriginRules } from './origins.ts'
 import { createPollLimit } from './poll-limit.ts'
 import { nothing, route } from './route.ts'
 
@@ -27,7 +28,7 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
     pollLimit: createPollLimit({ burst: 5, everyMs: 1_000 }),
     clock,
     logger: createLogger({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
-    dev: true,
+    origins: createOriginRules(devConfig()),
   })
   const broken = route({
     for: 'user',

@@ -202,9 +202,9 @@ export const customStatusBody = z
   .meta({ examples: [{ text: 'In a meeting', emoji: '📅', expires_at: CHOICES_EXPIRE_AT }] })
   .transform(({ text, emoji, expires_at }) => ({ text, emoji, expiresAt: expires_at }))
 
-export const activity = z
-  .enum(ACTIVITIES, { error: said('bad_request', 'activity is active or idle') })
-  .meta({ id: 'Activity' })
+const NO_ACTIVITY = said('bad_request', 'activity is active or idle')
+
+export const activity = z.enum(ACTIVITIES, { error: NO_ACTIVITY }).meta({ id: 'Activity' })
 
 export const platform = z
   .enum(PLATFORMS, { error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`) })
@@ -216,13 +216,24 @@ export const deviceId = userId.meta({
 })
 
 export const heartbeatBody = z
-  .object({ device_id: deviceId, platform: platform.default('other'), activity })
+  .object({
+    device_id: deviceId,
+    platform: platform.default('other'),
+    activity: activity.optional(),
+    activity_type: activity.optional().meta({ description: 'Another name for activity' }),
+  })
   .meta({ examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }] })
+  .transform(({ activity_type: byOtherName, ...body }, context) => {
+    const chosen = body.activity ?? byOtherName
+    if (chosen !== undefined) return { ...body, activity: chosen }
+    context.addIssue(NO_ACTIVITY)
+    return z.NEVER
+  })
 
 export const leaveBody = z.object({ device_id: deviceId }).meta({ examples: [{ device_id: 'phone' }] })
 
 export const queryBody = z
-  .object({ user_ids: queriedIds })
+  .object({ user_ids: queriedIds, viewer_id: viewerId })
   .meta({ examples: [{ user_ids: ['alice', 'bob'] }] })
 
 export const idsFrame = z.object({ user_ids: userIds })
