@@ -222,7 +222,10 @@ export const heartbeatBody = z
     activity: activity.optional(),
     activity_type: activity.optional().meta({ description: 'Another name for activity' }),
   })
-  .meta({ examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }] })
+  .meta({
+    anyOf: [{ required: ['activity'] }, { required: ['activity_type'] }],
+    examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }],
+  })
   .transform(({ activity_type: byOtherName, ...body }, context) => {
     const chosen = body.activity ?? byOtherName
     if (chosen !== undefined) return { ...body, activity: chosen }
