@@ -28,12 +28,14 @@ def filter_failure(context, failure, case, response):
         "too_many_ids": any(bytes_of(body.get(name) or []) > LISTED_BYTES_MAX for name in ("allow", "deny")),
         # The viewer may be named in the body or in the URL, but not two of them.
         "bad_request": len(viewers_of(body, case.query or {})) > 1,
+        # Schemathesis writes an id such as a%00 into a path as it is, where it stands for a null character.
+        "invalid_id": any("%" in str(value) for value in (case.path_parameters or {}).values()),
     }
     return not breaks.get(response.json().get("code"), False)
 
 
 def is_past(expires_at):
-    if isinstance(expires_at, int):
+    if isinstance(expires_at, (int, float)):
         return expires_at <= time.time() * 1000
     # The day is enough: no generated instant is meant to be within a day of now.
     tomorrow = time.strftime("%Y-%m-%d", time.gmtime(time.time() + DAY_S))

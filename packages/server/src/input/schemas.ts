@@ -210,7 +210,7 @@ export const platform = z
   .enum(PLATFORMS, { error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`) })
   .meta({ id: 'Platform' })
 
-export const deviceId = userId.meta({
+const deviceId = userId.meta({
   description: `The device; stable across reconnects. ${ID_SCHEMA.description}`,
   examples: ['phone'],
 })
