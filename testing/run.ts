@@ -12,6 +12,7 @@ import { NO_INSTALLING } from './services/install.ts'
 import { findNginx } from './services/nginx.ts'
 import { findPostgres } from './services/postgres.ts'
 import { findRedis } from './services/redis.ts'
+import { findSchemathesis } from './services/schemathesis.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing']
@@ -45,7 +46,7 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
 
 /** Once and before all tests, so that test processes that run side by side only have to look. */
 async function installServices(): Promise<void> {
-  const services = [findRedis, findPostgres, findChromium, findDeno, findNginx, findCaddy]
+  const services = [findRedis, findPostgres, findChromium, findDeno, findNginx, findCaddy, findSchemathesis]
   for (const find of services) await find()
 }
 

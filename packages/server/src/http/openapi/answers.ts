@@ -15,12 +15,15 @@ import {
   STATUSES,
 } from '@greendot/protocol'
 import { z } from 'zod'
-import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
+import { ANSWERED_ID_SCHEMA } from '../../input/json-schema.ts'
+import { activity, platform } from '../../input/schemas.ts'
 import type { ProcessSummary } from '../../ops/process-directory.ts'
 import { json } from '../route.ts'
 
 const AVAILABILITIES = ['auto', 'away', 'busy', 'invisible'] as const
 
+export const userId = z.string().meta({ ...ANSWERED_ID_SCHEMA, examples: ['alice'] })
+export const deviceId = userId.meta({ description: 'Stable across reconnects', examples: ['phone'] })
 export const instant = z.int().meta({ description: 'Unix milliseconds', examples: [1_893_456_000_123] })
 const count = z.int().min(0)
 const audience = z.enum(AUDIENCES).meta({ id: 'Audience' })
