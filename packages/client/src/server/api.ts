@@ -32,7 +32,7 @@ export interface Operations {
       body: {
         text?: string | null | undefined
         emoji?: string | null | undefined
-        /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
+        /** Unix milliseconds or ISO 8601; null or absent for never. It must be in the future when the request arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry` */
         expires_at?: number | string | null | undefined
       }
     }
@@ -47,7 +47,7 @@ export interface Operations {
       body: {
         /** auto and online both return to automatic */
         status: 'auto' | 'online' | 'away' | 'busy' | 'invisible'
-        /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
+        /** Unix milliseconds or ISO 8601; null or absent for never. It must be in the future when the request arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry` */
         expires_at?: number | string | null | undefined
       }
     }
@@ -78,17 +78,17 @@ export interface Operations {
   'GET /api/v1/users/{user_id}/contacts': { input: { path: { user_id: string } }; answer: ContactList }
   /** Replace a contact list */
   'PUT /api/v1/users/{user_id}/contacts': {
-    input: { path: { user_id: string }; body: ContactList }
+    input: { path: { user_id: string }; body: { user_ids: string[] } }
     answer: undefined
   }
   /** Add to a contact list */
   'POST /api/v1/users/{user_id}/contacts': {
-    input: { path: { user_id: string }; body: ContactList }
+    input: { path: { user_id: string }; body: { user_ids: string[] } }
     answer: undefined
   }
   /** Remove from a contact list */
   'DELETE /api/v1/users/{user_id}/contacts': {
-    input: { path: { user_id: string }; body: ContactList }
+    input: { path: { user_id: string }; body: { user_ids: string[] } }
     answer: undefined
   }
   /** Export all data of a user */
