@@ -5,11 +5,14 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
+import { findCaddy } from './services/caddy.ts'
 import { findChromium } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
 import { NO_INSTALLING } from './services/install.ts'
+import { findNginx } from './services/nginx.ts'
 import { findPostgres } from './services/postgres.ts'
 import { findRedis } from './services/redis.ts'
+import { findSchemathesis } from './services/schemathesis.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing']
@@ -43,7 +46,8 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
 
 /** Once and before all tests, so that test processes that run side by side only have to look. */
 async function installServices(): Promise<void> {
-  for (const find of [findRedis, findPostgres, findChromium, findDeno]) await find()
+  const services = [findRedis, findPostgres, findChromium, findDeno, findNginx, findCaddy, findSchemathesis]
+  for (const find of services) await find()
 }
 
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {

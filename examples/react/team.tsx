@@ -28,7 +28,7 @@ function Me() {
   const mine = useMyPresence()
   const isBusy = mine?.availability === 'busy'
   const meet = async () => {
-    await dot?.setAvailability(isBusy ? 'online' : 'busy')
+    await dot?.setAvailability(isBusy ? 'auto' : 'busy')
     await dot?.setCustomStatus(isBusy ? null : { text: 'In a meeting', emoji: '📅' })
   }
   return (

@@ -18,12 +18,13 @@ async function bundle(entry: string): Promise<string> {
   return outputs[0]!.text()
 }
 
-const [html, script, style, clientScript, worker] = await Promise.all([
+const [html, script, style, clientScript, element, worker] = await Promise.all([
   Bun.file(resolve(here, 'index.html')).text(),
   bundle(resolve(here, 'src/main.ts')),
   bundle(resolve(here, 'src/styles/page.css')),
   bundle(resolve(client, 'index.ts')),
+  bundle(resolve(client, 'element.ts')),
   bundle(resolve(client, 'worker.ts')),
 ])
 
-process.stdout.write(JSON.stringify({ html, script, style, client: clientScript, worker }))
+process.stdout.write(JSON.stringify({ html, script, style, client: clientScript, element, worker }))

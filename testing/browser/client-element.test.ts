@@ -164,6 +164,29 @@ describeWithBrowser('<green-dot> in a browser', (browser) => {
     await says(page, 'near: offline')
   })
 
+  test('[X3] dots with the same url and token share a connection, until the last one is removed', async () => {
+    const server = await browser.serve({ offline_delay_ms: 0 })
+    const carol = await connect(server.url, 'carol')
+    carol.send({ type: 'watch', user_ids: ['ada', 'eve'] })
+    const dot = (as: string) =>
+      `<green-dot user="carol" label="${as}" url="${server.url}" token="dev:${as}"></green-dot>`
+    const { page, wire } = await open(server, dot('ada') + dot('ada') + dot('eve'))
+    await says(page, 'ada: online')
+    await says(page, 'eve: online')
+    expect(wire.sockets).toBe(2)
+    const remove = () => page.evaluate(() => document.querySelector('green-dot')!.remove())
+    await remove()
+    await page.evaluate(() => document.querySelector('green-dot')!.setAttribute('label', 'still'))
+    await says(page, 'still: online')
+    expect(carol.sightings('ada').at(-1)!.presence.status).toBe('online')
+    await remove()
+    await carol.change('ada', ({ status }) => status === 'offline')
+    // A dot with another token connects as that user.
+    await page.evaluate(() => document.querySelector('green-dot')!.setAttribute('token', 'dev:ada'))
+    await carol.change('eve', ({ status }) => status === 'offline')
+    await carol.change('ada', ({ status }) => status === 'online')
+  })
+
   test('[X3] a token comes from the page’s own server, for every connection', async () => {
     const server = await browser.serve()
     await connect(server.url, 'bob')

@@ -61,7 +61,7 @@ describeWithBrowser('React in a browser', (browser) => {
     const { page, wire } = await open(server, 'scene=contacts&as=ada')
     await shows(page, '[data-contacts]', 'no contacts')
     await backend.contacts.replace('ada', ['bob', 'carol'])
-    await shows(page, '[data-contacts]', 'bob online')
+    await shows(page, '[data-contacts]', 'bob online, carol offline')
     await connect(server.url, 'carol')
     await shows(page, '[data-contacts]', 'bob online, carol online')
     await backend.contacts.remove('ada', ['carol'])

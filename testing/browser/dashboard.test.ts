@@ -1,5 +1,6 @@
 // The dashboard in a real browser, against servers that have something to show.
 import { describe, expect, test } from 'bun:test'
+import type { StatsHistory } from '@greendot/client/server'
 import type { Page } from 'playwright-core'
 import { connect } from '../clients/client.ts'
 import { spawnServer } from '../clients/server.ts'
@@ -97,6 +98,85 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
   })
 
+  test('[X4] draws the history of p50, p90 and p99, and says of how long they are', async () => {
+    const server = await serve()
+    const alice = await connect(server.url, 'alice')
+    const bob = await connect(server.url, 'bob')
+    alice.send({ type: 'watch', user_ids: ['bob'], ref: 1 })
+    await alice.next('ok')
+    bob.send({ type: 'set_availability', status: 'busy' })
+    await alice.change('bob', ({ status }) => status === 'busy')
+    const page = await open('about:blank', { colorScheme: 'light', viewport: { width: 1280, height: 900 } })
+    // The server would need minutes for a history that can be seen.
+    await page.route('**/api/v1/stats/history', async (route) => {
+      const response = await route.fetch()
+      const history = (await response.json()) as StatsHistory
+      const [first] = history.samples
+      const earlier = Array.from({ length: 30 }, (_, index) => ({
+        ...first!,
+        at: first!.at - (30 - index) * 10_000,
+        propagation_p50_ms: 11,
+        propagation_p90_ms: 222,
+        propagation_p99_ms: 333,
+      }))
+      await route.fulfill({ response, json: { ...history, samples: [...earlier, ...history.samples] } })
+    })
+    await page.goto(`${server.url}/#dashboard`)
+    const chart = page.getByRole('img', {
+      name: /^Propagation, from a change to its frame over time\. Now: p50 \d+ ms, p90 \d+ ms, p99 \d+ ms$/,
+    })
+    await chart.waitFor()
+    const colors = await chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+      // The left half is history only.
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width / 2, canvas.height)
+      const pixels = Array.from({ length: data.length / 4 }, (_, at) => data.slice(4 * at, 4 * at + 3).join())
+      return [...new Set(pixels)]
+    })
+    expect(colors).toEqual(expect.arrayContaining(['19,143,73', '168,106,5', '201,42,57']))
+    await chart.locator('.u-over').hover()
+    const panel = page.locator('.chart', { hasText: 'Propagation' })
+    await panel.getByText('p90222 ms').waitFor()
+    expect(await panel.locator('dl').innerText()).toMatch(/p50\s*11 ms\s*p90\s*222 ms\s*p99\s*333 ms/)
+    await panel.getByText('in the last 5\u00a0min').waitFor()
+    await tile(page, 'propagation', /Propagation, p99\d+\sms.*in the last 5\smin/)
+    await page.getByText('p99 is of the last 5\u00a0min.').waitFor()
+  })
+
+  test('[X4] tiles fill whole rows, from a desktop to a phone', async () => {
+    const server = await serve()
+    const page = await open(`${server.url}/#dashboard`)
+    await tile(page, 'connections', /Connections0/)
+    for (const width of [1440, 1280, 1024, 768, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      const boxes = await page
+        .locator('.tile')
+        .evaluateAll((tiles) => tiles.map((one) => one.getBoundingClientRect().toJSON() as DOMRect))
+      const rows = Map.groupBy(boxes, ({ top }) => Math.round(top))
+      const place = (await page.locator('.tiles').boundingBox())!
+      expect(new Set([...rows.values()].map((row) => row.length)).size, `rows at ${width}`).toBe(1)
+      for (const row of rows.values()) {
+        expect(row[0]!.left).toBeCloseTo(place.x, 0)
+        expect(row.at(-1)!.right).toBeCloseTo(place.x + place.width, 0)
+        expect(new Set(row.map(({ height }) => Math.round(height))).size).toBe(1)
+      }
+    }
+  })
+
+  test('[X4, S7] the longest ids stay in their panels', async () => {
+    const server = await serve()
+    const [user, viewer] = ['u'.repeat(128), 'v'.repeat(128)]
+    const page = await open(`${server.url}/#dashboard&user=${user}&viewer=${viewer}`)
+    await page.locator('.feed-panel[data-live]').waitFor()
+    await connect(server.url, user)
+    await page.locator('.feed .name', { hasText: user }).waitFor()
+    await page.locator('.because li').first().waitFor()
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const panel of await page.locator('.lookup, .feed-panel').all())
+        expect(await panel.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0)
+    }
+  })
+
   test('[X4] its feed tells changes as they happen, and can be paused', async () => {
     const server = await serve()
     const page = await open(`${server.url}/#dashboard`)
@@ -188,6 +268,8 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     await page.getByText('These are the last numbers it gave').waitFor()
     await page.getByText('The server does not answer', { exact: true }).waitFor()
     await page.getByText('Interrupted.').waitFor()
+    // Nothing is said to be well that is not known.
+    expect(await page.locator('.check dd').allInnerTexts()).toEqual(new Array(4).fill('Not known.'))
     await tile(page, 'people', /1 online/)
     const second = await spawnServer({ port }, first.folder)
     onEnd(second.stop)

@@ -8,7 +8,7 @@ describe.skipIf(isSkipped)(`the demo outside dev mode${reason}`, () => {
   const { serve, open } = useWindows()
 
   test('[C6] asks for a token, refuses a wrong one in words, and keeps it out of the address', async () => {
-    const server = await serve({ ...securedSettings })
+    const server = await serve({ ...securedSettings, pages: 'all' })
     const page = await open(server.url)
     await page.getByLabel('User token').fill('nonsense')
     await press(page, 'Connect')

@@ -20,6 +20,22 @@ const MEETING = /^In a meeting 📅 until (.+ )?\d{1,2}:[03]0$/
 describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
   const { serve, open, openAs } = useWindows()
 
+  for (const width of [1440, 1024, 360]) {
+    test(`[X4] a plate shows the whole of last seen, ${width} pixels wide`, async () => {
+      const server = await serve({ offline_delay_ms: 0 })
+      const alice = await openAs(server, 'alice', { viewport: { width, height: 800 } })
+      const bob = await connect(server.url, 'bob')
+      bob.send({ type: 'leave' })
+      await sees(alice, 'bob', /^Last seen just now$/, '.about')
+      const isCut = await alice
+        .locator('.about, .house .status')
+        .evaluateAll((all) =>
+          all.map((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight + 1),
+        )
+      expect(new Set(isCut)).toEqual(new Set([false]))
+    })
+  }
+
   test('[X4] the story: a second window, a meeting, invisible, the lid, and the others see it', async () => {
     const server = await serve({ offline_delay_ms: 1_500 })
     const alice = await openAs(server, 'alice')

@@ -1,5 +1,5 @@
-// Accessibility of the page: both views, in both themes, on a phone and on a desktop, by keyboard, checked by
-// axe.
+// Accessibility of the page: both views and the API page, in both themes, on a phone and on a desktop, by
+// keyboard, checked by axe.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -44,10 +44,10 @@ const isOn = (selector: string) => (page: Page) =>
 describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
   const { serve, open, openAs } = useWindows()
 
-  const LOOKS = [
-    { colorScheme: 'light', size: 'desktop', viewport: DESKTOP },
-    { colorScheme: 'dark', size: 'phone', viewport: PHONE },
-  ] as const
+  const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) => [
+    { colorScheme, size: 'desktop', viewport: DESKTOP },
+    { colorScheme, size: 'phone', viewport: PHONE },
+  ])
   for (const { colorScheme, size, viewport } of LOOKS) {
     test(`[X4] the demo has no violations, ${colorScheme}, on a ${size}`, async () => {
       const server = await serve()
@@ -85,11 +85,22 @@ describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
       await page.getByText('As JSON').click()
       expect(await violations(page)).toEqual([])
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+      await page.route('**/api/v1/stats', (route) => route.abort())
+      await page.getByText('These are the last numbers it gave').waitFor()
+      expect(await violations(page)).toEqual([])
     })
 
-    test(`[X4, C6] the sign-in pages have no violations, ${colorScheme}`, async () => {
-      const server = await serve({ ...securedSettings })
-      const page = await open(server.url, { colorScheme })
+    test(`[X4, X8] the API page has no violations, ${colorScheme}, on a ${size}`, async () => {
+      const server = await serve()
+      const page = await open(`${server.url}/docs`, { colorScheme, viewport, reducedMotion: 'reduce' })
+      await page.locator('.operation').first().waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+    })
+
+    test(`[X4, C6] the sign-in pages have no violations, ${colorScheme}, on a ${size}`, async () => {
+      const server = await serve({ ...securedSettings, pages: 'all' })
+      const page = await open(server.url, { colorScheme, viewport })
       await page.getByLabel('User token').fill('wrong')
       await page.keyboard.press('Enter')
       await page.locator('.trouble:not(:empty)').waitFor()

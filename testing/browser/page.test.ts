@@ -2,14 +2,17 @@
 // policy that lets nothing else run, and with tags by which caches know what is still good.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { RUNTIME_FLAGS } from '../../packages/server/src/platform/runtime-flags.ts'
+import { connect } from '../clients/client.ts'
 import { startServer, type TestServer } from '../clients/server.ts'
 import { isSkipped, reason, useWindows } from './page-windows.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
-const PATHS = ['/', '/client.js', '/client-worker.js']
+const SCRIPTS = ['/client.js', '/element.js', '/worker.js', '/client-worker.js']
+const PATHS = ['/', ...SCRIPTS]
 const COMPILE_MS_MAX = 60_000
 
 async function withServer(run: (server: TestServer) => Promise<void>, settings = {}): Promise<void> {
@@ -85,11 +88,12 @@ describe('what is served', () => {
 
   test('[X3] the client is for pages of any origin', () =>
     withServer(async ({ url }) => {
-      for (const path of ['/client.js', '/client-worker.js']) {
+      for (const path of SCRIPTS) {
         const { headers } = await fetch(url + path)
         expect(headers.get('access-control-allow-origin')).toBe('*')
         expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8')
         expect(headers.get('cache-control')).toBe('public, max-age=300')
+        expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin')
       }
     }))
 
@@ -123,6 +127,10 @@ describe('what is served', () => {
         )
         const { value } = await child.stdout.getReader().read()
         const url = /http:\S+/.exec(new TextDecoder().decode(value))![0]
+        if (process.platform === 'linux') {
+          const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8')
+          for (const flag of Object.entries(RUNTIME_FLAGS)) expect(environment).toContain(flag.join('='))
+        }
         await withServer(async (server) => {
           for (const path of PATHS) {
             const [compiled, fromSource] = await Promise.all([fetch(url + path), fetch(server.url + path)])
@@ -140,7 +148,7 @@ describe('what is served', () => {
 })
 
 describe.skipIf(isSkipped)(`the client in a browser, as it is served${reason}`, () => {
-  const { serve, open } = useWindows()
+  const { serve, open, onEnd } = useWindows()
 
   /** Any page of that origin will do; this one has no policy and no script. */
   const pageOf = (server: TestServer) => open(`${server.url}/healthz`)
@@ -156,6 +164,33 @@ describe.skipIf(isSkipped)(`the client in a browser, as it is served${reason}`, 
     expect(seen).toBe('alice')
   })
 
+  test('[X3] the element is one line in a page of another origin', async () => {
+    const server = await serve()
+    const bob = await connect(server.url, 'bob')
+    const site = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () =>
+        new Response(
+          `<!doctype html><html lang="en"><title>People</title>
+          <script type="module" src="${server.url}/element.js"></script>
+          <green-dot user="bob" url="${server.url}" token="dev:alice"></green-dot>
+          <green-dot user="carol" url="${server.url}" token="dev:alice"></green-dot></html>`,
+          { headers: { 'content-type': 'text/html; charset=utf-8' } },
+        ),
+    })
+    onEnd(() => site.stop(true))
+    const page = await open(site.url.href)
+    const says = (words: string) => page.getByRole('img', { name: words, exact: true }).waitFor()
+    await says('bob: online')
+    await says('carol: offline')
+    bob.send({ type: 'set_availability', status: 'busy' })
+    await says('bob: busy')
+    // Two dots with the same attributes share one connection: bob's, and theirs.
+    const stats = await fetch(`${server.url}/api/v1/stats`, { headers: { authorization: 'Bearer dev' } })
+    expect(await stats.json()).toMatchObject({ connections: 2 })
+  })
+
   test('[X3] has its worker beside it, in which two tabs share one connection', async () => {
     const server = await serve()
     const first = await pageOf(server)
@@ -164,7 +199,7 @@ describe.skipIf(isSkipped)(`the client in a browser, as it is served${reason}`, 
     const sessions = (page: typeof first) =>
       page.evaluate(async (url) => {
         const { connect } = await import(`${url}/client.js`)
-        const dot = connect({ url, token: 'dev:alice', worker: `${url}/client-worker.js` })
+        const dot = connect({ url, token: 'dev:alice', worker: `${url}/worker.js` })
         return new Promise<number>((resolve) =>
           dot.on('me', (me: { sessions: unknown[] }) => resolve(me.sessions.length)),
         )

@@ -27,6 +27,8 @@ export interface ClientOptions {
   deviceId?: string
   platform?: string
   query?: string
+  /** The certificate to trust, for wss. */
+  tls?: { ca: string }
 }
 
 export function webSocketUrl(url: string, userId: string, options: ClientOptions = {}): string {
@@ -36,9 +38,12 @@ export function webSocketUrl(url: string, userId: string, options: ClientOptions
   return `${url.replace('http', 'ws')}/api/v1/ws?${query}${options.query ?? ''}`
 }
 
+/** Bun takes them as the second argument; the types of the DOM have only protocols there. */
+const socketOptions = ({ tls }: ClientOptions) => (tls ? { tls } : {}) as unknown as string[]
+
 /** Connects without waiting for the welcome: for tests of refusals. */
 export function openClient(url: string, userId: string, options: ClientOptions = {}): TestClient {
-  const socket = new WebSocket(webSocketUrl(url, userId, options))
+  const socket = new WebSocket(webSocketUrl(url, userId, options), socketOptions(options))
   const { heard, hear, until, sightings, sees } = createHearing(userId)
   const taken = new Set<ServerFrame>()
   socket.onmessage = ({ data }) => hear(JSON.parse(String(data)))

@@ -48,11 +48,16 @@ function toFlags(settings: SettingsInput, folder: string): string[] {
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'greendot-test-'))
 
-export async function startServer(settings: SettingsInput = {}): Promise<TestServer> {
+/** `log` is given every log line, instead of stderr. */
+export async function startServer(
+  settings: SettingsInput = {},
+  log?: (line: string) => void,
+): Promise<TestServer> {
   const folder = newFolder()
   const loaded = loadConfig({ argv: toFlags(settings, folder), env: {}, readFile: () => null })
   if (!loaded.ok) throw new Error(loaded.problem)
-  const logger = createLogger({ level: loaded.config.logLevel })
+  const destination = log === undefined ? {} : { destination: { write: log } }
+  const logger = createLogger({ level: loaded.config.logLevel, ...destination })
   const running = await start(loaded.config, { logger, clock: systemClock })
   return {
     url: running.url,

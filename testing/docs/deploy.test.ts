@@ -4,88 +4,51 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { RUNTIME } from '../../packages/bench/src/subject/greendot.ts'
+import { join } from 'node:path'
+import { BODY_BYTES_MAX } from '../../packages/protocol/src/limits.ts'
 import { COMMANDS } from '../../packages/server/src/cli/commands.ts'
-import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
-import {
-  ROLES,
-  SETTING_NAMES,
-  SETTINGS,
-  variableOf,
-} from '../../packages/server/src/platform/config/settings.ts'
+import { SETTING_NAMES, SETTINGS, variableOf } from '../../packages/server/src/platform/config/settings.ts'
+import { RUNTIME_FLAGS } from '../../packages/server/src/platform/runtime-flags.ts'
+import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import { startServer } from '../clients/server.ts'
-import { at, entries, interpolate, list, parse, type Variables, words, type Yaml } from './deploy-yaml.ts'
-
-const ROOT = resolve(import.meta.dir, '../..')
-const DEPLOY = join(ROOT, 'deploy')
-const IMAGE = 'greendot'
-const PROGRAM = '/usr/local/bin/greendot'
-
-function configOf(env: Variables, role: string) {
-  const isJob = role === 'migrate'
-  const argv = isJob ? [] : [`--roles=${role}`]
-  const loaded = loadConfig({ argv, env, readFile: () => null }, isJob ? 'optional' : 'required')
-  if (!loaded.ok) throw new Error(`${role}: ${loaded.problem}`)
-  return loaded.config
-}
-const defaults = configOf({ GREENDOT_DEV: 'on' }, ROLES.join())
-const drainSeconds = defaults.drainMs / 1000
-
-const textOf = (path: string): string => fs.readFileSync(join(DEPLOY, path), 'utf8')
-/** What is committed: files that people fill in themselves are not looked at. */
-const files = [...new Bun.Glob('**/*').scanSync({ cwd: DEPLOY, dot: true })]
-  .filter((path) => !/(^|\/)(\.env|secrets\.env)$/.test(path))
-  .sort()
-const matches = (path: string, pattern: RegExp): string[] =>
-  Array.from(textOf(path).matchAll(pattern), (match) => match[1]!)
-
-/** `NAME=value` lines, as Compose, systemd and kustomize read them. */
-const variablesIn = (path: string): Variables =>
-  Object.fromEntries(Array.from(textOf(path).matchAll(/^([A-Z]\w*)=(.*)$/gm), (match) => match.slice(1)))
-
-const FILLED = { POSTGRES_PASSWORD: 'p', REDIS_PASSWORD: 'r', GREENDOT_JWT_SECRET: 's'.repeat(32) }
-const composeWith = (env: Variables) => parse(interpolate(textOf('compose.yaml'), env))
-const compose = composeWith(FILLED)
-const services = new Map(entries(at(compose, 'services')))
-const ours = [...services].filter(([, service]) => at(service, 'image') === IMAGE)
-const commandOf = (service: Yaml) => words(at(service, 'command')).join(' ')
-
-const manifests = files.filter((path) => /^kubernetes\/(?!kust).*yaml$/.test(path)).map(textOf)
-const objects = manifests.flatMap((text) => [parse(text)].flat())
-const ofKind = (kind: string) => objects.filter((object) => at(object, 'kind') === kind)
-const nameOf = (object: Yaml) => String(at(object, 'metadata name'))
-const kustomization = parse(textOf('kubernetes/kustomization.yaml'))
-const generators = list(at(kustomization, 'configMapGenerator'))
-const deployments = ofKind('Deployment')
-const workloads = [...deployments, ...ofKind('Job')]
-const templateOf = (workload: Yaml) => at(workload, 'spec template')
-const containerOf = (workload: Yaml) => at(templateOf(workload), 'spec containers 0')
-const roleOf = (workload: Yaml) => words(at(containerOf(workload), 'args')).join(' ')
-const PROBES = ['startupProbe', 'livenessProbe', 'readinessProbe']
-
-/** The Dockerfile by stages; each begins with its FROM. */
-const stages: { name: string; text: string }[][] = []
-const dockerfile = textOf('Dockerfile').replace(/^#.*\n|\\\n/gm, '')
-for (const [, name, text] of dockerfile.matchAll(/^([A-Z]+)\s+(.*)$/gm)) {
-  if (name === 'FROM') stages.push([])
-  stages.at(-1)!.push({ name: name!, text: text! })
-}
-const inLast = (name: string) => stages.at(-1)!.flatMap((one) => (one.name === name ? [one.text] : []))
-const wordsInLast = (name: string): string[] => JSON.parse(/\[".*\]$/.exec(inLast(name).join())?.[0] ?? '')
+import {
+  COMPOSE_FILES,
+  commandOf,
+  compose,
+  composeWith,
+  configOf,
+  containerOf,
+  DEPLOY,
+  defaults,
+  deployments,
+  drainSeconds,
+  FILLED,
+  files,
+  IMAGE,
+  inLast,
+  kustomization,
+  matches,
+  ofKind,
+  ours,
+  PROBES,
+  PROGRAM,
+  roleOf,
+  rolesWithWork,
+  run,
+  services,
+  templateOf,
+  textOf,
+  tool,
+  variablesIn,
+  wordsInLast,
+  workloads,
+} from './deploy-files.ts'
+import { at, entries, list, type Variables, words } from './deploy-yaml.ts'
 
 const UNITS = ['systemd/greendot.service', 'systemd/greendot@.service'] as const
 /** The values of a directive, in order. */
 const directive = (path: string, key: string) => matches(path, new RegExp(`^${key}=(.*)$`, 'gm'))
 
-function tool(name: string) {
-  const path = Bun.which(name)
-  return { path: path ?? '', isMissing: path === null, note: path ? '' : ` (skipped: no ${name} here)` }
-}
-function run(cmd: string[], cwd = ROOT) {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(cmd, { cwd, stdin: 'ignore' })
-  return { exitCode, out: stdout.toString(), err: stderr.toString() }
-}
 const folder = fs.mkdtempSync(join(tmpdir(), 'greendot-deploy-'))
 afterAll(() => fs.rmSync(folder, { recursive: true }))
 
@@ -97,7 +60,7 @@ describe('what the files say to the program', () => {
     expect(named.filter((variable) => !known.includes(variable))).toEqual([])
   })
 
-  test('[C1] every role is run, and the program takes the settings it is given', () => {
+  test('[C1] every role that has work is run and no other, and the program takes the settings it is given', () => {
     const image = Object.fromEntries(inLast('ENV').map((text) => text.split('=')))
     const stores = { GREENDOT_REDIS_URL: 'redis://a:1', GREENDOT_DATABASE_URL: 'postgres://a@b/c' }
     const filled = { ...stores, GREENDOT_JWT_SECRET: FILLED.GREENDOT_JWT_SECRET }
@@ -113,13 +76,17 @@ describe('what the files say to the program', () => {
     for (const workload of workloads) expect(configOf(settings, roleOf(workload))).toMatchObject(inside)
     const unit = { ...variablesIn('systemd/example.env'), ...filled }
     expect(configOf(unit, 'gateway').metricsOpen).toBe(false)
-    const all = [...ROLES, 'migrate'].sort()
+    const all = [...rolesWithWork, 'migrate'].sort()
+    expect(all).toEqual(expect.arrayContaining(['gateway', 'presence']))
     expect([...new Set(ours.map(([, service]) => commandOf(service)))].sort()).toEqual(all)
     expect(workloads.map(roleOf).sort()).toEqual(all)
+    // Documents and comments start no other role either.
+    const started = files.flatMap((path) => matches(path, /greendot@([a-z]+)/g))
+    expect([...new Set(started)].sort()).toEqual([...rolesWithWork].sort())
   })
 
   test('[C9] the runtime is set up as it was measured', () => {
-    const measured = Object.entries(RUNTIME).map(([name, value]) => `${name}=${value}`)
+    const measured = Object.entries(RUNTIME_FLAGS).map(([name, value]) => `${name}=${value}`)
     expect(inLast('ENV')).toEqual(expect.arrayContaining(measured))
     for (const path of UNITS) expect(directive(path, 'Environment')).toEqual(measured)
   })
@@ -129,7 +96,7 @@ describe('what the files say to the program', () => {
     const written = files.flatMap((path) => matches(path, called))
     expect(written).toContain('doctor')
     const commands = COMMANDS.map(({ name }) => name)
-    const named = [...written, ...wordsInLast('CMD'), ...ROLES, 'migrate']
+    const named = [...written, ...wordsInLast('CMD'), ...rolesWithWork, 'migrate']
     expect(named.filter((command) => !commands.includes(command))).toEqual([])
     const started = UNITS.flatMap((path) => directive(path, 'ExecStart'))
     expect([...wordsInLast('ENTRYPOINT'), ...started]).toEqual([PROGRAM, `${PROGRAM} serve`, `${PROGRAM} %i`])
@@ -144,7 +111,7 @@ describe('what the files say to the program', () => {
       const grace = Number(at(templateOf(one), 'spec terminationGracePeriodSeconds'))
       return grace - podDrain - Number(at(containerOf(one), 'lifecycle preStop sleep seconds'))
     })
-    expect([graces.length, pods.length]).toEqual([4, 3])
+    expect([graces.length, pods.length]).toEqual([3, 2])
     // A second SIGTERM means now, so nobody but the process that was started may get the first.
     expect(UNITS.flatMap((path) => directive(path, 'KillMode'))).toEqual(['mixed', 'mixed'])
     for (const seconds of [...graces, ...stops, ...pods])
@@ -169,35 +136,7 @@ describe('what the files say to the program', () => {
   })
 })
 
-describe('the image', () => {
-  const ignore = fs.readFileSync(join(ROOT, '.dockerignore'), 'utf8').match(/^[^#\n].*$/gm) ?? []
-  /** The last line that speaks of a path, or of a folder around it, decides. */
-  function reachesBuild(path: string): boolean {
-    const around = path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'))
-    const speaks = (line: string) => around.some((part) => new Bun.Glob(line.replace('!', '')).match(part))
-    return ignore.findLast(speaks)?.startsWith('!') ?? true
-  }
-
-  test('[X8] what it copies is there and reaches the build, and nothing private does', () => {
-    const copies = stages.flat().filter(({ name, text }) => name === 'COPY' && !text.startsWith('--from'))
-    const sources = copies.flatMap(({ text }) => text.split(/\s+/).slice(0, -1))
-    expect(sources).toContain('package-lock.json')
-    expect(sources.filter((path) => !fs.existsSync(join(ROOT, path)) || !reachesBuild(path))).toEqual([])
-    expect(reachesBuild('packages/server/src/cli.ts')).toBe(true)
-    const kept = ['deploy/.env', 'packages/server/.env', 'data/greendot.db', '.git/config', 'node_modules/a']
-    expect([...kept, 'packages/server/node_modules/a.js'].filter(reachesBuild)).toEqual([])
-  })
-
-  test('[X8] is one executable on a plain system, and not run by root', () => {
-    const { scripts } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const builds = stages.flat().flatMap(({ text }) => /npm run (\S+)/.exec(text)?.[1] ?? [])
-    const built = builds.map((name) => /--outfile (\S+)/.exec(scripts[name])?.[1])
-    expect(inLast('COPY')).toContain(`--from=build /src/${built} ${PROGRAM}`)
-    expect([...inLast('FROM'), ...inLast('RUN')].join()).not.toMatch(/npm|node|bun|curl/)
-    expect(inLast('USER').join()).toMatch(/^[1-9]\d*:[1-9]\d*$/)
-    expect([inLast('EXPOSE'), inLast('STOPSIGNAL')]).toEqual([[String(defaults.port)], ['SIGTERM']])
-  })
-
+describe('health', () => {
   const bash = tool('bash')
   const asks = `[X8] health is asked where it is answered, and silence is no health${bash.note}`
   test.skipIf(bash.isMissing)(asks, async () => {
@@ -229,7 +168,7 @@ describe('compose.yaml', () => {
       expect(() => composeWith({ ...FILLED, [name]: '' })).toThrow(`${name}: set `)
     const keySet = { ...FILLED, GREENDOT_JWT_SECRET: '', GREENDOT_JWKS_URL: 'https://id.test/keys' }
     expect(() => composeWith(keySet)).not.toThrow()
-    const used = matches('compose.yaml', /\$\{(\w+)/g).map((name) => [name, ''])
+    const used = COMPOSE_FILES.flatMap((path) => matches(path, /\$\{(\w+)/g)).map((name) => [name, ''])
     expect(Object.fromEntries(used)).toEqual(variablesIn('example.env'))
   })
 
@@ -269,93 +208,65 @@ describe('compose.yaml', () => {
     const ports = [...services.values()].flatMap((service) => words(at(service, 'ports')))
     expect(ports).toEqual([`127.0.0.1:${defaults.port}:8080`])
     expect(at(compose, 'services proxy ports')).toEqual(ports)
-    expect(matches('Caddyfile', /^(:\d+) \{$/gm)).toEqual([':8080'])
+    expect(matches('Caddyfile', /^\{\$SITE_ADDRESS:(:\d+)\} \{$/gm)).toEqual([':8080'])
     expect(matches('Caddyfile', /^\trespond (\S+) 404$/gm)).toEqual(['/metrics'])
     const gateways = ours.filter(([, service]) => commandOf(service) === 'gateway').map(([name]) => name)
     const addresses = gateways.map((name) => `${name}:${defaults.port}`).join(' ')
-    expect(matches('Caddyfile', /^\tto (.*)$/gm)).toEqual([addresses])
+    expect(matches('Caddyfile', /^\tto \{\$GATEWAYS:(.*)\}$/gm)).toEqual([addresses])
     for (const name of ['redis', 'postgres']) expect(at(services.get(name), 'networks')).toEqual(['back'])
     expect(at(compose, 'networks back internal')).toBe(true)
   })
+
+  test('[X8] with TLS, the proxy serves a domain and keeps its certificates', () => {
+    expect(() => composeWith(FILLED, 'compose.tls.yaml')).toThrow('DOMAIN: set ')
+    const secured = composeWith({ ...FILLED, DOMAIN: 'presence.test' }, 'compose.tls.yaml')
+    expect(entries(at(secured, 'services')).map(([name]) => name)).toEqual(['proxy'])
+    const proxy = at(secured, 'services proxy')
+    expect(at(proxy, 'environment')).toEqual({ SITE_ADDRESS: 'presence.test' })
+    expect(words(at(proxy, 'ports'))).toEqual(['80:80', '443:443', '443:443/udp'])
+    const kept = words(at(proxy, 'volumes')).map((mount) => mount.split(':'))
+    expect(kept).toEqual([['caddy', '/data']])
+    expect(at(secured, 'volumes')).toHaveProperty('caddy')
+    expect(words(at(proxy, 'tmpfs'))).not.toContain('/data')
+  })
+
+  test('[X8] every service has only fields that Compose knows', () => {
+    const known = [
+      ...['image', 'build', 'command', 'environment', 'ports', 'volumes', 'tmpfs', 'networks', 'configs'],
+      ...['depends_on', 'healthcheck', 'restart', 'stop_grace_period', 'ulimits', 'sysctls'],
+      ...['read_only', 'cap_drop', 'cap_add', 'security_opt'],
+    ]
+    const used = [...services.values()].flatMap((service) => entries(service).map(([key]) => key))
+    expect(used.filter((key) => !known.includes(key))).toEqual([])
+  })
+
+  test('[X8] what runs our image writes nothing outside of its volume, which is in memory', () => {
+    for (const [, service] of ours)
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], tmpfs: inLast('VOLUME') })
+  })
 })
 
-describe('kubernetes', () => {
-  test('[X8] the kustomization lists every file and nothing else', () => {
-    const generated = generators.flatMap((one) => words(at(one, 'envs')))
-    const listed = [...words(at(kustomization, 'resources')), ...generated, 'README.md', 'kustomization.yaml']
-    const inBase = files.filter((path) => path.startsWith('kubernetes/'))
-    expect(listed.map((path) => `kubernetes/${path}`).sort()).toEqual(inBase)
-    expect(objects.filter((object) => at(object, 'metadata namespace') !== undefined)).toEqual([])
+describe('proxies', () => {
+  test('[W1] keep connections that are silent for longer than clients and streams are', () => {
+    const seconds = (text: string) =>
+      Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600, d: 86_400 }[text.at(-1)!]!
+    const timeouts = matches('nginx.conf', /proxy_read_timeout (\w+);/g).map(seconds)
+    expect(timeouts.length).toBe(2)
+    // A client that hears nothing sends a heartbeat, and the server a comment into each stream.
+    for (const one of timeouts) expect(one).toBeGreaterThan((2 * POLICIES.calm.heartbeatTtlMs) / 1000)
+    expect(textOf('nginx.conf')).toMatch(/location = \/api\/v1\/stream \{[^}]*proxy_buffering off;/)
+    expect(textOf('Caddyfile')).toContain('flush_interval -1')
   })
 
-  for (const workload of workloads) {
-    test(`[X8, C6] the pods of ${nameOf(workload)} may do nothing but their work`, () => {
-      const [user, group] = inLast('USER').join().split(':')
-      // With service links the Services beside it become GREENDOT_ variables that are no settings.
-      expect(at(templateOf(workload), 'spec')).toMatchObject({
-        enableServiceLinks: false,
-        automountServiceAccountToken: false,
-        securityContext: { runAsNonRoot: true, runAsUser: Number(user), runAsGroup: Number(group) },
-      })
-      expect(containerOf(workload)).toMatchObject({
-        image: IMAGE,
-        resources: { requests: { memory: expect.any(String) }, limits: { memory: expect.any(String) } },
-        securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
-      })
-      expect(at(containerOf(workload), 'securityContext capabilities')).toEqual({ drop: ['ALL'] })
-      expect(at(templateOf(workload), 'spec securityContext seccompProfile type')).toBe('RuntimeDefault')
-      const isJob = at(workload, 'kind') === 'Job'
-      const given = list(at(containerOf(workload), 'env'))
-      const from = given.map((one) => at(one, 'valueFrom secretKeyRef'))
-      const keys = from.map((one) => `${at(one, 'name')} ${at(one, 'key')}`)
-      expect(keys).toEqual(given.map((one) => `greendot ${at(one, 'name')}`))
-      const needed = from.filter((one) => at(one, 'optional') !== true).map((one) => at(one, 'key'))
-      expect(needed).toEqual([...(isJob ? [] : ['GREENDOT_REDIS_URL']), 'GREENDOT_DATABASE_URL'])
-      const maps = list(at(containerOf(workload), 'envFrom')).map((one) => at(one, 'configMapRef name'))
-      expect(maps).toEqual(isJob ? [] : generators.map((one) => at(one, 'name')))
-    })
-  }
-
-  test('[X8] ports and probes meet, and selectors find the pods they mean', () => {
-    const podsOf = new Map(deployments.map((one) => [nameOf(one), at(templateOf(one), 'metadata labels')]))
-    for (const one of deployments) {
-      const labels = podsOf.get(nameOf(one))!
-      expect(`greendot-${at(labels, 'app.kubernetes.io/component')}`).toBe(nameOf(one))
-      expect(at(one, 'spec selector matchLabels')).toEqual(labels)
-      expect(at(containerOf(one), 'ports')).toEqual([{ name: 'http', containerPort: defaults.port }])
-      for (const probe of PROBES) expect(at(containerOf(one), `${probe} httpGet port`)).toBe('http')
-      const spreads = list(at(templateOf(one), 'spec topologySpreadConstraints'))
-      expect(spreads.map((spread) => at(spread, 'labelSelector matchLabels'))).toEqual([labels, labels])
-    }
-    for (const one of ofKind('Service')) {
-      expect(at(one, 'spec selector')).toEqual(podsOf.get(nameOf(one))!)
-      expect(at(one, 'spec ports')).toEqual([{ name: 'http', port: defaults.port, targetPort: 'http' }])
-    }
-    const budgets = ofKind('PodDisruptionBudget')
-    expect(new Map(budgets.map((one) => [nameOf(one), at(one, 'spec selector matchLabels')]))).toEqual(podsOf)
-    // A number of replicas beside an autoscaler would reset it with every apply.
-    const scaled = ofKind('HorizontalPodAutoscaler').map((one) => at(one, 'spec scaleTargetRef name'))
-    expect(scaled).toEqual(['greendot-gateway'])
-    const fixed = deployments.filter((one) => at(one, 'spec replicas') !== undefined).map(nameOf)
-    expect(fixed.sort()).toEqual(['greendot-fanout', 'greendot-presence'])
-  })
-
-  const kubectl = tool('kubectl')
-  const renders = `[X8] kustomize renders the base, and the overlay of the README${kubectl.note}`
-  test.skipIf(kubectl.isMissing)(renders, () => {
-    fs.cpSync(join(DEPLOY, 'kubernetes'), join(folder, 'greendot/deploy/kubernetes'), { recursive: true })
-    fs.mkdirSync(join(folder, 'mine'))
-    const overlay = matches('kubernetes/README.md', /^```yaml\n([\s\S]*?)^```$/gm).join()
-    fs.writeFileSync(join(folder, 'mine/kustomization.yaml'), overlay)
-    const expected = { 'greendot/deploy/kubernetes': IMAGE, mine: 'registry.example.org/greendot:1' }
-    for (const [place, image] of Object.entries(expected)) {
-      const { exitCode, out, err } = run([kubectl.path, 'kustomize', place], folder)
-      expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
-      const rendered = list(parse(out))
-      expect(rendered.length).toBe(objects.length + generators.length)
-      const images = rendered.flatMap((one) => at(containerOf(one), 'image') ?? [])
-      expect(images).toEqual(workloads.map(() => image))
-    }
+  test('[X8] pass on whom they speak for, and what the program listens on', () => {
+    const headers = matches('nginx.conf', /proxy_set_header (\S+)/g)
+    const forwarded = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
+    expect(headers).toEqual(expect.arrayContaining(['Upgrade', 'Connection', 'Host', ...forwarded]))
+    expect(matches('nginx.conf', /^ {4}server ([^;]+);$/gm)).toEqual([`127.0.0.1:${defaults.port}`])
+    expect(matches('nginx.conf', /client_max_body_size (\d+)m;/g).map(Number)).toEqual([
+      BODY_BYTES_MAX / 2 ** 20,
+    ])
+    expect(matches('Caddyfile', /Content-Length\}\) > (\d+)/g).map(Number)).toEqual([BODY_BYTES_MAX])
   })
 })
 
@@ -382,7 +293,7 @@ describe('systemd', () => {
 
   const analyze = tool('systemd-analyze')
   test.skipIf(analyze.isMissing)(`[X8] systemd understands both units${analyze.note}`, () => {
-    const units = ['greendot.service', ...ROLES.map((role) => `greendot@${role}.service`)]
+    const units = ['greendot.service', ...rolesWithWork.map((role) => `greendot@${role}.service`)]
     for (const name of units) {
       // It wants the program to be there, and here it is not installed.
       const text = textOf(`systemd/${name.replace(/@.*\./, '@.')}`).replace(PROGRAM, process.execPath)

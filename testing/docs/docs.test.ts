@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
+import { greendot } from '../../packages/client/src/server.ts'
 import * as limits from '../../packages/protocol/src/limits.ts'
 import { describeValue, loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import {
@@ -164,14 +165,22 @@ describe('the examples', () => {
   })
 
   test('[S4] docs/operations.md makes a whole backup while the server runs', async () => {
-    const block = shells.find(({ text }) => text.includes('VACUUM'))!
+    const block = shells.find(({ text }) => text.includes('greendot backup'))!
+    const back = shells.find(({ text }) => text.includes('cp backup.db'))!
     const { url, folder } = await serve()
     const alice = await connect(url, 'alice')
     alice.send({ type: 'set_custom_status', text: 'kept', ref: 1 })
     await alice.next('ok')
-    const files = block.text.replace('data/', `${folder}/`).replace('"backup.db"', `"${folder}/backup.db"`)
-    await runShell(files)
-    const backup = new Database(join(folder, 'backup.db'), { readonly: true })
+    const inFolder = (text: string) => text.replaceAll(/(data\/|(?<=[ ])(?=backup\.db))/g, `${folder}/`)
+    await runShell(`${inFolder(block.text).trimEnd()} --database-url sqlite://${folder}/greendot.db\n`)
+    alice.send({ type: 'set_custom_status', text: 'later', ref: 2 })
+    await alice.next('ok', ({ ref }) => ref === 2)
+    // A copy of the files, because the server still has its own open.
+    const restored = join(folder, 'restored')
+    await runShell(
+      `mkdir ${restored}\n${inFolder(back.text).replaceAll(`${folder}/greendot`, `${restored}/greendot`)}`,
+    )
+    const backup = new Database(join(restored, 'greendot.db'), { readonly: true })
     clearing.push(() => backup.close())
     expect(backup.query('SELECT user_id, custom_text FROM user_settings').all()).toEqual([
       { user_id: 'alice', custom_text: 'kept' },
@@ -180,7 +189,7 @@ describe('the examples', () => {
 
   test('no shell block is left out', () => {
     const others = shells.filter((block) => !isCurl(block)).map(({ path }) => path)
-    expect(others).toEqual(['README.md', 'docs/operations.md', 'docs/privacy.md'])
+    expect(others).toEqual(['README.md', 'docs/operations.md', 'docs/operations.md', 'docs/privacy.md'])
     expect(watching.length).toBeGreaterThanOrEqual(2)
   })
 })
@@ -208,6 +217,7 @@ describe('docs/protocol.md', () => {
     welcome: true,
     presence_state: true,
     presence_change: true,
+    contacts_removed: true,
     self: true,
     drain: true,
     ok: true,
@@ -236,11 +246,17 @@ describe('docs/protocol.md', () => {
     const alice = await connect(server.url, 'alice')
     alice.send({ type: 'watch', user_ids: ['bob'], ref: 1 })
     await alice.next('ok')
+    const backend = greendot({ url: server.url, serverKey: 'dev' })
+    await backend.contacts.add('alice', ['dave'])
+    alice.send({ type: 'watch_contacts', ref: 2 })
+    await alice.next('ok', ({ ref }) => ref === 2)
+    await backend.contacts.remove('alice', ['dave'])
+    await alice.next('contacts_removed')
     const bob = await connect(server.url, 'bob')
     bob.send({ type: 'set_custom_status', text: 'hello' })
     const changed = await alice.change('bob', (presence) => presence.custom_status !== null)
     alice.send({ type: 'set_availability', status: 'busy' })
-    alice.send({ type: 'set_availability', status: 'asleep', ref: 2 })
+    alice.send({ type: 'set_availability', status: 'asleep', ref: 3 })
     await alice.next('self')
     await alice.next('error')
     await server.stop()
@@ -272,7 +288,8 @@ describe('docs/protocol.md', () => {
       (one) => `${one.method} ${one.path} for ${audiences[one.who]}`,
     )
     // Served beside the tables of routes.
-    const pages = ['/', '/client.js', '/client-worker.js'].map((path) => `GET ${path} for anyone`)
+    const files = ['/', '/dashboard', '/client.js', '/element.js', '/worker.js', '/client-worker.js']
+    const pages = files.map((path) => `GET ${path} for anyone`)
     const registered = [...pages, 'GET /api/v1/ws for user', ...inTables]
     expect(documented.sort()).toEqual(registered.sort())
   })
@@ -324,6 +341,7 @@ describe('docs/configuration.md', () => {
   function defaultOf(setting: Setting<unknown>): string {
     const { fallback } = setting
     if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
+    if (fallback.from === 'dev') return `${fallback.otherwise}, dev ${fallback.inDev}`
     const usual = POLICIES[DEFAULT_POLICY][fallback.key]
     const others = POLICY_NAMES.filter((name) => POLICIES[name][fallback.key] !== usual)
     return [usual, ...others.map((name) => `${name} ${POLICIES[name][fallback.key]}`)].join(', ')

@@ -87,8 +87,6 @@ describe('changing', () => {
       expect(await settingsOf(url)).toEqual(expected)
     }
     expect(await choose(url, 'bob', {})).toEqual(ALL_CHOSEN)
-    const unknown = { theme: 'dark', user_id: 'carol' } as Chosen
-    expect(await choose(url, 'bob', unknown)).toEqual(ALL_CHOSEN)
     // A list is one value: naming it replaces it.
     expect(await choose(url, 'bob', { allow: ['erin'], reciprocal: false })).toEqual({
       ...ALL_CHOSEN,

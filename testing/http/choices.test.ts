@@ -88,14 +88,18 @@ describe('custom status', () => {
     expect((await shown()).custom_status).toEqual({ ...status, expires_at: null } as never)
   })
 
-  test('[S3] unknown fields are ignored, also those every object has', async () => {
-    const body = '{"text":"hi","__proto__":{"emoji":"🙂"},"constructor":1,"user_id":"bob","status":"busy"}'
-    const answer = await call<OwnPresence>(server.url, 'PUT', STATUS, {
-      token: `dev:${userId}`,
-      rawBody: body,
-    })
-    expect(answer.body.custom_status).toEqual({ text: 'hi', emoji: null, expires_at: null })
-    expect(answer.body.availability).toBe('auto')
+  test('[S3] unknown fields are refused, also those every object has, and nothing is set', async () => {
+    for (const field of [
+      '"__proto__":{"emoji":"🙂"}',
+      '"constructor":1',
+      '"user_id":"bob"',
+      '"status":"busy"',
+    ]) {
+      const rawBody = `{"text":"hi",${field}}`
+      const answer = await call(server.url, 'PUT', STATUS, { token: `dev:${userId}`, rawBody })
+      expectProblem(answer, 'bad_request')
+    }
+    expect((await shown()).custom_status).toBeNull()
   })
 
   test('[S3] an expiry may be an ISO 8601 string', async () => {
@@ -118,6 +122,19 @@ describe('availability', () => {
     expect(answer.body).toMatchObject({ availability: status, availability_expires_at: null })
     const back = await put(AVAILABILITY, { status: 'online' })
     expect(back.body).toMatchObject({ availability: 'auto', availability_expires_at: null })
+  })
+
+  test('[S1] what the own view says can be set again, over HTTP and WebSocket', async () => {
+    const client = await connect(server.url, userId)
+    for (const status of ['auto', 'away', 'busy', 'invisible', 'auto'] as const) {
+      expect((await put(AVAILABILITY, { status })).body.availability).toBe(status)
+      client.send({ type: 'set_availability', status: 'busy', ref: `busy before ${status}` })
+      client.send({ type: 'set_availability', status, ref: status })
+      await client.next('ok', ({ ref }) => ref === status)
+      const again = await put(AVAILABILITY, { status })
+      expect(again.body).toMatchObject({ availability: status, availability_expires_at: null })
+    }
+    client.close()
   })
 
   test('[S1] it is what others see of a connected user', async () => {

@@ -8,12 +8,17 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** A value that the schema allows. The server may still refuse it, for what a schema cannot say. */
 export function fitting(schema: JsonSchema, checker: SchemaChecker, noise: Noise): unknown {
   const own = checker.resolve(schema)
-  const lists = own as Record<'enum' | 'examples' | 'anyOf' | 'oneOf', unknown[] | undefined>
+  const lists = own as Record<'enum' | 'examples', unknown[] | undefined>
   if (lists.enum !== undefined) return noise.pick(lists.enum)
   if (own.const !== undefined) return own.const
   if (lists.examples !== undefined && noise.chance(0.5)) return noise.pick(lists.examples)
-  const choices = lists.anyOf ?? lists.oneOf
-  if (choices !== undefined) return fitting(noise.pick(choices) as JsonSchema, checker, noise)
+  const { anyOf, oneOf, required: always = [], ...shared } = own
+  const choices = (anyOf ?? oneOf) as JsonSchema[] | undefined
+  if (choices !== undefined) {
+    const choice = noise.pick(choices)
+    const required = [...(always as string[]), ...((choice.required as string[] | undefined) ?? [])]
+    return fitting({ ...shared, ...choice, required }, checker, noise)
+  }
   const type = noise.pick([own.type].flat())
   switch (type) {
     case 'object': {
@@ -46,8 +51,8 @@ function textOf({ minLength = 1, maxLength = 12, pattern }: JsonSchema, noise: N
   const length = between(min, Math.min(min + 12, Number(maxLength)), noise)
   const text = Array.from({ length }, () => noise.pick([...LETTERS])).join('')
   if (pattern === undefined || new RegExp(String(pattern), 'u').test(text)) return text
-  // The only other texts with a pattern are instants.
-  return `20${noise.number(90) + 10}-01-0${1 + noise.number(9)}`
+  // The only other texts with a pattern are instants, which must be in the future.
+  return `21${noise.number(90) + 10}-01-0${1 + noise.number(9)}`
 }
 
 const deep = (depth: number): unknown => {

@@ -118,6 +118,7 @@ describe('operations', () => {
     expect(Object.keys(body.totals)).toEqual(Object.keys(body.rates_per_second))
     expect(body.totals.frames_in).toBeGreaterThan(before.totals.frames_in!)
     expect(body.uptime_ms).toBeGreaterThan(0)
+    expect(Object.keys(body.propagation_ms).sort()).toEqual(['count', 'p50', 'p90', 'p99', 'window_ms'])
 
     expectProblem(await get('/api/v1/stats'), 'unauthorized')
     expectProblem(await get('/api/v1/stats', 'dev:alice'), 'forbidden')

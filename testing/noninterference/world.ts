@@ -9,6 +9,7 @@ import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { type Gateway, startGateway } from '../../packages/server/src/gateway/gateway.ts'
 import { createAuthenticator } from '../../packages/server/src/http/auth.ts'
 import { createGuard } from '../../packages/server/src/http/guard.ts'
+import { createOriginRules } from '../../packages/server/src/http/origins.ts'
 import { createPollLimit } from '../../packages/server/src/http/poll-limit.ts'
 import type { Routes } from '../../packages/server/src/http/route.ts'
 import { contactRoutes } from '../../packages/server/src/http/routes/contacts.ts'
@@ -205,7 +206,7 @@ async function startServer(ground: Ground): Promise<Server> {
     createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs }),
     replace.pollLimit,
   )
-  const guard = createGuard({ authenticator, pollLimit, clock, logger, dev: config.dev })
+  const guard = createGuard({ authenticator, pollLimit, clock, logger, origins: createOriginRules(config) })
 
   return {
     gateway,

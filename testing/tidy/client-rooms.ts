@@ -9,17 +9,20 @@ export const CLIENT = 'packages/client/src/'
 const MAY_IMPORT: Record<string, readonly string[]> = {
   roster: [],
   activity: [],
+  context: [],
+  settings: [],
   connection: ['roster/', 'activity/'],
   dot: ['roster/', 'activity/', 'connection/'],
-  tabs: ['activity/', 'connection/', 'dot/'],
-  element: ['index.ts'],
+  tabs: ['activity/', 'context/', 'connection/', 'dot/'],
+  element: ['index.ts', 'context/'],
   server: [],
 }
 
 /** The same for entry points that are built upon the public ones. */
 const ENTRY_MAY_IMPORT: Record<string, readonly string[]> = {
-  'react.ts': ['index.ts', 'element.ts', 'dot/follow.ts', 'types.ts'],
-  'element.ts': ['element/', 'dot/follow.ts', 'types.ts'],
+  'react.ts': ['index.ts', 'element.ts', 'context/', 'dot/follow.ts', 'types.ts'],
+  'element.ts': ['element/', 'context/', 'dot/follow.ts', 'types.ts'],
+  'last-seen.ts': [],
   'server.ts': ['server/', 'platform.ts', 'types.ts'],
 }
 

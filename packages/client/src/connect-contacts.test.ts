@@ -60,17 +60,22 @@ function followed(dot: Dot) {
 }
 
 describe('watchContacts', () => {
-  test('[W1] reports the whole list, and again whenever a contact changes', async () => {
+  test('[W1] reports the whole list, who never came included, and again whenever a contact changes', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob', 'carol'])
     const { dot } = open()
     const { lists, until } = followed(dot)
-    await until('bob online')
+    await until('bob online', 'carol offline')
+    expect(dot.get('carol')).toMatchObject({ status: 'offline', last_seen: null, version: 0 })
     await arrive('carol')
     await until('bob online', 'carol online')
     others[0]!.send({ type: 'set_availability', status: 'busy' })
     await until('bob busy', 'carol online')
-    expect(lists).toEqual([['bob online'], ['bob online', 'carol online'], ['bob busy', 'carol online']])
+    expect(lists).toEqual([
+      ['bob online', 'carol offline'],
+      ['bob online', 'carol online'],
+      ['bob busy', 'carol online'],
+    ])
     expect(dot.get('bob')).toMatchObject({ status: 'busy', stale: false })
   })
 
@@ -86,6 +91,31 @@ describe('watchContacts', () => {
     expect(lists[0]).toEqual([])
     await backend.contacts.replace('alice', ['bob'])
     await until('bob online')
+  })
+
+  test('[W1] a contact who never came is listed when added, and is gone when removed', async () => {
+    const { dot } = open()
+    const { lists, until } = followed(dot)
+    await until()
+    await backend.contacts.add('alice', ['bob', 'carol'])
+    await until('bob offline', 'carol offline')
+    await backend.contacts.remove('alice', ['bob'])
+    await until('carol offline')
+    expect([dot.get('bob'), dot.get('carol')?.version]).toEqual([undefined, 0])
+    expect(lists).toEqual([[], ['bob offline', 'carol offline'], ['carol offline']])
+  })
+
+  test('[W1] a removed contact leaves the list also while it is watched by id', async () => {
+    await arrive('bob')
+    await backend.contacts.replace('alice', ['bob', 'carol'])
+    const { dot, log } = open()
+    dot.watch('bob')
+    const { until } = followed(dot)
+    await until('bob online', 'carol offline')
+    await backend.contacts.remove('alice', ['bob'])
+    await until('carol offline')
+    others[0]!.send({ type: 'set_availability', status: 'busy' })
+    await log.until('bob busy', () => dot.get('bob')?.status === 'busy')
   })
 
   test('[X3] any number of listeners is one watch on the server', async () => {
@@ -172,14 +202,15 @@ describe('watchContacts', () => {
     expect(first.lists).toEqual([])
   })
 
-  test('[S5] a hidden contact is left out until it is visible again', async () => {
+  test('[S5] a hidden contact stays on the list, and looks as if it had never come', async () => {
     await arrive('bob')
     await backend.contacts.replace('alice', ['bob'])
     const { dot } = open()
     const { until } = followed(dot)
     await until('bob online')
     await backend.settings.change('bob', { status_visibility: 'nobody', last_seen_visibility: 'nobody' })
-    await until()
+    await until('bob offline')
+    expect(dot.get('bob')).toMatchObject({ last_seen: null, devices: [], version: 0 })
     await backend.settings.change('bob', { status_visibility: 'everyone' })
     await until('bob online')
   })
@@ -194,7 +225,7 @@ describe('watchContacts', () => {
     await log.until('a refusal', () => log.failures.length > 0)
     expect([log.failures[0]!.code, lists]).toEqual(['watch_limit', []])
     stop()
-    await until('bob online')
+    await until('bob online', 'carol offline', 'dave offline')
   })
 
   test('[X3] over HTTP there is one error, and watching by id works', async () => {

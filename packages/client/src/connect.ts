@@ -6,7 +6,7 @@ import { soloUplink } from './connection/solo-uplink.ts'
 import type { Address } from './connection/transport.ts'
 import { createDot } from './dot/dot.ts'
 import { ambientRuntime, type Runtime, type Timer } from './platform.ts'
-import type { ConnectOptions, Dot } from './types.ts'
+import type { ConnectOptions, Dot, SettingsAnswer, SettingsChange } from './types.ts'
 
 /** Starts to connect at once and reconnects until `close`. */
 export const connect = (options: ConnectOptions): Dot => connectWith(ambientRuntime(), options)
@@ -26,7 +26,10 @@ export function connectWith(ambient: Runtime, options: ConnectOptions): Dot {
     token: () => Promise<string>,
   ) => createHub({ runtime, ...dialsOf(runtime, at, options.transport), pulse, token })
   const activeAt = window ? (window.document.hidden ? 0 : runtime.now()) : FOREVER
-  const dot = createDot({ runtime, activeAt })
+  const settingsParts = { runtime, url: address.url, token }
+  const callSettings = async (change?: SettingsChange): Promise<SettingsAnswer> =>
+    (await import('./settings/settings.ts')).callSettings(settingsParts, change)
+  const dot = createDot({ runtime, activeAt, callSettings })
   const goAlone = () => dot.resume(soloUplink(() => newHub(address, runtime.every, token)))
   if (window) {
     const parts = { runtime, window, options, address, dot, token, newHub, soloUplink }

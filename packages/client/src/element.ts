@@ -1,13 +1,25 @@
-// <green-dot user="bob">: the presence of a user on any page, without a framework. A dot watches while it is
-// in the document, through the connection it finds (element/connection.ts), and draws it (element/look.ts).
+// <green-dot user="bob">: the presence of a user on any page, with or without a framework. A dot watches while
+// it is in the document, through the connection it finds (element/connection.ts), and draws it (element/look.ts).
 // Importing this module defines both elements; outside of pages it defines nothing.
-
+import { requestDots } from './context/context.ts'
 import { follow, personOf } from './dot/follow.ts'
-import { connectPage, ElementBase, findDot, GreendotConnection, onConnections } from './element/connection.ts'
+import {
+  connectPage,
+  ElementBase,
+  type Found,
+  findDot,
+  GreendotConnection,
+  onConnections,
+} from './element/connection.ts'
 import { createLook, type Describe, type DotView, describeInEnglish, type Look } from './element/look.ts'
+import { reportMissing } from './element/missing.ts'
+import { sharedDot } from './element/shared.ts'
 import type { ConnectOptions, Dot, Person } from './types.ts'
 
 export { type Describe, type DotView, GreendotConnection }
+
+/** An object that is no dot, made an attribute. */
+const OBJECT_AS_TEXT = '[object Object]'
 
 interface Followed {
   dot: Dot
@@ -19,13 +31,15 @@ interface Followed {
  * - `user`: the user to show
  * - `label`: the name to show; the user id by default
  * - `show-label`: shows the words beside the dot, like "Bob: online"
+ * - `url`, `token`, `token-url`: its own connection, as for `<greendot-connection>`. Dots with the same values
+ *   share one
  *
  * Styled by `--greendot-size`, `--greendot-gap`, a colour for each status (`--greendot-online`, `-away`,
  * `-busy`, `-offline`, `-unknown`, `-stale`), and the parts `label` and `dot` (which also has its status and
  * `stale` as part names).
  */
 export class GreenDot extends ElementBase {
-  static observedAttributes = ['user', 'label', 'show-label']
+  static observedAttributes = ['user', 'label', 'show-label', 'dot', 'url', 'token', 'token-url']
   static readonly #mounted = new Set<GreenDot>()
   static #describe: Describe = describeInEnglish
 
@@ -74,7 +88,8 @@ export class GreenDot extends ElementBase {
   }
 
   get showLabel(): boolean {
-    return this.hasAttribute('show-label')
+    // React 18 writes `false` into the attribute.
+    return (this.getAttribute('show-label') ?? 'false') !== 'false'
   }
   set showLabel(isShown: boolean) {
     this.toggleAttribute('show-label', isShown)
@@ -119,11 +134,41 @@ export class GreenDot extends ElementBase {
 
   #followAgain(): void {
     const userId = this.user
-    const dot = GreenDot.#mounted.has(this) && userId !== '' ? (this.#ownDot ?? findDot(this)) : null
+    const isFollowing = GreenDot.#mounted.has(this) && userId !== ''
+    const { dot } = this.#find(isFollowing)
+    if (isFollowing && this.isConnected && !dot) reportMissing(() => this.#problem())
     if (dot === (this.#followed?.dot ?? null) && userId === (this.#followed?.userId ?? userId)) return
     this.#followed?.stop()
     this.#followed = dot && { dot, userId, stop: follow(dot, userId, () => this.#draw()) }
     this.#draw()
+  }
+
+  #find(isFollowing: boolean): Found {
+    const shared = sharedDot(this, isFollowing && !this.#ownDot && !this.#dotName)
+    if (!isFollowing) return { dot: null, why: 'none' }
+    const name = this.#dotName
+    const [named] = name ? requestDots(this, name) : []
+    const own = this.#ownDot ?? named ?? shared
+    if (own) return { dot: own }
+    return name ? { dot: null, why: 'none' } : findDot(this)
+  }
+
+  /** Frameworks without properties, like React 18, make the name of a dot an attribute. */
+  get #dotName(): string | null {
+    const name = this.getAttribute('dot')
+    return name === OBJECT_AS_TEXT ? null : name
+  }
+
+  #problem(): string | null {
+    if (!this.isConnected || this.#followed || this.user === '') return null
+    const found = this.#find(true)
+    if (found.dot) return null
+    const name = this.getAttribute('dot')
+    const text = `<green-dot user="${this.user}"> has no connection.`
+    if (name !== null) return `${text} Its dot attribute is not a dot of connect(): ${name}`
+    if (found.why === 'several')
+      return `${text} There are several providers on this page: use GreenDot of @greendot/client/react.`
+    return `${text} Put it into <greendot-connection> or <GreendotProvider>, or give it url and token.`
   }
 
   #draw(): void {

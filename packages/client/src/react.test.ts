@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import {
+  GreenDot,
   GreendotProvider,
   type GreendotProviderProps,
   useContacts,
@@ -12,6 +13,7 @@ import {
   useMyPresence,
   usePresence,
   usePresences,
+  useSettings,
 } from './react.ts'
 import type { Dot } from './types.ts'
 
@@ -24,6 +26,7 @@ function Everything() {
     people: usePresences(['bob', 'carol']).size,
     me: useMyPresence(),
     contacts: useContacts(),
+    settings: useSettings(),
     state: useDotState(),
     dot: useDot(),
   }
@@ -53,7 +56,7 @@ describe('the hooks on a server', () => {
     }
     const html = renderToString(createElement(GreendotProvider, props, createElement(Everything)))
     expect(html).toBe(
-      '<code>{bob:unknown,none:unknown,people:0,me:null,contacts:null,state:connecting,dot:null}</code>',
+      '<code>{bob:unknown,none:unknown,people:0,me:null,contacts:null,settings:null,state:connecting,dot:null}</code>',
     )
     // A started connection would have fetched a token by now.
     await new Promise((resolve) => setImmediate(resolve))
@@ -67,7 +70,7 @@ describe('the hooks on a server', () => {
       get: () => ({ status: 'online' }),
     } as unknown as Dot
     const html = renderToString(createElement(GreendotProvider, { dot }, createElement(Everything)))
-    expect(html).toContain('{bob:unknown,none:unknown,people:0,me:null,contacts:null,state:connecting,')
+    expect(html).toContain('{bob:unknown,none:unknown,people:0,me:null,contacts:null,settings:null,')
   })
 
   test.each([
@@ -77,10 +80,18 @@ describe('the hooks on a server', () => {
     ['useMyPresence', useMyPresence],
     ['usePresence', () => usePresence('bob')],
     ['usePresences', () => usePresences(['bob'])],
+    ['useSettings', useSettings],
   ] as const)('[X3] %s without a provider says what is missing', (name, use) => {
     expect(() => renderToString(createElement(Using, { use }))).toThrow(
       `${name} needs a <GreendotProvider> above`,
     )
+  })
+
+  test('[X3] GreenDot is an element with attributes, also without a provider', () => {
+    const html = renderToString(
+      createElement(GreenDot, { user: 'bob', label: 'Bob', showLabel: true, className: 'small' }),
+    )
+    expect(html).toBe('<green-dot user="bob" label="Bob" class="small" show-label=""></green-dot>')
   })
 
   test('[X3] a provider takes a connection or options, and types know that', () => {
@@ -105,7 +116,7 @@ test(`[X3] the hooks are under ${GZIPPED_BYTES_MAX} bytes, without React and the
       {
         name: 'core',
         setup: ({ onResolve }) =>
-          void onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: './index.js', external: true })),
+          void onResolve({ filter: /^\.\/(index|element)\.ts$/ }, ({ path }) => ({ path, external: true })),
       },
     ],
   })

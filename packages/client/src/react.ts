@@ -17,10 +17,11 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
+import { ANY_DOT, provide } from './context/context.ts'
 import { follow, personOf } from './dot/follow.ts'
-import type { GreenDot, GreendotConnection } from './element.ts'
+import type { GreenDot as GreenDotElement, GreendotConnection } from './element.ts'
 import { connect } from './index.ts'
-import type { ConnectOptions, Dot, DotState, OwnPresence, Person } from './types.ts'
+import type { ConnectOptions, Dot, DotState, OwnPresence, Person, Settings } from './types.ts'
 
 /** Undefined without a provider, null while it has not connected. */
 const DotContext = createContext<Dot | null | undefined>(undefined)
@@ -41,7 +42,10 @@ export type GreendotProviderProps = { children?: ReactNode } & (
  */
 export function GreendotProvider({ children, dot, ...options }: GreendotProviderProps): ReactElement {
   const opened = useOpenedDot(dot ? null : (options as ConnectOptions))
-  return createElement(DotContext.Provider, { value: dot ?? opened }, children)
+  const value = dot ?? opened
+  // For <green-dot> elements, which cannot read the context of React.
+  useEffect(() => (value ? provide(ANY_DOT, value) : undefined), [value])
+  return createElement(DotContext.Provider, { value }, children)
 }
 
 interface Opened {
@@ -141,7 +145,7 @@ function createView(dot: Dot | null, userIds: readonly string[]) {
 
 /**
  * Watches the user's contact list while the component is mounted, and follows its edits. Null until the
- * server has sent it; hidden and unknown contacts are left out.
+ * server has sent it. Contacts who hide or never came are on it, offline with version 0.
  */
 export function useContacts(): readonly Person[] | null {
   const dot = useProvidedDot('useContacts')
@@ -181,6 +185,74 @@ export function useDotState(): DotState {
   return useDotValue(dot, () => dot?.state ?? 'connecting', 'connecting')
 }
 
+/**
+ * The privacy settings and the away time of the user, read while the component is mounted, with every new
+ * connection, and after each `dot.setSettings`. Null until the server has sent them; `dot.settings()` says why
+ * they cannot be read.
+ */
+export function useSettings(): Settings | null {
+  const dot = useProvidedDot('useSettings')
+  const view = useMemo(() => createSettingsView(dot), [dot])
+  return useSyncExternalStore(view.subscribe, view.settings, () => null)
+}
+
+function createSettingsView(dot: Dot | null) {
+  let shown: Settings | null = null
+  return {
+    subscribe(onChange: () => void): () => void {
+      if (!dot) return stopNothing
+      const read = () => void dot.settings()
+      const stops = [
+        dot.on('settings', (settings) => {
+          // The same object means that nothing changed.
+          if (JSON.stringify(settings) !== JSON.stringify(shown)) shown = settings
+          onChange()
+        }),
+        dot.on('state', (state) => {
+          if (state === 'live') read()
+          onChange()
+        }),
+      ]
+      if (dot.state === 'live') read()
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
+    settings: () => (dot?.state === 'closed' ? null : shown),
+  }
+}
+
+export interface GreenDotProps extends Omit<HTMLAttributes<HTMLElement>, 'children'> {
+  user: string
+  label?: string
+  showLabel?: boolean
+  /** Instead of the connection of the provider. */
+  dot?: Dot | null
+}
+
+/**
+ * `<green-dot>` as a component, for React 18 and later: it takes the connection of the nearest provider, and
+ * loads `@greendot/client/element` by itself.
+ */
+export function GreenDot({ dot, showLabel, className, ...rest }: GreenDotProps): ReactElement {
+  const provided = useContext(DotContext)
+  const used = dot ?? provided ?? null
+  const setDot = useCallback(
+    (element: GreenDotElement | null) => {
+      if (element) element.dot = used
+    },
+    [used],
+  )
+  useEffect(() => void import('./element.ts'), [])
+  return createElement('green-dot', {
+    ...rest,
+    // React 18 knows no `className` of custom elements.
+    class: className,
+    'show-label': showLabel ? '' : undefined,
+    ref: setDot,
+  })
+}
+
 function useDotValue<Value>(dot: Dot | null, read: () => Value, onServer: Value): Value {
   const subscribe = useCallback(
     (onChange: () => void) => {
@@ -195,19 +267,22 @@ function useDotValue<Value>(dot: Dot | null, read: () => Value, onServer: Value)
   return useSyncExternalStore(subscribe, read, () => onServer)
 }
 
+interface Where {
+  url?: string
+  token?: string
+  'token-url'?: string
+}
+
 type ElementProps<Element, Own> = DetailedHTMLProps<HTMLAttributes<Element>, Element> & Own
 
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
       'green-dot': ElementProps<
-        GreenDot,
-        { user: string; label?: string; 'show-label'?: boolean; dot?: Dot | null }
+        GreenDotElement,
+        Where & { user: string; label?: string; 'show-label'?: boolean; dot?: Dot | null }
       >
-      'greendot-connection': ElementProps<
-        GreendotConnection,
-        { url?: string; token?: string; 'token-url'?: string }
-      >
+      'greendot-connection': ElementProps<GreendotConnection, Where>
     }
   }
 }

@@ -49,6 +49,23 @@ describe('tokens', () => {
     expect(hour.iat).toBeLessThanOrEqual(Date.now() / 1000)
   })
 
+  test('[C6] have the audience and the issuer that the server asks for', async () => {
+    const claimed = { jwtSecret: SECRET, jwtAudience: 'chat', jwtIssuer: 'https://id.test/' }
+    const strict = await startServer({
+      ...securedSettings,
+      jwt_audience: 'game,chat',
+      jwt_issuer: claimed.jwtIssuer,
+    })
+    const statusWith = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      return (await fetch(`${strict.url}/api/v1/presence/ada`, { headers })).status
+    }
+    const own = greendot({ url: strict.url, serverKey: SERVER_KEY, ...claimed })
+    expect(await statusWith(await own.token('ada'))).toBe(200)
+    expect(await statusWith(await backend.token('ada'))).toBe(401)
+    await strict.stop()
+  })
+
   test('[C6] are not minted for an invalid id or TTL', async () => {
     expect(await refusalOf(backend.token('a b'))).toMatchObject({ code: 'invalid_id', status: 400 })
     for (const ttlMs of [0, 999, -1, Number.NaN, Number.POSITIVE_INFINITY]) {

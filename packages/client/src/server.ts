@@ -30,6 +30,10 @@ export interface BackendOptions {
   serverKey: string
   /** The server's `jwt_secret`, to mint tokens. In dev mode it is not needed. */
   jwtSecret?: string | undefined
+  /** One of the server's `jwt_audience`, where it is set. */
+  jwtAudience?: string | undefined
+  /** One of the server's `jwt_issuer`, where it is set. */
+  jwtIssuer?: string | undefined
   /** Limit for a call, retries and pauses included: 10 seconds by default. */
   timeoutMs?: number
   /** How often a call that was put off or not answered is retried: 3 times by default. */
@@ -57,8 +61,10 @@ function baseOf(url: string | URL): string {
   return origin + pathname.replace(/\/+$/, '')
 }
 
-function mintOf({ serverKey, jwtSecret }: BackendOptions, now: () => number): Mint {
-  if (jwtSecret !== undefined) return createMint(jwtSecret, now)
+function mintOf(options: BackendOptions, now: () => number): Mint {
+  const { serverKey, jwtSecret, jwtAudience: aud, jwtIssuer: iss } = options
+  const claims = { ...(aud === undefined ? {} : { aud }), ...(iss === undefined ? {} : { iss }) }
+  if (jwtSecret !== undefined) return createMint(jwtSecret, now, claims)
   if (serverKey === DEV_SERVER_KEY) return mintForDev
   return async () => {
     throw new TypeError('tokens are minted with the jwt_secret of the server: pass it as jwtSecret')

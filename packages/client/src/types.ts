@@ -2,26 +2,32 @@
 // camelCase.
 import type {
   Activity,
+  Audience,
   AvailabilityChoice,
   ErrorCode,
   InstantInput,
+  LastSeenPrecision,
   OwnPresence,
   Platform,
   Presence,
+  Settings,
 } from '@greendot/protocol'
 
 export type {
   Activity,
+  Audience,
   Availability,
   AvailabilityChoice,
   CustomStatus,
   ErrorCode,
   InstantInput,
   LastSeenBucket,
+  LastSeenPrecision,
   OwnPresence,
   OwnSession,
   Platform,
   Presence,
+  Settings,
   Status,
 } from '@greendot/protocol'
 
@@ -45,6 +51,9 @@ export interface DotFailure {
 /** The answer of the server to a request. */
 export type Answer = { ok: true } | ({ ok: false } & DotFailure)
 
+/** The settings after the request, or why it failed. */
+export type SettingsAnswer = { ok: true; settings: Settings } | ({ ok: false } & DotFailure)
+
 export interface DotEvents {
   state: (state: DotState) => void
   /** Any watched user changed; `before` is undefined the first time. */
@@ -52,6 +61,8 @@ export interface DotEvents {
   me: (me: OwnPresence) => void
   /** A contact or the contact list changed; see `watchContacts`. */
   contacts: (contacts: readonly Person[]) => void
+  /** The settings, whenever `settings` or `setSettings` got them from the server. */
+  settings: (settings: Settings) => void
   /** A request was refused or failed. The connection continues. */
   error: (failure: DotFailure) => void
 }
@@ -91,6 +102,21 @@ export interface CustomStatusInput extends Expiring {
   emoji?: string | null
 }
 
+/** Settings that are not named stay as they are; null returns to the default of the server. */
+export interface SettingsChange {
+  /** Viewers who may see anything at all. */
+  status_visibility?: Audience | null
+  last_seen_visibility?: Audience | null
+  /** Whether viewers who hide from this user are hidden from as well. */
+  reciprocal?: boolean
+  last_seen_precision?: LastSeenPrecision
+  /** Viewers who may see this user in any case. */
+  allow?: readonly string[]
+  /** Viewers who may not see this user in any case. */
+  deny?: readonly string[]
+  away_after_ms?: number | null
+}
+
 export interface Dot {
   readonly state: DotState
   /** The user's own view, with availability and sessions; null until the server has sent it. */
@@ -104,21 +130,27 @@ export interface Dot {
   watch(userIds: string | Iterable<string>, listener?: PersonListener): () => void
   /**
    * Watches the contact list that the backend keeps for this user, and follows its edits. The listener gets
-   * the whole list whenever a contact changes. Hidden and unknown contacts are left out.
+   * the whole list whenever a contact changes. Contacts who hide or never came are on it, offline with version 0.
    */
   watchContacts(listener: DotEvents['contacts']): () => void
   /** Returns the function that removes the listener. */
   on<Name extends keyof DotEvents>(name: Name, listener: DotEvents[Name]): () => void
-  /** `online` returns to automatic. */
+  /** `auto` returns to automatic, and so does `online`. */
   setAvailability(status: AvailabilityChoice, options?: Expiring): Promise<Answer>
   /** Null, or neither text nor emoji, clears it. */
   setCustomStatus(status: CustomStatusInput | null): Promise<Answer>
+  /** Reads the privacy settings and the away time of the user, over HTTP. */
+  settings(): Promise<SettingsAnswer>
+  /** Changes the named settings. Takes effect for viewers at once. */
+  setSettings(change: SettingsChange): Promise<SettingsAnswer>
   /** Overrides activity detection; `auto` returns to it. */
   setActivity(activity: Activity | 'auto'): void
   /** Leaves: this device is offline at once, in all its tabs. Resolves when that is done. */
   leave(): Promise<void>
   /** Returns after `leave`. `connect` joins by itself. */
   join(): void
+  /** A unique name, by which an element finds this handle if a framework made it an attribute. */
+  toString(): string
   /** Ends this handle without leaving: the user goes offline after the server's offline delay. */
   close(): void
 }

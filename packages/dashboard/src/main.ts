@@ -25,7 +25,16 @@ function navigate(hash: string, isQuiet = false): void {
     return
   }
   history.replaceState(null, '', hash)
-  showFrame(routeOf(hash))
+  showFrame(routeIn(hash))
+}
+
+/** The server may serve the dashboard only. */
+const hasDemo = document.documentElement.dataset.pages !== 'dashboard'
+byId('to-demo').hidden = !hasDemo
+
+function routeIn(hash: string): Route {
+  const route = routeOf(hash)
+  return hasDemo ? route : { ...route, view: 'dashboard' }
 }
 
 const main = byId('view')
@@ -52,7 +61,7 @@ function showFrame({ view, as, hasNeighbours }: Route): void {
 }
 
 function showRoute(): void {
-  const route = routeOf(location.hash)
+  const route = routeIn(location.hash)
   showFrame(route)
   demo.element.hidden = route.view !== 'demo'
   dashboard.element.hidden = route.view !== 'dashboard'

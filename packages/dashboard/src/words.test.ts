@@ -47,10 +47,9 @@ describe('presence as text', () => {
     expect(seen(0)).toBe('Last seen just now')
     // The clock of the server may be ahead.
     expect(seen(-5_000)).toBe('Last seen just now')
-    expect(seen(MINUTE_MS)).toBe('Last seen 1 min ago')
-    expect(seen(59.9 * MINUTE_MS)).toBe('Last seen 59 min ago')
-    expect(seen(5.5 * HOUR_MS)).toBe('Last seen 5 h ago')
-    expect(seen(48 * HOUR_MS)).toStartWith('Last seen ')
+    expect(seen(MINUTE_MS)).toBe('Last seen 1 minute ago')
+    expect(seen(5.5 * HOUR_MS)).toBe('Last seen 5 hours ago')
+    expect(seen(48 * HOUR_MS)).toBe('Last seen 2 days ago')
     expect(seenWords({ ...bob, last_seen: null }, NOON)).toBe('Not seen yet')
   })
 

@@ -1,5 +1,5 @@
 // Presence as text. Pure: the time is an argument.
-import type { CustomStatus, LastSeenBucket, Platform, Presence } from '@greendot/client'
+import { type CustomStatus, formatLastSeen, type Platform, type Presence } from '@greendot/client'
 import type { Look } from './look.ts'
 
 const MINUTE_MS = 60_000
@@ -12,12 +12,6 @@ const LOOKS: Record<Look, string> = {
   busy: 'Busy',
   offline: 'Offline',
   invisible: 'Invisible',
-}
-const BUCKETS: Record<LastSeenBucket, string> = {
-  recently: 'recently',
-  this_week: 'this week',
-  this_month: 'this month',
-  long_ago: 'a long time ago',
 }
 const PLATFORMS: Record<Platform, string> = {
   web: 'web',
@@ -50,14 +44,10 @@ export function customWords(custom: CustomStatus | null, now: number): string {
   return custom.expires_at === null ? said : `${said} until ${timeWords(custom.expires_at, now)}`
 }
 
-export function seenWords({ last_seen, last_seen_bucket }: Presence, now: number): string {
-  if (last_seen_bucket) return `Last seen ${BUCKETS[last_seen_bucket]}`
-  if (last_seen === null) return 'Not seen yet'
-  const agoMs = now - last_seen
-  if (agoMs < MINUTE_MS) return 'Last seen just now'
-  if (agoMs < HOUR_MS) return `Last seen ${Math.floor(agoMs / MINUTE_MS)} min ago`
-  if (agoMs < DAY_MS) return `Last seen ${Math.floor(agoMs / HOUR_MS)} h ago`
-  return `Last seen ${timeWords(last_seen, now)}`
+/** Of a user who is shown as offline; the page is in English. */
+export function seenWords(person: Presence, now: number): string {
+  if (person.last_seen === null && !person.last_seen_bucket) return 'Not seen yet'
+  return `Last seen ${formatLastSeen({ ...person, status: 'offline' }, { now, locale: 'en' })}`
 }
 
 export function deviceWords(devices: readonly Platform[]): string {

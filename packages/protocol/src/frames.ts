@@ -42,6 +42,8 @@ export type ServerFrame =
   | WelcomeFrame
   | { type: 'presence_state'; states: Presence[] }
   | { type: 'presence_change'; changes: Presence[] }
+  /** These users left the contact list that the connection follows; before their change to version 0. */
+  | { type: 'contacts_removed'; user_ids: string[] }
   | { type: 'self'; presence: OwnPresence }
   | { type: 'drain'; reconnect_after_ms: number }
   | { type: 'ok'; ref: Ref }

@@ -10,10 +10,11 @@ export type Platform = (typeof PLATFORMS)[number]
 export const ACTIVITIES = ['active', 'idle'] as const
 export type Activity = (typeof ACTIVITIES)[number]
 
-/** Availability set by the user; `online` returns to automatic. */
-export const AVAILABILITY_CHOICES = ['online', 'away', 'busy', 'invisible'] as const
+/** Availability set by the user; `auto` and `online` both return to automatic. */
+export const AVAILABILITY_CHOICES = ['auto', 'online', 'away', 'busy', 'invisible'] as const
 export type AvailabilityChoice = (typeof AVAILABILITY_CHOICES)[number]
-export type Availability = 'auto' | Exclude<AvailabilityChoice, 'online'>
+/** As the own view says it. */
+export type Availability = Exclude<AvailabilityChoice, 'online'>
 
 /** Viewers who may see a user. `contacts`: viewers in the contact list of that user. */
 export const AUDIENCES = ['everyone', 'contacts', 'nobody'] as const

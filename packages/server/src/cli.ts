@@ -7,6 +7,7 @@ import { COMMANDS } from './cli/commands.ts'
 import { commandHelp, programHelp } from './cli/help.ts'
 import { systemClock } from './platform/clock.ts'
 import { nearestName } from './platform/config/nearest-name.ts'
+import { runWithFlags } from './platform/runtime-flags.ts'
 import { VERSION } from './platform/version.ts'
 
 const world: World = {
@@ -37,6 +38,7 @@ async function main([name = 'help', ...argv]: string[]): Promise<ExitCode> {
     world.print(commandHelp(command))
     return EXIT.ok
   }
+  if (command.isServer) runWithFlags(world.env)
   return command.run(argv, world)
 }
 

@@ -4,6 +4,7 @@ import { parseDatabaseUrl } from './archive/database-url.ts'
 import type { Archive } from './archive/port.ts'
 import { createPostgresArchive } from './archive/postgres.ts'
 import { createSqliteArchive } from './archive/sqlite.ts'
+import { backUpSqlite, type SqliteBackup } from './archive/sqlite-backup.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
@@ -12,7 +13,7 @@ import { startGateway } from './gateway/gateway.ts'
 import { startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
-import type { Config } from './platform/config/config.ts'
+import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
@@ -53,6 +54,17 @@ export async function openArchive(config: Config): Promise<Archive> {
     case 'invalid':
       throw new Error(database.message)
   }
+}
+
+/** Throws an error with a sentence where there is no database to copy. */
+export function backUpDatabase(config: Config, target: string): SqliteBackup {
+  const database = parseDatabaseUrl(config.databaseUrl)
+  if (database.kind === 'invalid') throw new Error(database.message)
+  if (database.kind === 'postgres')
+    throw new Error(
+      'database_url is PostgreSQL, which has its own program for backups: pg_dump --format=custom --file=backup.dump <database_url>',
+    )
+  return backUpSqlite(database.path, target)
 }
 
 interface HotState {
@@ -210,6 +222,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       clockOffsetMs: clock.offsetMs(),
     }),
   })
+  for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)
   logger.info({ url: app.url, roles, dev: config.dev, policy: config.policyName }, 'started')
 
   return {

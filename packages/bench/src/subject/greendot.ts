@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { RUNTIME_FLAGS } from '../../../server/src/platform/runtime-flags.ts'
 import { endProcess, pinned } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { freePort } from '../platform/ports.ts'
@@ -28,15 +29,6 @@ const START_MS_MAX = 30_000
 /** Longer than any drain_ms a scenario sets, and what comes after it. */
 const DRAIN_MS_MAX = 30_000
 const METRICS_MS_MAX = 10_000
-
-/**
- * As in deploy/: the last and most expensive stage of the compiler starts two hundred times later. Otherwise it takes
- * a fifth of a core from new connections in the first minutes.
- */
-export const RUNTIME = {
-  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '20000000',
-  BUN_JSC_thresholdForFTLOptimizeSoon: '200000',
-}
 
 interface Manifest {
   name?: string
@@ -77,7 +69,7 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   ]
   const command = pinned(spec.core, [process.execPath, spec.program ?? findGreendot(), 'serve', ...flags])
   // Secrets by the environment: other users of the machine can read command lines.
-  const env = { ...cleanEnv(), ...RUNTIME, GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
+  const env = { ...cleanEnv(), ...RUNTIME_FLAGS, GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
 
   let isStopping = false
   const start = () => {

@@ -87,7 +87,7 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       })
     }
 
-    async function put(path: string, { ref, ...body }: ClientFrame): Promise<void> {
+    async function put(path: string, { ref, type: _, ...body }: ClientFrame): Promise<void> {
       const response = await post(path, body, 'PUT')
       const failure = await failureOf(response)
       if (failure === null) deliver({ type: 'self', presence: (await response.json()) as OwnPresence })

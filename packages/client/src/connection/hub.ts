@@ -155,6 +155,10 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
       case 'presence_change':
         broadcastChanges(frame.changes, () => true)
         break
+      case 'contacts_removed':
+        watchlist.unlist(frame.user_ids)
+        tabs.forEach(showContacts)
+        break
       case 'self':
         onMe(frame.presence)
         break

@@ -21,7 +21,11 @@ async function createScene({ isPage = true } = {}) {
   const clock = createFakeClock(1_000_000)
   const runtime = runtimeOf(clock)
   const server = scriptedDial()
-  const dot = createDot({ runtime, activeAt: isPage ? clock.now() : FOREVER })
+  const dot = createDot({
+    runtime,
+    activeAt: isPage ? clock.now() : FOREVER,
+    callSettings: () => Promise.reject(new Error('no settings in this test')),
+  })
   const events: string[] = []
   dot.on('state', (state) => events.push(state))
   dot.on('change', ({ version, stale }) => events.push(`bob ${version}${stale ? ' stale' : ''}`))

@@ -13,7 +13,17 @@ import type { FromHub, LinkView, OpenUplink, Uplink } from '../connection/messag
 import type { Runtime, Timer } from '../platform.ts'
 import { type Change, createRoster, replaces } from '../roster/roster.ts'
 import { CONTACTS } from '../roster/watchlist.ts'
-import type { Answer, Dot, DotEvents, DotFailure, DotState, Person, PersonListener } from '../types.ts'
+import type {
+  Answer,
+  Dot,
+  DotEvents,
+  DotFailure,
+  DotState,
+  Person,
+  PersonListener,
+  SettingsAnswer,
+  SettingsChange,
+} from '../types.ts'
 import { createListeners, type Listener, listen, notify } from './listeners.ts'
 import { createRequests, failed } from './requests.ts'
 
@@ -24,6 +34,8 @@ export interface DotParts {
   runtime: Runtime
   /** When the user was last active here; `FOREVER` outside of pages. */
   activeAt: number
+  /** Changes the settings of the user, or reads them without a change. */
+  callSettings(change?: SettingsChange): Promise<SettingsAnswer>
 }
 
 /** With the methods that the page uses. */
@@ -37,11 +49,12 @@ export interface InnerDot extends Dot {
   resume(open: OpenUplink): void
 }
 
-export function createDot({ runtime, activeAt }: DotParts): InnerDot {
+export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerDot {
   const roster = createRoster()
   const watchers = new Map<string, Set<PersonListener>>()
   const listeners = createListeners()
   const requests = createRequests(runtime, (ref, frame) => uplink?.send({ type: 'request', ref, frame }))
+  const name = runtime.newName()
   const leaving: (() => void)[] = []
   let isLeaving = false
   let uplink: Uplink | null = null
@@ -74,8 +87,7 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
 
   const isFollowed = (id: string) => watchers.has(id) || contactIds?.has(id)
 
-  /** Contacts with version 0 (removed or hidden) are left out. */
-  const contacts = (): Person[] => Array.from(contactIds ?? [], roster.get).filter(isKnown)
+  const contacts = (): Person[] => Array.from(contactIds ?? [], (id) => roster.get(id)!)
 
   function setContacts(people: readonly Presence[] | null): void {
     const former = contactIds ?? []
@@ -179,6 +191,14 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     return requests.send(frame)
   }
 
+  async function settings(change?: SettingsChange): Promise<SettingsAnswer> {
+    if (state === 'closed') return failed(`this device has ${state}`)
+    // The module that calls may be impossible to load.
+    const answer = await callSettings(change).catch(({ message }) => failed(message))
+    if (answer.ok) notify(listeners.settings, answer.settings)
+    return answer
+  }
+
   function watch(userIds: string | Iterable<string>, listener?: PersonListener): () => void {
     const ids = new Set(typeof userIds === 'string' ? [userIds] : userIds)
     for (const id of ids) {
@@ -249,6 +269,9 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
         emoji: status?.emoji ?? null,
         expires_at: status?.expiresAt as InstantInput,
       }),
+    settings: () => settings(),
+    setSettings: settings,
+    toString: () => name,
     setActivity(activity) {
       chosenActiveAt = activity === 'auto' ? null : activity === 'active' ? FOREVER : 0
       uplink?.send({ type: 'active', at: chosenActiveAt ?? activeAt })
@@ -291,5 +314,3 @@ export function createDot({ runtime, activeAt }: DotParts): InnerDot {
     },
   }
 }
-
-const isKnown = (person: Person | undefined): person is Person => !!person?.version

@@ -11,6 +11,7 @@ export const createListeners = (): Listeners => ({
   change: new Set(),
   me: new Set(),
   contacts: new Set(),
+  settings: new Set(),
   error: new Set(),
 })
 

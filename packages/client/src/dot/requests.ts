@@ -21,7 +21,7 @@ interface PendingRequest {
   settle(answer: Answer): void
 }
 
-export const failed = (message: string, code: ErrorCode = 'unavailable'): Answer => ({
+export const failed = (message: string, code: ErrorCode = 'unavailable'): Answer & { ok: false } => ({
   ok: false,
   code,
   message,

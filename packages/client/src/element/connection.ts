@@ -1,5 +1,7 @@
 // Finds the connection of a dot: the nearest <greendot-connection> around it, across shadow roots, or else the
-// connection of the page. When one opens or closes, all dots look again; a page has few connections.
+// connection of the page, or else that of a provider (context/). When one opens or closes, all dots look again;
+// a page has few connections.
+import { ANY_DOT, onProviders, requestDots } from '../context/context.ts'
 import { connect } from '../index.ts'
 import type { ConnectOptions, Dot } from '../types.ts'
 
@@ -8,7 +10,10 @@ export const ElementBase = globalThis.HTMLElement ?? (class {} as typeof HTMLEle
 
 const listeners = new Set<() => void>()
 
-export const onConnections = (listener: () => void): void => void listeners.add(listener)
+export function onConnections(listener: () => void): void {
+  listeners.add(listener)
+  onProviders(listener)
+}
 
 function notifyAll(): void {
   for (const listener of listeners) listener()
@@ -25,11 +30,52 @@ export function connectPage(given: Dot | ConnectOptions): Dot {
   return page.dot
 }
 
-export function findDot(start: Node): Dot | null {
+export type Found = { dot: Dot } | { dot: null; why: 'none' | 'several' }
+
+export function findDot(start: Element): Found {
+  const near = nearestConnection(start) ?? page
+  if (near) return near.dot ? { dot: near.dot } : { dot: null, why: 'none' }
+  const provided = requestDots(start, ANY_DOT)
+  // Which provider is around this element only React knows, and the wrong one would show another viewer's view.
+  if (provided.size > 1) return { dot: null, why: 'several' }
+  for (const dot of provided) return { dot }
+  return { dot: null, why: 'none' }
+}
+
+function nearestConnection(start: Node): GreendotConnection | null {
   for (let node: Node | null = start; node; node = node.parentNode ?? (node as ShadowRoot).host ?? null) {
-    if (node instanceof GreendotConnection) return node.dot
+    if (node instanceof GreendotConnection) return node
   }
-  return page?.dot ?? null
+  return null
+}
+
+/** Attributes that name a connection, null where they are absent. */
+export interface Where {
+  url: string | null
+  token: string | null
+  tokenUrl: string | null
+}
+
+export const whereOf = (element: Element): Where => ({
+  url: element.getAttribute('url'),
+  token: element.getAttribute('token'),
+  tokenUrl: element.getAttribute('token-url'),
+})
+
+/** `where` is asked again for every token. */
+export function openDot(where: () => Where): Dot {
+  const url = new URL(where().url ?? '/', document.baseURI)
+  const dot = connect({ url, token: () => tokenOf(where()) })
+  // Markup has no error listener.
+  dot.on('error', ({ code, message }) => console.warn(`greendot: ${message} (${code})`))
+  return dot
+}
+
+async function tokenOf({ token, tokenUrl }: Where): Promise<string> {
+  if (tokenUrl === null) return token ?? ''
+  const answer = await fetch(new URL(tokenUrl, document.baseURI), { credentials: 'same-origin' })
+  if (!answer.ok) throw new Error(`${tokenUrl} answered ${answer.status} instead of a token`)
+  return (await answer.text()).trim()
 }
 
 /**
@@ -74,10 +120,7 @@ export class GreendotConnection extends ElementBase {
   }
 
   #open(): void {
-    const url = new URL(this.getAttribute('url') ?? '/', document.baseURI)
-    this.#dot = connect({ url, token: () => this.#token() })
-    // Markup has no error listener.
-    this.#dot.on('error', ({ code, message }) => console.warn(`greendot: ${message} (${code})`))
+    this.#dot = openDot(() => whereOf(this))
     notifyAll()
   }
 
@@ -85,13 +128,5 @@ export class GreendotConnection extends ElementBase {
     this.#dot?.close()
     this.#dot = null
     notifyAll()
-  }
-
-  async #token(): Promise<string> {
-    const address = this.getAttribute('token-url')
-    if (address === null) return this.getAttribute('token') ?? ''
-    const answer = await fetch(new URL(address, document.baseURI), { credentials: 'same-origin' })
-    if (!answer.ok) throw new Error(`${address} answered ${answer.status} instead of a token`)
-    return (await answer.text()).trim()
   }
 }

@@ -32,7 +32,9 @@ function createScene() {
   }
 
   function sendList(): void {
-    for (const id of [...followed]) if (!list.includes(id)) followed.delete(id)
+    const gone = [...followed].filter((id) => !list.includes(id))
+    for (const id of gone) followed.delete(id)
+    if (gone.length > 0) watchlist.unlist(gone)
     for (const id of list) if (!followed.has(id)) report(followed, id)
   }
 
@@ -125,7 +127,10 @@ test('[W1] after any changes, edits, answers and reconnects the server watches e
       const reported = scene.reported()
       const listed = new Set(watchlist.listed())
       expect([...wanted].filter((id) => !reported.has(id))).toEqual([])
-      if (isListWanted) expect(scene.list().filter((id) => !reported.has(id) || !listed.has(id))).toEqual([])
+      if (isListWanted) {
+        expect(scene.list().filter((id) => !reported.has(id))).toEqual([])
+        expect([...listed].sort()).toEqual([...scene.list()].sort())
+      }
       const isWanted = (id: string) => wanted.has(id) || (isListWanted && listed.has(id))
       expect([...reported].filter((id) => !isWanted(id))).toEqual([])
     }),

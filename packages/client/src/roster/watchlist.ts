@@ -22,8 +22,10 @@ export interface Watchlist {
   /** `CONTACTS` is the whole contact list. */
   want(userId: string): void
   unwant(userId: string): void
-  /** Ids on the contact list. Removed contacts stay in it, with version 0. */
+  /** Ids on the contact list. */
   listed(): Iterable<string>
+  /** These ids left the contact list. */
+  unlist(userIds: readonly string[]): void
   /** A snapshot contains this id; true if the contact list is the reason. */
   noteSnapshot(userId: string): boolean
   /** A new connection, which watches nothing yet, or none at all. */
@@ -156,6 +158,12 @@ export function createWatchlist({
       if (!isLive) onDropped(userId)
     },
     listed: () => listed,
+    unlist(userIds) {
+      for (const userId of userIds) {
+        listed.delete(userId)
+        if (!isNeeded(userId)) onDropped(userId)
+      }
+    },
     noteSnapshot(userId) {
       if (!isFollowing || expected[0]?.delete(userId)) return false
       listed.add(userId)

@@ -9,7 +9,10 @@ export interface Operations {
   }
   /** Presence of many users, by body */
   'POST /api/v1/presence/query': {
-    input: { query: { viewer_id?: string | undefined }; body: ContactList }
+    input: {
+      query: { viewer_id?: string | undefined }
+      body: { user_ids: string[]; viewer_id?: string | undefined }
+    }
     answer: Presence[]
   }
   /** Presence of one user */
@@ -29,7 +32,7 @@ export interface Operations {
       body: {
         text?: string | null | undefined
         emoji?: string | null | undefined
-        /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
+        /** Unix milliseconds or ISO 8601; null or absent for never. It must be in the future when the request arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry` */
         expires_at?: number | string | null | undefined
       }
     }
@@ -42,9 +45,9 @@ export interface Operations {
     input: {
       path: { user_id: string }
       body: {
-        /** online returns to automatic */
-        status: 'online' | 'away' | 'busy' | 'invisible'
-        /** Unix milliseconds or ISO 8601, in the future; null or absent for never */
+        /** auto and online both return to automatic */
+        status: 'auto' | 'online' | 'away' | 'busy' | 'invisible'
+        /** Unix milliseconds or ISO 8601; null or absent for never. It must be in the future when the request arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry` */
         expires_at?: number | string | null | undefined
       }
     }
@@ -75,17 +78,17 @@ export interface Operations {
   'GET /api/v1/users/{user_id}/contacts': { input: { path: { user_id: string } }; answer: ContactList }
   /** Replace a contact list */
   'PUT /api/v1/users/{user_id}/contacts': {
-    input: { path: { user_id: string }; body: ContactList }
+    input: { path: { user_id: string }; body: { user_ids: string[] } }
     answer: undefined
   }
   /** Add to a contact list */
   'POST /api/v1/users/{user_id}/contacts': {
-    input: { path: { user_id: string }; body: ContactList }
+    input: { path: { user_id: string }; body: { user_ids: string[] } }
     answer: undefined
   }
   /** Remove from a contact list */
   'DELETE /api/v1/users/{user_id}/contacts': {
-    input: { path: { user_id: string }; body: ContactList }
+    input: { path: { user_id: string }; body: { user_ids: string[] } }
     answer: undefined
   }
   /** Export all data of a user */
@@ -103,6 +106,8 @@ export interface Operations {
   'GET /api/v1/stats/history': {
     input: Record<never, never>
     answer: {
+      /** The length of the window: percentiles count no older delivery */
+      propagation_window_ms: number
       samples: {
         at: number
         users: Record<Status, number> | null
@@ -110,6 +115,8 @@ export interface Operations {
         watches: number
         changes_per_second: number
         deliveries_per_second: number
+        propagation_p50_ms: number | null
+        propagation_p90_ms: number | null
         propagation_p99_ms: number | null
       }[]
     }
@@ -152,10 +159,6 @@ export interface Presence extends PublicPresence {
   source: 'live' | 'db'
 }
 
-export interface ContactList {
-  user_ids: string[]
-}
-
 export type Status = 'online' | 'away' | 'busy' | 'offline'
 
 /** A user as they see themselves */
@@ -184,6 +187,10 @@ export interface Settings {
 }
 
 export type Audience = 'everyone' | 'contacts' | 'nobody'
+
+export interface ContactList {
+  user_ids: string[]
+}
 
 export interface PersonData {
   user_id: string
@@ -274,8 +281,15 @@ export interface Stats {
   rates_per_second: Record<string, number>
   /** connections_opened, frames_in, changes and so on */
   totals: Record<string, number>
-  /** From a change to its frame */
-  propagation_ms: { p50: number | null; p90: number | null; p99: number | null; count: number }
+  /** From a change to its frame, in the last minutes */
+  propagation_ms: {
+    p50: number | null
+    p90: number | null
+    p99: number | null
+    count: number
+    /** The length of the window: percentiles count no older delivery */
+    window_ms: number
+  }
   uptime_ms: number
 }
 
@@ -390,6 +404,8 @@ export interface Process {
   changes_per_second: number
   deliveries_per_second: number
   frames_in_per_second: number
+  propagation_p50_ms: number | null
+  propagation_p90_ms: number | null
   propagation_p99_ms: number | null
   archive_backlog: number
   resident_bytes: number

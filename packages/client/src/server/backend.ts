@@ -39,7 +39,7 @@ export interface Backend {
     /** Merges: settings that are not named stay as they are. */
     change(userId: string, change: SettingsChange): Promise<Settings>
   }
-  /** `online` returns to automatic. */
+  /** `auto` returns to automatic, and so does `online`. */
   setAvailability(userId: string, status: AvailabilityChoice, options?: Expiring): Promise<OwnPresence>
   /** Null, or neither text nor emoji, clears it. */
   setCustomStatus(userId: string, status: CustomStatusInput | null): Promise<OwnPresence>

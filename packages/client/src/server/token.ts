@@ -14,7 +14,13 @@ const TTL_MS = 3_600_000
 /** The server's minimum for its `jwt_secret`. */
 const SECRET_BYTES_MIN = 32
 
-export function createMint(secret: string, now: () => number): Mint {
+/** Claims that the server asks for, where it asks for any. */
+export interface TokenClaims {
+  aud?: string
+  iss?: string
+}
+
+export function createMint(secret: string, now: () => number, extra: TokenClaims = {}): Mint {
   const bytes = new TextEncoder().encode(secret)
   if (bytes.length < SECRET_BYTES_MIN) throw new TypeError(`jwtSecret has ${SECRET_BYTES_MIN} bytes or more`)
   let key: Promise<CryptoKey> | null = null
@@ -23,7 +29,7 @@ export function createMint(secret: string, now: () => number): Mint {
     if (!isId(userId)) throw notAnId()
     if (!(ttlMs >= 1000 && ttlMs < Number.POSITIVE_INFINITY)) throw new RangeError('ttlMs is 1000 or more')
     const issuedAt = now()
-    const claims = { sub: userId, iat: seconds(issuedAt), exp: seconds(issuedAt + ttlMs) }
+    const claims = { ...extra, sub: userId, iat: seconds(issuedAt), exp: seconds(issuedAt + ttlMs) }
     const signed = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded(claims)}`
     key ??= crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
     const signature = await crypto.subtle.sign('HMAC', await key, new TextEncoder().encode(signed))

@@ -5,6 +5,7 @@ import { startPageActivity } from '../activity/page-activity.ts'
 import type { Hub } from '../connection/hub.ts'
 import type { OpenUplink, Uplink } from '../connection/messages.ts'
 import type { Address } from '../connection/transport.ts'
+import { provide } from '../context/context.ts'
 import type { InnerDot } from '../dot/dot.ts'
 import type { Page, Runtime, Timer } from '../platform.ts'
 import type { ConnectOptions } from '../types.ts'
@@ -56,8 +57,12 @@ export function attachToPage(parts: PageParts): void {
     startPageActivity({ runtime, window, idleDetection, awayAfterMs, onActive }),
     followPage(window, dot, open),
   ]
+  // Elements that know this dot only by its name ask for it.
+  const stopProviding = provide(String(dot), dot)
   dot.on('state', (state) => {
-    if (state === 'closed') for (const one of followed) one.stop()
+    if (state !== 'closed') return
+    stopProviding()
+    for (const one of followed) one.stop()
   })
 }
 

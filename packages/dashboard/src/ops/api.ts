@@ -1,4 +1,5 @@
-// Requests to the server with a server key. Failures are values with a message for operators.
+// Requests to the server with a server key. Failures are values with a message for operators. Paths are relative
+// to the page, so that it works behind a proxy that adds a prefix.
 import type { Explanation, Stats, StatsHistory } from '@greendot/client/server'
 
 export type { Explanation, Stats, StatsHistory }
@@ -40,16 +41,16 @@ export function createApi(key: string): Api {
   }
 
   return {
-    stats: () => ask('/api/v1/stats'),
-    history: () => ask('/api/v1/stats/history'),
+    stats: () => ask('api/v1/stats'),
+    history: () => ask('api/v1/stats/history'),
     // 503 means "not ready", which is a valid answer.
-    readiness: () => ask('/readyz', [200, 503]),
+    readiness: () => ask('readyz', [200, 503]),
     explain(userId, viewerId) {
       const query = new URLSearchParams({ user_id: userId })
       if (viewerId !== null) query.set('viewer_id', viewerId)
-      return ask(`/api/v1/explain?${query}`)
+      return ask(`api/v1/explain?${query}`)
     },
     // By fetch, because an EventSource would put the key into the URL.
-    feed: (signal) => fetch('/api/v1/feed', { headers, signal }),
+    feed: (signal) => fetch('api/v1/feed', { headers, signal }),
   }
 }

@@ -40,7 +40,7 @@ export function createBoard(parts: {
     else ask(question.user, question.viewer)
   })
   const fresh = h('p', { class: 'soft', 'data-fresh': '' })
-  const numbers = h('div', { class: 'numbers' }, tiles.element, charts.element)
+  const numbers = h('div', { class: 'numbers' }, tiles.element, charts.element, processes.element)
   let running: Timer[] = []
   let hasHistory = false
   let asked = ''
@@ -65,7 +65,7 @@ export function createBoard(parts: {
     }
     tiles.show(stats.value)
     charts.add(stats.value, now())
-    processes.show(stats.value.processes)
+    processes.show(stats.value)
     feed.showScope(stats.value.processes.length)
     setText(fresh, `As of ${preciseTime(now())}`)
   }
@@ -111,7 +111,6 @@ export function createBoard(parts: {
       !isDev && h('button', { type: 'button', onclick: () => lock() }, 'Forget the key'),
     ),
     numbers,
-    processes.element,
     h('div', { class: 'columns' }, lookup.element, feed.element, health.element),
   )
 

@@ -25,6 +25,8 @@ export interface Chart {
   element: HTMLElement
   /** Instants in milliseconds, and for each line as many values. */
   show(instants: readonly number[], values: readonly (readonly (number | null)[])[]): void
+  /** Some words beside the values. */
+  say(words: string): void
   stop(): void
 }
 
@@ -37,6 +39,7 @@ const colorOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 
 export function createChart(title: string, lines: readonly Line[]): Chart {
+  const note = h('p', { class: 'soft', hidden: true })
   const place = h('div', { class: 'chart-place', role: 'img' })
   const empty = h('p', { class: 'chart-empty soft' }, 'The first samples are on their way.')
   const present = lines.map(({ label, color, isDashed }) => {
@@ -51,7 +54,7 @@ export function createChart(title: string, lines: readonly Line[]): Chart {
     h('h2', {}, title),
     place,
     empty,
-    h('dl', { class: 'legend' }, ...present.map((one) => one.element)),
+    h('div', { class: 'legend' }, h('dl', { class: 'legend' }, ...present.map((one) => one.element)), note),
   )
   const hasRight = lines.some(({ isRight }) => isRight)
   let plot: uPlot | null = null
@@ -83,7 +86,7 @@ export function createChart(title: string, lines: readonly Line[]): Chart {
         right: { range: fromZero },
       },
       axes: [
-        { ...axis, space: 90, size: 30, incrs: STEPS_S, values: (_, ticks) => ticks.map(tickWords) },
+        { ...axis, space: 70, size: 30, incrs: STEPS_S, values: (_, ticks) => ticks.map(tickWords) },
         { ...axis, size: AXIS_SIZE },
         ...(hasRight
           ? [{ ...axis, size: AXIS_SIZE, scale: 'right', side: 1, grid: { show: false } } as const]
@@ -120,6 +123,10 @@ export function createChart(title: string, lines: readonly Line[]): Chart {
       sizes.disconnect()
       offTheme()
       plot?.destroy()
+    },
+    say(words) {
+      note.hidden = false
+      setText(note, words)
     },
     show(instants, values) {
       empty.hidden = instants.length > 1

@@ -3,12 +3,9 @@ import { h } from '../dom.ts'
 import { roundWords } from '../words.ts'
 import type { Sample, Stats } from './api.ts'
 import { createChart } from './chart.ts'
-import { slowest, total } from './deployment.ts'
+import { slowest, total, windowWords } from './deployment.ts'
 
 const KEPT_MS = 3_600_000
-
-/** A sample with percentiles, which only new samples of the answering process have. */
-type Point = Sample & { p50: number | null; p90: number | null }
 
 const whole = (value: number): string => value.toLocaleString()
 const rate = (value: number): string => `${roundWords(value)}/s`
@@ -35,11 +32,11 @@ export function createCharts() {
     { label: 'p99', color: 'busy', format: ms },
   ])
   const charts = [people, connections, rates, propagation]
-  let points: Point[] = []
+  let points: Sample[] = []
 
   function draw(): void {
     const instants = points.map(({ at }) => at)
-    const row = (value: (point: Point) => number | null) => points.map(value)
+    const row = (value: (point: Sample) => number | null) => points.map(value)
     people.show(instants, [
       row(({ users }) => users?.online ?? null),
       row(({ users }) => users?.away ?? null),
@@ -52,8 +49,8 @@ export function createCharts() {
       row((point) => point.deliveries_per_second),
     ])
     propagation.show(instants, [
-      row(({ p50 }) => p50),
-      row(({ p90 }) => p90),
+      row((point) => point.propagation_p50_ms),
+      row((point) => point.propagation_p90_ms),
       row((point) => point.propagation_p99_ms),
     ])
   }
@@ -65,12 +62,11 @@ export function createCharts() {
     },
     /** Starts again with the history of the server. */
     begin(samples: readonly Sample[]) {
-      points = samples.map((sample) => ({ ...sample, p50: null, p90: null }))
+      points = [...samples]
       draw()
     },
     add(stats: Stats, at: number) {
       const { processes } = stats
-      const { p50, p90 } = stats.propagation_ms
       const last = points.at(-1)?.at ?? 0
       // The clocks of browser and server differ, but the time axis must not go back.
       points.push({
@@ -80,11 +76,13 @@ export function createCharts() {
         watches: stats.watches,
         changes_per_second: total(processes, 'changes_per_second'),
         deliveries_per_second: total(processes, 'deliveries_per_second'),
-        propagation_p99_ms: slowest(processes),
-        p50,
-        p90,
+        propagation_p50_ms: slowest(processes, 'p50'),
+        propagation_p90_ms: slowest(processes, 'p90'),
+        propagation_p99_ms: slowest(processes, 'p99'),
       })
       points = points.filter((point) => point.at > at - KEPT_MS)
+      const whose = processes.length > 1 ? 'of the slowest process, ' : ''
+      propagation.say(`${whose}in ${windowWords(stats)}`)
       draw()
     },
   }

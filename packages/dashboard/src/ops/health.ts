@@ -60,6 +60,10 @@ export function createHealth() {
     showLost() {
       element.dataset.health = 'not_ready'
       setText(state, 'The server does not answer')
+      for (const { words, element: row } of rows) {
+        delete row.dataset.state
+        setText(words, 'Not known.')
+      }
     },
   }
 }

@@ -14,7 +14,7 @@ export function createLookup(onAsk: (question: Question) => void) {
   const id = { autocomplete: 'off', spellcheck: 'false', maxlength: 128, pattern: '[^\\s,]+' }
   const title = 'An id has no spaces and no commas'
   const user = h('input', { ...id, title, name: 'user', placeholder: 'bob', required: true })
-  const viewer = h('input', { ...id, title, name: 'viewer', placeholder: 'empty: without privacy' })
+  const viewer = h('input', { ...id, title, name: 'viewer', placeholder: 'alice' })
   const trouble = h('p', { class: 'trouble', role: 'alert' })
   const result = h('div', { class: 'found', role: 'region', 'aria-label': 'What was found' })
   let asked: Question | null = null
@@ -36,7 +36,13 @@ export function createLookup(onAsk: (question: Question) => void) {
     trouble,
     result,
   )
-  result.append(h('p', { class: 'soft' }, 'Why does a user look offline to a viewer? Ask here.'))
+  result.append(
+    h(
+      'p',
+      { class: 'soft' },
+      'Why does a user look offline to a viewer? Ask here. Without a viewer, the answer is the whole truth.',
+    ),
+  )
 
   return {
     element,

@@ -2,8 +2,8 @@
 
 import { h, setText } from '../dom.ts'
 import { bytesWords, durationWords, roundWords } from '../words.ts'
-import type { Process } from './api.ts'
-import { slowest, total } from './deployment.ts'
+import type { Process, Stats } from './api.ts'
+import { slowest, total, windowWords } from './deployment.ts'
 
 interface Column {
   title: string
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column[] = [
   {
     title: 'p99',
     text(processes) {
-      const p99 = slowest(processes)
+      const p99 = slowest(processes, 'p99')
       return p99 === null ? '–' : `${roundWords(p99)} ms`
     },
   },
@@ -78,11 +78,13 @@ export function createProcesses() {
 
   return {
     element,
-    show(processes: readonly Process[]) {
+    show(stats: Stats) {
+      const { processes } = stats
       const gateways = processes.filter(({ roles }) => roles.includes('gateway')).length
       setText(
         summary,
-        `${processes.length} running, ${gateways} of them ${gateways === 1 ? 'holds' : 'hold'} connections.`,
+        `${processes.length} running, ${gateways} of them ${gateways === 1 ? 'holds' : 'hold'} connections. ` +
+          `p99 is of ${windowWords(stats)}.`,
       )
       const largest = COLUMNS.map(({ amount }) => (amount ? Math.max(1, ...processes.map(amount)) : 1))
       body.replaceChildren(

@@ -2,7 +2,7 @@
 import { h, setAttribute, setText } from '../dom.ts'
 import { roundWords } from '../words.ts'
 import type { Stats } from './api.ts'
-import { slowest, total } from './deployment.ts'
+import { slowest, total, windowWords } from './deployment.ts'
 
 interface Tile {
   name: string
@@ -13,7 +13,8 @@ interface Tile {
   isBad?(stats: Stats): boolean
 }
 
-const ms = (value: number | null): string => (value === null ? '–' : `${roundWords(value)} ms`)
+/** A number and its unit stay on one line. */
+const ms = (value: number | null): string => (value === null ? '–' : `${roundWords(value)}\u00a0ms`)
 const count = (value: number): string => value.toLocaleString()
 /** Marks numbers that only the answering process knows. */
 const here = ({ processes }: Stats): string => (processes.length > 1 ? ' of this process' : '')
@@ -56,11 +57,12 @@ const TILES: readonly Tile[] = [
   },
   {
     name: 'propagation',
-    label: 'Propagation',
-    value: (stats) => ms(slowest(stats.processes)),
+    label: 'Propagation, p99',
+    value: (stats) => ms(slowest(stats.processes, 'p99')),
     note: (stats) => {
-      const { p50, p90 } = stats.propagation_ms
-      return stats.processes.length > 1 ? 'p99 of the slowest process' : `p99; p50 ${ms(p50)}, p90 ${ms(p90)}`
+      const [p50, p90] = (['p50', 'p90'] as const).map((which) => ms(slowest(stats.processes, which)))
+      const whose = stats.processes.length > 1 ? ', of the slowest process' : ''
+      return `p50 ${p50}, p90 ${p90}, in ${windowWords(stats)}${whose}`
     },
   },
   {

@@ -35,7 +35,9 @@ function install(script: string): string {
 
 describe('[X7] the doors to the benchmark', () => {
   test('without the package, one line says how to get it', async () => {
-    const problem = '"greendot capacity" is in a package of its own: npm install @greendot/bench'
+    const problem =
+      '"greendot capacity" is in @greendot/bench, which is not installed here: ' +
+      'clone the repository, and there: npm install && npm run greendot -- capacity'
     expect(await run([folder])).toEqual({ code: 2, said: [problem] })
   })
 

@@ -36,7 +36,8 @@ export function door(
 }
 
 function notInstalled(name: string, world: World): ExitCode {
-  return misuse(`"greendot ${name}" is in a package of its own: npm install ${PACKAGE}`, world)
+  const instead = `clone the repository, and there: npm install && npm run greendot -- ${name}`
+  return misuse(`"greendot ${name}" is in ${PACKAGE}, which is not installed here: ${instead}`, world)
 }
 
 function findProgram(places: readonly string[]): string | null {

@@ -112,10 +112,18 @@ describe('wrong use', () => {
 })
 
 describe('token', () => {
-  const config = { dev: false, jwtSecret: SECRET, jwksUrl: null, serverKeys: [] }
+  const config = {
+    dev: false,
+    jwtSecret: SECRET,
+    jwksUrl: null,
+    jwtAudience: ['chat'],
+    jwtIssuer: ['https://id.test'],
+    serverKeys: [],
+  }
+  const claimed = ['--jwt-audience', 'chat,game', '--jwt-issuer', 'https://id.test']
 
-  test('[C6] is accepted by a server with the same secret, for an hour', async () => {
-    const { code, out } = await run(['token', '--user', 'alice'], { GREENDOT_JWT_SECRET: SECRET })
+  test('[C6] is accepted by a server with the same secret, audience and issuer, for an hour', async () => {
+    const { code, out } = await run(['token', '--user', 'alice', ...claimed], { GREENDOT_JWT_SECRET: SECRET })
     expect(code).toBe(0)
     const caller = await createAuthenticator(config, systemClock).authenticate(out.trim())
     expect(caller).toMatchObject({ kind: 'user', userId: 'alice' })

@@ -3,7 +3,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { type AuthNeed, type Config, loadConfig } from '../platform/config/config.ts'
 import { type TakenFlags, takeFlags } from '../platform/config/flags.ts'
-import type { ConfigSources } from '../platform/config/sources.ts'
+import { type ConfigSources, settingFlags } from '../platform/config/sources.ts'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -34,6 +34,8 @@ export interface Command {
   options: readonly Option[]
   /** False for commands without a server, which take no settings. */
   takesSettings?: false
+  /** True for those that run until a signal: the entry point gives them the flags of the runtime. */
+  isServer?: true
   /** True for those that print their help themselves. */
   hasOwnHelp?: true
   run(argv: readonly string[], world: World): Promise<ExitCode>
@@ -45,6 +47,24 @@ export function takeOptions(command: Pick<Command, 'options'>, argv: readonly st
     argv,
     new Map(command.options.map(({ name, sign }) => [name, sign === null ? 'switch' : 'text'])),
   )
+}
+
+export type TakenArguments =
+  | { ok: true; arguments: string[]; settings: string[] }
+  | { ok: false; problem: string }
+
+/** For commands with arguments: everything that is neither a flag nor the value of one, wherever it stands. */
+export function takeArguments(argv: readonly string[]): TakenArguments {
+  const taken = takeFlags(argv, settingFlags())
+  if (!taken.ok) return taken
+  const isFlag = (text: string) => text.startsWith('-')
+  const known = Array.from(taken.values, ([name, value]) => `--${name}=${value}`)
+  // Unknown flags stay with the settings, which name the nearest one.
+  return {
+    ok: true,
+    arguments: taken.rest.filter((text) => !isFlag(text)),
+    settings: [...known, ...taken.rest.filter(isFlag)],
+  }
 }
 
 export function sourcesFor(

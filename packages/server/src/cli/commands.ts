@@ -1,5 +1,6 @@
 // The commands of the program, in the order in which help lists them.
 
+import { backup } from './backup.ts'
 import { bench, capacity } from './bench.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
@@ -16,6 +17,7 @@ export const COMMANDS: readonly Command[] = [
   token,
   explain,
   migrate,
+  backup,
   doctor,
   bench,
   capacity,

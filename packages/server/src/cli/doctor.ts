@@ -1,6 +1,6 @@
 // `greendot doctor`: checks what a server needs before it starts, one line per check, each failure with its
 // remedy. It starts nothing.
-import { type Config, loadConfig } from '../platform/config/config.ts'
+import { type Config, loadConfig, warningsAbout } from '../platform/config/config.ts'
 import {
   type Check,
   checkClock,
@@ -48,17 +48,18 @@ async function runChecks(argv: readonly string[], world: World): Promise<Check[]
     ...(config.redisUrl === null ? [] : [await checkDeployment(config, world.clock)]),
     await checkPort(config),
     ...(config.jwksUrl === null ? [] : [await checkKeySet(config.jwksUrl)]),
+    ...warningsAbout(config).map((open): Check => ({ name: 'tokens', state: 'warn', ...open })),
     checkClock(world.clock.now(), database.aliveAt),
     checkFileLimit(),
   ]
 }
 
-function describeConfiguration({ dev, jwtSecret, policyName }: Config): Check {
+function describeConfiguration({ dev, jwtSecret, policyName, pages, allowedOrigins }: Config): Check {
   const tokens = jwtSecret !== null ? 'jwt_secret' : dev ? 'dev' : 'jwks_url'
   return {
     name: 'configuration',
     state: 'ok',
-    detail: `user tokens by ${tokens}, policy ${policyName}`,
+    detail: `user tokens by ${tokens}, policy ${policyName}, pages ${pages}, origins ${allowedOrigins.join(' ')}`,
     mend: null,
   }
 }

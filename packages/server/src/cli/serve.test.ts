@@ -211,4 +211,14 @@ describe('doctor', () => {
     expect(states).toEqual({ keys: 'ok', none: 'fail', missing: 'fail' })
     await keys.stop(true)
   })
+
+  test('[C6] a key set without audience and issuer is warned about', async () => {
+    const keySet = ['--port', '0', '--jwks-url', 'http://127.0.0.1:1/keys']
+    const { states, report } = await doctor(...keySet)
+    expect(states.tokens).toBe('warn')
+    expect(report.checks.find(({ name }) => name === 'tokens')?.detail).toContain(
+      'jwt_audience and jwt_issuer',
+    )
+    expect((await doctor(...keySet, '--jwt-issuer', 'https://id.test')).states.tokens).toBeUndefined()
+  })
 })

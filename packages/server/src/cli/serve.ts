@@ -3,6 +3,7 @@
 
 import type { Role } from '../platform/config/settings.ts'
 import { createLogger } from '../platform/logger.ts'
+import { ownCommand } from '../platform/runtime-flags.ts'
 import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
 import { failureLine } from './failure.ts'
 import { startWorkers } from './workers.ts'
@@ -16,6 +17,7 @@ export const serve: Command = {
     'them one after the other.',
   ],
   options: [],
+  isServer: true,
   run: runServer,
 }
 
@@ -25,6 +27,7 @@ export function roleCommand(role: Role, what: string): Command {
     summary: `runs only the ${role} role: ${what}`,
     about: [`The same as "greendot serve --roles ${role}". Roles in different processes share a redis_url.`],
     options: [],
+    isServer: true,
     run: (argv, world) => runServer([...argv, `--roles=${role}`], world),
   }
 }
@@ -56,12 +59,6 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
     world.complain(failureLine(error, config))
     return EXIT.failed
   }
-}
-
-/** How this program was started: as an executable, or as a script of the runtime. */
-function ownCommand(): string[] {
-  const isExecutable = Bun.main.startsWith('/$bunfs/') || Bun.main.includes('~BUN')
-  return isExecutable ? [process.execPath] : [process.execPath, Bun.main]
 }
 
 /** Resolves with the first signal; the second ends the process at once. */

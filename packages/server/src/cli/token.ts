@@ -2,6 +2,7 @@
 // to stdout, so that a script can use it.
 import { isId } from '@greendot/protocol'
 import { SignJWT } from 'jose'
+import type { Config } from '../platform/config/config.ts'
 import { type Command, configFor, EXIT, type ExitCode, misuse, takeOptions, type World } from './command.ts'
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
@@ -34,7 +35,7 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
   const config = configFor(token, taken.rest, world)
   if (config === null) return EXIT.usage
   if (config.jwtSecret !== null) {
-    world.print(await mint(config.jwtSecret, userId, ttlSeconds, world.clock.now()))
+    world.print(await mint(config, config.jwtSecret, userId, ttlSeconds, world.clock.now()))
   } else if (config.jwksUrl !== null) {
     return misuse('tokens for a jwks_url are signed by its publisher; get one there', world)
   } else {
@@ -43,9 +44,16 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
   return EXIT.ok
 }
 
-function mint(secret: string, userId: string, ttlSeconds: number, now: number): Promise<string> {
+/** With the first audience and issuer that the server accepts, where it asks for one. */
+function mint(
+  { jwtAudience: [aud], jwtIssuer: [iss] }: Config,
+  secret: string,
+  userId: string,
+  ttlSeconds: number,
+  now: number,
+): Promise<string> {
   const issuedAtSeconds = Math.floor(now / 1000)
-  return new SignJWT()
+  return new SignJWT({ ...(aud === undefined ? {} : { aud }), ...(iss === undefined ? {} : { iss }) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(userId)
     .setIssuedAt(issuedAtSeconds)

@@ -6,6 +6,7 @@ import type { ErrorCode } from '@greendot/protocol'
 import fc from 'fast-check'
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { type AuthConfig, bearerToken, createAuthenticator, type Refusal } from './auth.ts'
+import type { RejectionReason } from './rejection-log.ts'
 
 const NOW = 1_750_000_000_000
 const NOW_SECONDS = NOW / 1000
@@ -17,9 +18,11 @@ const secured: AuthConfig = {
   dev: false,
   jwtSecret: SECRET,
   jwksUrl: null,
+  jwtAudience: [],
+  jwtIssuer: [],
   serverKeys: [SERVER_KEY, `${SERVER_KEY}-2`],
 }
-const dev: AuthConfig = { dev: true, jwtSecret: null, jwksUrl: null, serverKeys: [] }
+const dev: AuthConfig = { ...secured, dev: true, jwtSecret: null, serverKeys: [] }
 
 function authenticate(token: string | null, config: AuthConfig = secured) {
   return createAuthenticator(config, clock).authenticate(token)
@@ -27,7 +30,7 @@ function authenticate(token: string | null, config: AuthConfig = secured) {
 
 /** What a refusal with this code looks like, whatever its message. */
 function refusal(code: ErrorCode): Refusal {
-  return { kind: 'refused', code, message: expect.any(String) }
+  return { kind: 'refused', reason: expect.any(String), code, message: expect.any(String) }
 }
 
 const alice: JWTPayload = { sub: 'alice', exp: NOW_SECONDS + 60 }
@@ -68,13 +71,14 @@ describe('user tokens by shared secret', () => {
   })
 
   const header = { alg: 'HS256', typ: 'JWT' }
+  const unsignedToken = `${encode({ alg: 'none' })}.${encode(alice)}.`
   const expired = { ...alice, exp: NOW_SECONDS - 1 }
   const good = signed(alice).split('.') as [string, string, string]
   const forged: [string, string][] = [
     ['signed with another secret', handMade(header, alice, `${SECRET}!`)],
     ['expired and signed with another secret', handMade(header, expired, `${SECRET}!`)],
     ['signed with an empty secret', handMade(header, alice, '')],
-    ['unsigned (alg none)', `${encode({ alg: 'none' })}.${encode(alice)}.`],
+    ['unsigned (alg none)', unsignedToken],
     [
       'unsigned (alg nOnE), with the signature of another',
       `${encode({ alg: 'nOnE' })}.${good[1]}.${good[2]}`,
@@ -114,6 +118,52 @@ describe('user tokens by shared secret', () => {
     expect(await authenticate(signed({ ...alice, padding: 'x'.repeat(4096) }))).toMatchObject({
       kind: 'user',
     })
+  })
+
+  const claimed: AuthConfig = { ...secured, jwtAudience: ['chat', 'game'], jwtIssuer: ['https://id.test/'] }
+  const own = { ...alice, aud: 'chat', iss: 'https://id.test/' }
+  test('[C6] audience and issuer are matched where they are set', async () => {
+    for (const aud of ['chat', 'game', ['other', 'game']])
+      expect(await authenticate(signed({ ...own, aud }), claimed)).toMatchObject({ userId: 'alice' })
+    // Where they are not set, any is accepted.
+    expect(await authenticate(signed({ ...own, aud: 'x', iss: 'y' }))).toMatchObject({ userId: 'alice' })
+  })
+
+  const foreign: [object, RejectionReason][] = [
+    [{ ...own, aud: 'shop' }, 'wrong audience'],
+    [{ ...own, aud: ['shop'] }, 'wrong audience'],
+    [{ ...own, aud: 7 }, 'wrong audience'],
+    [{ ...own, aud: undefined }, 'no audience'],
+    [{ ...own, iss: 'https://id.test' }, 'wrong issuer'],
+    [{ ...own, iss: ['https://id.test/'] }, 'wrong issuer'],
+    [{ ...own, iss: undefined }, 'no issuer'],
+    [{ ...own, sub: undefined }, 'no sub'],
+    [{ ...own, sub: 'a b' }, 'sub is not a valid user id'],
+    [{ ...own, exp: undefined }, 'no exp'],
+    [{ ...own, exp: NOW_SECONDS - 1 }, 'expired'],
+    [{ ...own, nbf: NOW_SECONDS + 60 }, 'not valid yet'],
+  ]
+  test.each(foreign)('[C6] %j is refused, and the reason is for the log', async (claims, reason) => {
+    const reasons: string[] = []
+    const told = createAuthenticator(claimed, clock, (one) => reasons.push(one))
+    const code = reason === 'expired' ? 'token_expired' : 'unauthorized'
+    expect(await told.authenticate(signed(claims))).toEqual(refusal(code))
+    expect(reasons).toEqual([reason])
+  })
+
+  test('[C6] forged tokens have a reason too, which the client is not told', async () => {
+    const reasons: string[] = []
+    const told = createAuthenticator(claimed, clock, (one) => reasons.push(one))
+    const tokens = [null, 'x', handMade(header, alice, 'y'), unsignedToken, 'x'.repeat(9_000)]
+    const answers = await Promise.all(tokens.map((token) => told.authenticate(token)))
+    expect(reasons.toSorted()).toEqual([
+      'algorithm not allowed',
+      'bad signature',
+      'no token',
+      'not a JWT and not a server key',
+      'too long',
+    ])
+    expect(answers[1]).toMatchObject({ message: (answers[2] as Refusal).message })
   })
 
   test('[C6] no token at all', async () => expect(await authenticate(null)).toEqual(refusal('unauthorized')))
@@ -211,7 +261,7 @@ describe('user tokens by key set', () => {
         return Response.json({ keys })
       },
     })
-    config = { dev: false, jwtSecret: null, jwksUrl: `${server.url}keys`, serverKeys: [] }
+    config = { ...secured, jwtSecret: null, jwksUrl: `${server.url}keys`, serverKeys: [] }
   })
 
   afterAll(() => server.stop(true))
@@ -237,6 +287,23 @@ describe('user tokens by key set', () => {
     )
     expect(await authenticate(await sign('ES256', { sub: 'alice' }))).toEqual(refusal('unauthorized'))
     expect(await authenticate(await sign('ES256', { ...alice, sub: 'a b' }))).toEqual(refusal('unauthorized'))
+  })
+
+  test('[C6] tokens that the publisher of the keys made for another app are refused', async () => {
+    const reasons: string[] = []
+    const claimed = { ...config, jwtAudience: ['chat'], jwtIssuer: ['https://id.test/'] }
+    const { authenticate } = createAuthenticator(claimed, clock, (reason) => reasons.push(reason))
+    const own = { ...alice, aud: 'chat', iss: 'https://id.test/' }
+    expect(await authenticate(await sign('ES256', own))).toMatchObject({ userId: 'alice' })
+    for (const claims of [{ ...own, aud: 'shop' }, { ...own, iss: 'https://other.test/' }, alice])
+      expect(await authenticate(await sign('ES256', claims))).toEqual(refusal('unauthorized'))
+    expect(await authenticate(await sign('ES256', own, 'unknown'))).toEqual(refusal('unauthorized'))
+    expect(reasons).toEqual([
+      'wrong audience',
+      'wrong issuer',
+      expect.stringMatching(/^no (issuer|audience)$/),
+      'signed with an unknown key',
+    ])
   })
 
   test('[C6] forged: keys of our own, public keys as secrets, keys brought along', async () => {

@@ -7,17 +7,22 @@ import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtV
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { createHs256 } from './hs256.ts'
+import type { RejectionReason } from './rejection-log.ts'
 
 /** `expiresAt` is null for tokens that never expire, which only dev mode has. */
 export type Caller = { kind: 'user'; userId: string; expiresAt: number | null } | { kind: 'server' }
-export type Refusal = { kind: 'refused' } & Failure
+/** `reason` is for the log, `message` for the client. Neither has anything from the token. */
+export type Refusal = { kind: 'refused'; reason: RejectionReason } & Failure
 
 export interface Authenticator {
   /** Synchronous where nothing must be fetched or computed by another thread. */
   authenticate(token: string | null): Caller | Refusal | Promise<Caller | Refusal>
 }
 
-export type AuthConfig = Pick<Config, 'dev' | 'jwtSecret' | 'jwksUrl' | 'serverKeys'>
+export type AuthConfig = Pick<
+  Config,
+  'dev' | 'jwtSecret' | 'jwksUrl' | 'jwtAudience' | 'jwtIssuer' | 'serverKeys'
+>
 
 const TOKEN_CHARS_MAX = 8 * 1024
 const DEV_SERVER_KEY = 'dev'
@@ -40,9 +45,13 @@ const KEY_SET_ALGORITHMS = [
 
 type Verify = (token: string, currentDate: Date) => Promise<JWTPayload>
 
-export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'>): Authenticator {
+export function createAuthenticator(
+  config: AuthConfig,
+  clock: Pick<Clock, 'now'>,
+  onRefused: (reason: RejectionReason) => void = () => {},
+): Authenticator {
   const verify = createVerify(config)
-  const verifyHs256 = config.jwtSecret === null ? null : createHs256(config.jwtSecret)
+  const verifyHs256 = config.jwtSecret === null ? null : createHs256(config.jwtSecret, config)
   const serverKeyDigests = config.serverKeys.map(digest)
 
   // Digests have equal lengths and the loop has no early exit, so timing reveals nothing about the keys.
@@ -55,7 +64,10 @@ export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'
 
   async function authenticateJwt(token: string): Promise<Caller | Refusal> {
     if (verify === null)
-      return refused('This server checks no signed tokens: it has no jwt_secret or jwks_url')
+      return refused(
+        'no way to check signed tokens',
+        'This server checks no signed tokens: it has no jwt_secret or jwks_url',
+      )
     let claims: JWTPayload
     try {
       claims = await verify(token, new Date(clock.now()))
@@ -65,16 +77,26 @@ export function createAuthenticator(config: AuthConfig, clock: Pick<Clock, 'now'
     return callerOf(claims)
   }
 
+  function decide(token: string | null): Caller | Refusal | Promise<Caller | Refusal> {
+    if (!token) return refused('no token', 'A token is needed: send Authorization: Bearer <token>')
+    if (token.length > TOKEN_CHARS_MAX)
+      return refused('too long', `The token is longer than ${TOKEN_CHARS_MAX} characters`)
+    if (serverKeyDigests.length > 0 && isServerKey(token)) return { kind: 'server' }
+    if (config.dev && token === DEV_SERVER_KEY) return { kind: 'server' }
+    if (config.dev && token.startsWith(DEV_USER_PREFIX)) return devUser(token.slice(DEV_USER_PREFIX.length))
+    const claims = verifyHs256?.(token, clock.now())
+    return claims ? callerOf(claims) : authenticateJwt(token)
+  }
+
+  function reported(outcome: Caller | Refusal): Caller | Refusal {
+    if (outcome.kind === 'refused') onRefused(outcome.reason)
+    return outcome
+  }
+
   return {
     authenticate(token) {
-      if (!token) return refused('A token is needed: send Authorization: Bearer <token>')
-      if (token.length > TOKEN_CHARS_MAX)
-        return refused(`The token is longer than ${TOKEN_CHARS_MAX} characters`)
-      if (serverKeyDigests.length > 0 && isServerKey(token)) return { kind: 'server' }
-      if (config.dev && token === DEV_SERVER_KEY) return { kind: 'server' }
-      if (config.dev && token.startsWith(DEV_USER_PREFIX)) return devUser(token.slice(DEV_USER_PREFIX.length))
-      const claims = verifyHs256?.(token, clock.now())
-      return claims ? callerOf(claims) : authenticateJwt(token)
+      const outcome = decide(token)
+      return outcome instanceof Promise ? outcome.then(reported) : reported(outcome)
     },
   }
 }
@@ -88,20 +110,24 @@ export function bearerToken(headers: Headers, query?: URLSearchParams): string |
   return header?.[1] ?? query?.get('token') ?? null
 }
 
-function createVerify({ jwtSecret, jwksUrl }: AuthConfig): Verify | null {
-  const requiredClaims = ['sub', 'exp']
+function createVerify({ jwtSecret, jwksUrl, jwtAudience, jwtIssuer }: AuthConfig): Verify | null {
+  const required = {
+    requiredClaims: ['sub', 'exp'],
+    ...(jwtAudience.length === 0 ? {} : { audience: [...jwtAudience] }),
+    ...(jwtIssuer.length === 0 ? {} : { issuer: [...jwtIssuer] }),
+  }
   if (jwtSecret !== null) {
     let imported: Promise<CryptoKey> | null = null
     return async (token, currentDate) => {
       imported ??= importSecret(jwtSecret)
-      const options = { algorithms: ['HS256'], requiredClaims, currentDate }
+      const options = { ...required, algorithms: ['HS256'], currentDate }
       return (await jwtVerify(token, await imported, options)).payload
     }
   }
   if (jwksUrl !== null) {
     const getKey = keysFrom(jwksUrl)
     return async (token, currentDate) => {
-      const options = { algorithms: KEY_SET_ALGORITHMS, requiredClaims, currentDate }
+      const options = { ...required, algorithms: KEY_SET_ALGORITHMS, currentDate }
       return (await jwtVerify(token, getKey, options)).payload
     }
   }
@@ -132,33 +158,58 @@ function keysFrom(jwksUrl: string): JWTVerifyGetKey {
 
 function refusalFor(error: unknown): Refusal {
   if (error instanceof errors.JWTExpired) {
-    return { kind: 'refused', code: 'token_expired', message: 'The token has expired: get a new one' }
+    const message = 'The token has expired: get a new one'
+    return { kind: 'refused', reason: 'expired', code: 'token_expired', message }
   }
   if (error instanceof KeySetUnreachable) {
     const message = 'Tokens cannot be checked now, because the key set cannot be fetched: try again'
-    return { kind: 'refused', code: 'unavailable', message }
+    return { kind: 'refused', reason: 'key set cannot be fetched', code: 'unavailable', message }
   }
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    return refused(
-      `The ${error.claim} of the token is ${error.reason === 'missing' ? 'missing' : 'not valid now'}`,
-    )
-  }
+  if (error instanceof errors.JWTClaimValidationFailed) return claimRefusal(error)
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return refused('The token is signed with an algorithm not allowed here')
-  return refused('The token is not a JWT signed for this server')
+    return refused('algorithm not allowed', 'The token is signed with an algorithm not allowed here')
+  return refused(formReason(error), 'The token is not a JWT signed for this server')
 }
 
-function refused(message: string): Refusal {
-  return { kind: 'refused', code: 'unauthorized', message }
+const CLAIM_REASONS: Readonly<Record<string, { missing: RejectionReason; wrong: RejectionReason }>> = {
+  sub: { missing: 'no sub', wrong: 'invalid claim' },
+  exp: { missing: 'no exp', wrong: 'invalid claim' },
+  nbf: { missing: 'invalid claim', wrong: 'not valid yet' },
+  aud: { missing: 'no audience', wrong: 'wrong audience' },
+  iss: { missing: 'no issuer', wrong: 'wrong issuer' },
+}
+
+function claimRefusal({ claim, reason }: errors.JWTClaimValidationFailed): Refusal {
+  const reasons = CLAIM_REASONS[claim]
+  const isMissing = reason === 'missing'
+  const isOfAnother = claim === 'aud' || claim === 'iss'
+  const what = isMissing ? 'missing' : isOfAnother ? 'not one that this server accepts' : 'not valid now'
+  return refused(
+    reasons?.[isMissing ? 'missing' : 'wrong'] ?? 'invalid claim',
+    `The ${claim} of the token is ${what}`,
+  )
+}
+
+/** Told apart for the log only: the client is not told how near a forged token came. */
+function formReason(error: unknown): RejectionReason {
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'bad signature'
+  const isAboutKey =
+    error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys
+  return isAboutKey ? 'signed with an unknown key' : 'not a JWT and not a server key'
+}
+
+function refused(reason: RejectionReason, message: string): Refusal {
+  return { kind: 'refused', reason, code: 'unauthorized', message }
 }
 
 function devUser(userId: string): Caller | Refusal {
-  if (!isId(userId)) return refused('What follows dev: is not a valid user id')
+  if (!isId(userId)) return refused('sub is not a valid user id', 'What follows dev: is not a valid user id')
   return { kind: 'user', userId, expiresAt: null }
 }
 
 function callerOf(claims: Pick<JWTPayload, 'sub' | 'exp'>): Caller | Refusal {
-  if (!isId(claims.sub)) return refused('The sub of the token is not a valid user id')
+  if (!isId(claims.sub))
+    return refused('sub is not a valid user id', 'The sub of the token is not a valid user id')
   return { kind: 'user', userId: claims.sub, expiresAt: expiryOf(claims) }
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../platform/logger.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Authenticator, bearerToken, type Caller } from './auth.ts'
 import { createInputReader } from './input.ts'
+import type { OriginRules } from './origins.ts'
 import type { PollLimit } from './poll-limit.ts'
 import { refuse } from './reply.ts'
 import { addressOf, queryOf } from './request-url.ts'
@@ -17,30 +18,15 @@ export interface GuardParts {
   pollLimit: PollLimit
   clock: Pick<Clock, 'now'>
   logger: Logger
-  /** In dev mode only pages from this machine may call, because dev tokens are not secret. */
-  dev: boolean
+  origins: OriginRules
 }
 
 type Handler = (request: BunRequest) => Promise<Response>
 export type Guard = (methods: Methods) => Handler
 
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
-const CORS_METHODS = 'GET, PUT, POST, DELETE'
-/** Headers that a page of another origin may send, and may read. */
-const CORS_HEADERS_SENT = 'authorization, content-type, if-none-match, last-event-id'
-export const CORS_HEADERS_READ = 'etag, greendot-degraded, retry-after'
 
-export function isAllowedOrigin(request: { headers: Headers }, dev: boolean): boolean {
-  if (!dev) return true
-  // The Host is checked too: with DNS rebinding a foreign name points here and is its own origin.
-  const host = request.headers.get('host')
-  if (host !== null && !LOOPBACK_HOST.test(host.replace(/:\d+$/, ''))) return false
-  const origin = request.headers.get('origin')
-  return origin === null || (URL.canParse(origin) && LOOPBACK_HOST.test(new URL(origin).hostname))
-}
-
-export function createGuard({ authenticator, pollLimit, clock, logger, dev }: GuardParts): Guard {
+export function createGuard({ authenticator, pollLimit, clock, logger, origins }: GuardParts): Guard {
   const refuseWith = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
     refuse({ code, message }, headers)
 
@@ -92,29 +78,16 @@ export function createGuard({ authenticator, pollLimit, clock, logger, dev }: Gu
     const handlers = new Map(Object.entries(methods).map(([method, route]) => [method, handlerOf(route)]))
     const allow = [...handlers.keys()].join(', ')
     return async (request) => {
-      if (!isAllowedOrigin(request, dev))
-        return refuseWith('forbidden', 'in dev mode only pages from this machine may call')
-      const origin = request.headers.get('origin')
-      if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin)
+      const foreign = origins.failureFor(request)
+      if (foreign !== null) return refuse(foreign, { vary: 'origin' })
+      if (request.method === 'OPTIONS') return origins.allow(request, new Response(null, { status: 204 }))
       const handler = handlers.get(request.method === 'HEAD' ? 'GET' : request.method)
-      return withCors(
+      return origins.allow(
+        request,
         handler === undefined
           ? refuseWith('method_not_allowed', `only ${allow} here`, { allow })
           : await answer(handler, request),
-        origin,
       )
     }
   }
-}
-
-// Tokens are sent in headers, never in cookies, so every origin may call: without a token it gets nothing.
-function withCors(response: Response, origin: string | null): Response {
-  if (origin === null || response.headers.has('access-control-allow-origin')) return response
-  response.headers.set('access-control-allow-origin', origin)
-  response.headers.set('access-control-allow-methods', CORS_METHODS)
-  response.headers.set('access-control-allow-headers', CORS_HEADERS_SENT)
-  response.headers.set('access-control-expose-headers', CORS_HEADERS_READ)
-  response.headers.set('access-control-max-age', '600')
-  response.headers.append('vary', 'origin')
-  return response
 }

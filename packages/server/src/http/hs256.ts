@@ -2,6 +2,7 @@
 // promise, where the library needs a thread. It only accepts, and only tokens without unusual headers or
 // claims. Everything else goes to the library, which decides and names the error.
 import { timingSafeEqual } from 'node:crypto'
+import type { Config } from '../platform/config/config.ts'
 
 export interface Hs256Claims {
   sub: string
@@ -16,7 +17,9 @@ const TOKEN = /^([\w-]+)\.([\w-]+)\.([\w-]{43})$/
 /** Null when the library has to decide. */
 export type Hs256 = (token: string, now: number) => Hs256Claims | null
 
-export function createHs256(secret: string): Hs256 {
+export type Accepted = Pick<Config, 'jwtAudience' | 'jwtIssuer'>
+
+export function createHs256(secret: string, { jwtAudience, jwtIssuer }: Accepted): Hs256 {
   const keyed = new Bun.CryptoHasher('sha256', secret)
   const plainHeaders = new Set<string>()
 
@@ -38,12 +41,17 @@ export function createHs256(secret: string): Hs256 {
     if (!timingSafeEqual(digest, Buffer.from(signature, 'base64url'))) return null
     // The signature is valid from here on: only now is anything parsed or remembered.
     if (!isPlainHeader(header)) return null
-    const { sub, exp, nbf, iat } = decode(payload)
+    const { sub, exp, nbf, iat, aud, iss } = decode(payload)
+    if (jwtAudience.length > 0 && ![aud].flat().some((one) => isOneOf(jwtAudience, one))) return null
+    if (jwtIssuer.length > 0 && !isOneOf(jwtIssuer, iss)) return null
     if (nbf !== undefined || (iat !== undefined && typeof iat !== 'number')) return null
     if (typeof sub !== 'string' || typeof exp !== 'number' || exp <= Math.floor(now / 1000)) return null
     return { sub, exp }
   }
 }
+
+const isOneOf = (accepted: readonly string[], claim: unknown): boolean =>
+  typeof claim === 'string' && accepted.includes(claim)
 
 function decode(part: string): Record<string, unknown> {
   try {

@@ -21,8 +21,10 @@ import type { PresenceStore } from '../store/port.ts'
 import { createAuthenticator } from './auth.ts'
 import { createGuard } from './guard.ts'
 import { openapi } from './openapi/openapi.ts'
+import { createOriginRules } from './origins.ts'
 import { createPages } from './pages/page.ts'
 import { createPollLimit } from './poll-limit.ts'
+import { createRejectionLog } from './rejection-log.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -78,7 +80,9 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     gateway: gauges,
     process: parts.processGauges,
   })
-  const authenticator = createAuthenticator(config, clock)
+  const rejections = createRejectionLog({ clock, logger })
+  const authenticator = createAuthenticator(config, clock, rejections.report)
+  const origins = createOriginRules(config)
   const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
   // All sessions of a user may reconnect at once, twice in a row.
   const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
@@ -107,17 +111,17 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
       version: VERSION,
     }),
     ...feedRoutes({ feed, keepOpen }),
-    ...docsRoutes(() => document),
+    ...docsRoutes({ document: () => document, pages: config.pages }),
   }
   const document = JSON.stringify(openapi(routes, VERSION))
   const server = serveHttp({
     host,
     port: config.port,
     reusePort: config.reusePort,
-    dev,
-    guard: createGuard({ authenticator, pollLimit, clock, logger, dev }),
+    origins,
+    guard: createGuard({ authenticator, pollLimit, clock, logger, origins }),
     routes,
-    pages: createPages({ dev }),
+    pages: createPages({ dev, pages: config.pages }),
     authenticator,
     gateway,
     isDraining: () => isDraining,
@@ -132,6 +136,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     async stop() {
       stats.stop()
       await server.stop(true)
+      rejections.stop()
     },
   }
 }

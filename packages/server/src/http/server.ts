@@ -6,10 +6,12 @@ import type { Server } from 'bun'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Opening, SocketData } from '../gateway/sessions/connections.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
+import { parameterFailure } from '../input/unknown-names.ts'
 import { randomName } from '../platform/ids.ts'
 import { NIL } from '../platform/typed-arrays.ts'
 import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
-import { type Guard, isAllowedOrigin } from './guard.ts'
+import type { Guard } from './guard.ts'
+import type { OriginRules } from './origins.ts'
 import type { Pages } from './pages/page.ts'
 import { refuse } from './reply.ts'
 import { queryOf, valuesOf } from './request-url.ts'
@@ -28,6 +30,9 @@ const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
 const HTTP_IDLE_SECONDS = 10
 
+/** Of the path that speaks WebSocket. */
+const PARAMETERS = ['token', 'device_id', 'platform', 'activity']
+
 const TOO_LONG: Failure = { code: 'too_large', message: 'the URL is too long' }
 const NOTHING_HERE: Failure = { code: 'not_found', message: 'nothing here' }
 
@@ -36,7 +41,7 @@ export interface HttpServerParts {
   port: number
   /** Several processes of one deployment share the port. */
   reusePort: boolean
-  dev: boolean
+  origins: OriginRules
   guard: Guard
   routes: Routes
   /** Served without authentication. */
@@ -50,15 +55,14 @@ export interface HttpServerParts {
 export type HttpServer = Server<SocketData>
 
 export function serveHttp(parts: HttpServerParts): HttpServer {
-  const { host, port, reusePort, dev, guard, routes, authenticator, gateway, isDraining } = parts
+  const { host, port, reusePort, origins, guard, routes, authenticator, gateway, isDraining } = parts
 
   function upgrade(
     request: Request,
     server: HttpServer,
   ): Response | undefined | Promise<Response | undefined> {
-    if (!isAllowedOrigin(request, dev)) {
-      return refuse({ code: 'forbidden', message: 'in dev mode only pages from this machine may connect' })
-    }
+    const foreign = origins.failureFor(request)
+    if (foreign !== null) return refuse(foreign, { vary: 'origin' })
     if (isDraining()) {
       return refuse(
         { code: 'unavailable', message: 'this server is going away; connect again' },
@@ -116,6 +120,8 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
 function openingOf(request: Request, query: URLSearchParams, caller: Caller | Refusal): Opening | Failure {
   if (caller.kind === 'refused') return { code: caller.code, message: caller.message }
   if (caller.kind === 'server') return { code: 'forbidden', message: 'only users connect; use a user token' }
+  const unknown = parameterFailure(query.keys(), PARAMETERS)
+  if (unknown !== null) return unknown
   const [deviceId = randomName('d-')] = valuesOf(request, query, 'device_id')
   if (!isId(deviceId)) return { code: 'invalid_id', message: 'device_id is not a valid id' }
   const platform = parse(platformSchema, query.get('platform') ?? ('other' satisfies Platform))

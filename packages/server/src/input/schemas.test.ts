@@ -134,7 +134,7 @@ describe('the other bodies and frames', () => {
   const codes: [string, z.ZodType, unknown, ErrorCode | 'ok'][] = [
     ['availability online', availabilityBody, { status: 'online' }, 'ok'],
     ['availability offline', availabilityBody, { status: 'offline' }, 'invalid_status'],
-    ['availability auto', availabilityBody, { status: 'auto' }, 'invalid_status'],
+    ['availability auto', availabilityBody, { status: 'auto' }, 'ok'],
     ['availability of a property', availabilityBody, { status: 'constructor' }, 'invalid_status'],
     ['no availability', availabilityBody, {}, 'invalid_status'],
     ['availability null', availabilityBody, { status: null }, 'invalid_status'],
@@ -175,8 +175,8 @@ describe('the other bodies and frames', () => {
   ]
   test.each(codes)('%s', (_, schema, value, code) => expect(codeFor(schema, value)).toBe(code))
 
-  test('[S1] online means automatic', () => {
-    expect(parse(availabilityBody, { status: 'online' })).toEqual({
+  test.each(['auto', 'online'])('[S1] %s means automatic', (status) => {
+    expect(parse(availabilityBody, { status })).toEqual({
       ok: true,
       value: { status: 'auto', expiresAt: null },
     })

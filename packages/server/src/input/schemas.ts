@@ -9,13 +9,20 @@ import {
   ERRORS,
   type ErrorCode,
   type Failure,
-  ID_BYTES_MAX,
   IDS_PER_QUERY_MAX,
   isId,
   PLATFORMS,
   utf8Length,
 } from '@greendot/protocol'
 import { z } from 'zod'
+import {
+  EMOJI_SCHEMA,
+  EXPIRY_MS_SCHEMA,
+  EXPIRY_TEXT_SCHEMA,
+  ID_SCHEMA,
+  INSTANT_MAX,
+  TEXT_SCHEMA,
+} from './json-schema.ts'
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 
@@ -25,14 +32,6 @@ const NOT_AN_ID = said(
   'invalid_id',
   'an id is 1 to 128 bytes of UTF-8 without control characters, white space or commas',
 )
-
-/** An id in JSON Schema, which counts characters, not bytes. */
-const ID_SCHEMA = {
-  minLength: 1,
-  maxLength: ID_BYTES_MAX,
-  pattern: '^[^\\s,]+$',
-  description: `1 to ${ID_BYTES_MAX} bytes of UTF-8 without control characters, white space or commas`,
-}
 
 export const userId = z
   .string({ error: NOT_AN_ID })
@@ -94,6 +93,8 @@ export const queriedIdsInUrl = z
   .transform((text, context) => checkedIds(text.split(','), rule(IDS_PER_QUERY_MAX), context))
   .meta({
     ...idListSchema(IDS_PER_QUERY_MAX),
+    // Without maxLength: tools that try limits would send a thousand of the longest ids, which no URL can hold.
+    items: { type: 'string', pattern: ID_SCHEMA.pattern, description: ID_SCHEMA.description },
     minItems: 1,
     description: 'Ids separated by commas. Repeated parameters are joined to one list',
   })
@@ -113,7 +114,6 @@ export const viewerId = userId.optional().meta({
 })
 
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
-const INSTANT_MAX = Date.UTC(9999, 11, 31)
 
 /** Date parsers accept the 31st of February as a day in March. */
 function isCalendarDate(text: string): boolean {
@@ -129,7 +129,13 @@ const notAnInstant = {
 
 /** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
 const expiry = z
-  .union([z.int(notAnInstant), z.string().regex(ISO_8601, notAnInstant)], notAnInstant)
+  .union(
+    [
+      z.int(notAnInstant).meta(EXPIRY_MS_SCHEMA),
+      z.string().regex(ISO_8601, notAnInstant).meta(EXPIRY_TEXT_SCHEMA),
+    ],
+    notAnInstant,
+  )
   .refine((value) => typeof value === 'number' || isCalendarDate(value), {
     error: said('invalid_expiry', 'expires_at is a day or a time that does not exist'),
     abort: true,
@@ -140,7 +146,11 @@ const expiry = z
   })
   .nullish()
   .transform((at) => at ?? null)
-  .meta({ description: 'Unix milliseconds or ISO 8601, in the future; null or absent for never' })
+  .meta({
+    description:
+      'Unix milliseconds or ISO 8601; null or absent for never. It must be in the future when the request ' +
+      'arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry`',
+  })
 
 const CHOICES_EXPIRE_AT = '2099-12-31T17:00:00Z'
 
@@ -150,7 +160,7 @@ export const availabilityBody = z
       .enum(AVAILABILITY_CHOICES, {
         error: said('invalid_status', `status is one of ${AVAILABILITY_CHOICES.join(', ')}`),
       })
-      .meta({ description: 'online returns to automatic' }),
+      .meta({ description: 'auto and online both return to automatic' }),
     expires_at: expiry,
   })
   .meta({ examples: [{ status: 'busy', expires_at: CHOICES_EXPIRE_AT }, { status: 'online' }] })
@@ -175,7 +185,7 @@ export const customStatusBody = z
       .refine((text) => text.length <= CUSTOM_TEXT_CHARS_MAX || [...text].length <= CUSTOM_TEXT_CHARS_MAX, {
         error: said('text_too_long', `text has at most ${CUSTOM_TEXT_CHARS_MAX} characters`),
       })
-      .meta({ maxLength: CUSTOM_TEXT_CHARS_MAX })
+      .meta(TEXT_SCHEMA)
       .nullish()
       .transform(orNothing),
     emoji: z
@@ -184,7 +194,7 @@ export const customStatusBody = z
       .refine((emoji) => utf8Length(emoji) <= CUSTOM_EMOJI_BYTES_MAX, {
         error: said('text_too_long', `emoji has at most ${CUSTOM_EMOJI_BYTES_MAX} bytes`),
       })
-      .meta({ maxLength: CUSTOM_EMOJI_BYTES_MAX, description: `At most ${CUSTOM_EMOJI_BYTES_MAX} bytes` })
+      .meta(EMOJI_SCHEMA)
       .nullish()
       .transform(orNothing),
     expires_at: expiry,
@@ -192,27 +202,41 @@ export const customStatusBody = z
   .meta({ examples: [{ text: 'In a meeting', emoji: '📅', expires_at: CHOICES_EXPIRE_AT }] })
   .transform(({ text, emoji, expires_at }) => ({ text, emoji, expiresAt: expires_at }))
 
-export const activity = z
-  .enum(ACTIVITIES, { error: said('bad_request', 'activity is active or idle') })
-  .meta({ id: 'Activity' })
+const NO_ACTIVITY = said('bad_request', 'activity is active or idle')
+
+export const activity = z.enum(ACTIVITIES, { error: NO_ACTIVITY }).meta({ id: 'Activity' })
 
 export const platform = z
   .enum(PLATFORMS, { error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`) })
   .meta({ id: 'Platform' })
 
-export const deviceId = userId.meta({
+const deviceId = userId.meta({
   description: `The device; stable across reconnects. ${ID_SCHEMA.description}`,
   examples: ['phone'],
 })
 
 export const heartbeatBody = z
-  .object({ device_id: deviceId, platform: platform.default('other'), activity })
-  .meta({ examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }] })
+  .object({
+    device_id: deviceId,
+    platform: platform.default('other'),
+    activity: activity.optional(),
+    activity_type: activity.optional().meta({ description: 'Another name for activity' }),
+  })
+  .meta({
+    anyOf: [{ required: ['activity'] }, { required: ['activity_type'] }],
+    examples: [{ device_id: 'phone', platform: 'mobile', activity: 'active' }],
+  })
+  .transform(({ activity_type: byOtherName, ...body }, context) => {
+    const chosen = body.activity ?? byOtherName
+    if (chosen !== undefined) return { ...body, activity: chosen }
+    context.addIssue(NO_ACTIVITY)
+    return z.NEVER
+  })
 
 export const leaveBody = z.object({ device_id: deviceId }).meta({ examples: [{ device_id: 'phone' }] })
 
 export const queryBody = z
-  .object({ user_ids: queriedIds })
+  .object({ user_ids: queriedIds, viewer_id: viewerId })
   .meta({ examples: [{ user_ids: ['alice', 'bob'] }] })
 
 export const idsFrame = z.object({ user_ids: userIds })

@@ -5,6 +5,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { GatewayGauges } from '../gateway/gateway.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
+import { WAIT_WINDOW_MS } from '../platform/recent-waits.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { PresenceStore } from '../store/port.ts'
 import { type ProcessSummary, startProcessDirectory } from './process-directory.ts'
@@ -24,7 +25,7 @@ export interface ProcessGauges {
 export interface Stats {
   read(): Promise<object>
   /** The last hour, oldest first. */
-  history(): readonly Sample[]
+  history(): { propagation_window_ms: number; samples: readonly Sample[] }
   prometheus(): Promise<string>
   prometheusType: string
   stop(): void
@@ -145,6 +146,7 @@ export function createStats(parts: {
 
   function summary(): ProcessSummary {
     const here = gateway() ?? NO_GATEWAY
+    const { p50, p90, p99 } = tally.recentWaits.percentiles(clock.now())
     return {
       name: gateway() === null ? processName : here.gatewayId,
       roles,
@@ -156,7 +158,9 @@ export function createStats(parts: {
       changes_per_second: rates.changes,
       deliveries_per_second: rates.deliveries,
       frames_in_per_second: rates.frames_in,
-      propagation_p99_ms: tally.waits.quantile(0.99),
+      propagation_p50_ms: p50,
+      propagation_p90_ms: p90,
+      propagation_p99_ms: p99,
       archive_backlog: parts.process().archiveBacklog,
       resident_bytes: process.memoryUsage().rss,
       uptime_ms: clock.now() - startedAt,
@@ -174,14 +178,15 @@ export function createStats(parts: {
         watches: sum(processes, 'watches'),
         changes_per_second: sum(processes, 'changes_per_second'),
         deliveries_per_second: sum(processes, 'deliveries_per_second'),
-        propagation_p99_ms: slowest(processes),
+        propagation_p50_ms: slowest(processes, 'propagation_p50_ms'),
+        propagation_p90_ms: slowest(processes, 'propagation_p90_ms'),
+        propagation_p99_ms: slowest(processes, 'propagation_p99_ms'),
       }
     },
   })
 
   return {
     async read() {
-      const [p50, p90, p99] = QUANTILES.map((quantile) => tally.waits.quantile(quantile))
       const processes = await directory.read()
       return {
         users: await countUsers(),
@@ -196,11 +201,11 @@ export function createStats(parts: {
         processes,
         rates_per_second: rates,
         totals: count(),
-        propagation_ms: { p50, p90, p99, count: tally.waits.count() },
+        propagation_ms: { ...tally.recentWaits.percentiles(clock.now()), window_ms: WAIT_WINDOW_MS },
         uptime_ms: clock.now() - startedAt,
       }
     },
-    history: history.samples,
+    history: () => ({ propagation_window_ms: WAIT_WINDOW_MS, samples: history.samples() }),
     prometheus: () => registry.metrics(),
     prometheusType: registry.contentType,
     stop() {
@@ -218,7 +223,10 @@ function sum(processes: readonly ProcessSummary[], what: Summed | Rated): number
   return processes.reduce((total, one) => total + one[what], 0)
 }
 
-function slowest(processes: readonly ProcessSummary[]): number | null {
-  const known = processes.flatMap(({ propagation_p99_ms: ms }) => (ms === null ? [] : [ms]))
+type Percentile = 'propagation_p50_ms' | 'propagation_p90_ms' | 'propagation_p99_ms'
+
+/** Percentiles cannot be added. A process of an older version may not have all of them. */
+function slowest(processes: readonly ProcessSummary[], which: Percentile): number | null {
+  const known = processes.flatMap((one) => one[which] ?? [])
   return known.length === 0 ? null : Math.max(...known)
 }

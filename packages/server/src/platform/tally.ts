@@ -1,8 +1,7 @@
-// Counters for hot paths: plain numbers that are incremented in place, and a histogram of waiting times with
-// one bucket per millisecond. Metrics and stats read them.
-
-/** Longer waits share the last bucket. */
-const WAIT_MS_MAX = 4_096
+// Counters for hot paths: plain numbers that are incremented in place, and histograms of waiting times, since
+// the start and of the last minutes. Metrics and stats read them.
+import { createRecentWaits, type RecentWaits } from './recent-waits.ts'
+import { WAIT_BUCKETS, waitBucketOf, waitQuantileOf } from './wait-buckets.ts'
 
 export interface Tally {
   connectionsOpened: number
@@ -18,14 +17,15 @@ export interface Tally {
   sessionsLost: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
+  /** Since the start. */
   waits: WaitHistogram
+  recentWaits: RecentWaits
 }
 
 export interface WaitHistogram {
   observe(waitMs: number, count: number): void
   /** The waiting time that this share of observations did not exceed; null without observations. */
   quantile(share: number): number | null
-  count(): number
 }
 
 export function createTally(): Tally {
@@ -41,27 +41,18 @@ export function createTally(): Tally {
     sessionsLost: 0,
     loopBlockMsMax: 0,
     waits: createWaitHistogram(),
+    recentWaits: createRecentWaits(),
   }
 }
 
 function createWaitHistogram(): WaitHistogram {
-  const buckets = new Float64Array(WAIT_MS_MAX + 1)
+  const buckets = new Float64Array(WAIT_BUCKETS)
   let total = 0
   return {
     observe(waitMs, count) {
-      const bucket = waitMs < 0 ? 0 : waitMs > WAIT_MS_MAX ? WAIT_MS_MAX : Math.trunc(waitMs)
-      buckets[bucket]! += count
+      buckets[waitBucketOf(waitMs)]! += count
       total += count
     },
-    quantile(share) {
-      if (total === 0) return null
-      let remaining = Math.ceil(total * share)
-      for (let bucket = 0; bucket < buckets.length; bucket++) {
-        remaining -= buckets[bucket]!
-        if (remaining <= 0) return bucket
-      }
-      return WAIT_MS_MAX
-    },
-    count: () => total,
+    quantile: (share) => waitQuantileOf(buckets, total, share),
   }
 }

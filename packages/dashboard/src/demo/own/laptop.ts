@@ -10,10 +10,11 @@ const MEANINGS: Record<Laptop, string> = {
   closed: 'No goodbye was said. After a short grace, others see you offline.',
   left: 'You said goodbye: others saw you go at once.',
 }
+const NOT_CONNECTED = 'No connection: after a short grace, others see you offline.'
 
 export interface LaptopControl {
   element: HTMLElement
-  show(laptop: Laptop, isInvisible: boolean): void
+  show(laptop: Laptop, isInvisible: boolean, isLive: boolean): void
 }
 
 export function createLaptop(onChoose: (laptop: 'in_use' | 'idle' | 'closed') => void): LaptopControl {
@@ -44,10 +45,12 @@ export function createLaptop(onChoose: (laptop: 'in_use' | 'idle' | 'closed') =>
   const element = h('div', { class: 'laptop-control' }, drawing, h('div', {}, choices.element, meaning))
   return {
     element,
-    show(laptop, isInvisible) {
+    show(laptop, isInvisible, isLive) {
       element.dataset.laptop = laptop
       choices.check(laptop as 'in_use')
-      setText(meaning, isInvisible ? 'Whatever it does, others see you offline.' : MEANINGS[laptop])
+      const isCut = !isLive && (laptop === 'in_use' || laptop === 'idle')
+      const shown = isCut ? NOT_CONNECTED : MEANINGS[laptop]
+      setText(meaning, isInvisible ? 'Whatever it does, others see you offline.' : shown)
     },
   }
 }

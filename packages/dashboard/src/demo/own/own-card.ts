@@ -1,5 +1,5 @@
 // The card of the user of this window: availability, custom status, laptop and leaving.
-import type { Answer, AvailabilityChoice, OwnPresence } from '@greendot/client'
+import type { Answer, Availability, OwnPresence } from '@greendot/client'
 import { avatar } from '../../avatar.ts'
 import { h, setText } from '../../dom.ts'
 import { createDotMark, ownLookOf } from '../../look.ts'
@@ -46,13 +46,13 @@ export function createOwnCard({ name, connection, preview, onAct }: OwnCardParts
     if (!answer.ok) showAvailability(connection.me())
   }
 
-  const availability = createRadioGroup<AvailabilityChoice>({
+  const availability = createRadioGroup<Availability>({
     name: 'availability',
     legend: 'Availability',
-    choices: (['online', 'away', 'busy', 'invisible'] as const).map((value) => ({
+    choices: (['auto', 'away', 'busy', 'invisible'] as const).map((value) => ({
       value,
-      label: value === 'online' ? 'Automatic' : lookWords(value),
-      picture: createDotMark(value).element,
+      label: value === 'auto' ? 'Automatic' : lookWords(value),
+      picture: createDotMark(value === 'auto' ? 'online' : value).element,
     })),
     onChoose: (value) => void ask(connection.setAvailability(value)),
   })
@@ -66,7 +66,7 @@ export function createOwnCard({ name, connection, preview, onAct }: OwnCardParts
   })
 
   const showAvailability = (me: OwnPresence | null) => {
-    if (me) availability.check(me.availability === 'auto' ? 'online' : me.availability)
+    if (me) availability.check(me.availability)
   }
 
   const element = h(
@@ -95,7 +95,7 @@ export function createOwnCard({ name, connection, preview, onAct }: OwnCardParts
     element,
     show(me, kind, isLive) {
       const isGone = kind === 'closed' || kind === 'left'
-      laptop.show(kind, me?.availability === 'invisible')
+      laptop.show(kind, me?.availability === 'invisible', isLive)
       availability.setDisabled(!isLive || isGone)
       custom.setDisabled(!isLive || isGone)
       setText(goodbye, kind === 'left' ? 'Come back' : 'Say goodbye')

@@ -1,10 +1,10 @@
 // The dialog of one user: everything this viewer may see, and links.
-import type { Presence } from '@greendot/client'
+import { formatLastSeen, type Presence } from '@greendot/client'
 import { avatar } from '../../avatar.ts'
 import { h } from '../../dom.ts'
 import { createDotMark, isStale, shownLookOf } from '../../look.ts'
 import { hashOf } from '../../route.ts'
-import { customWords, deviceWords, lookWords, seenWords } from '../../words.ts'
+import { customWords, deviceWords, lookWords } from '../../words.ts'
 
 export interface UserDialog {
   element: HTMLDialogElement
@@ -24,7 +24,7 @@ export function createUserDialog(parts: { myId: string; isDev: boolean }): UserD
       ['Status', lookWords(shownLookOf(person), isStale(person))],
       ['Says', customWords(person.custom_status, now) || 'nothing'],
       ['Devices', deviceWords(person.devices) || 'none'],
-      ['Last seen', seenWords(person, now).replace(/^Last seen /, '')],
+      ['Last seen', formatLastSeen(person, { now, locale: 'en' })],
       ['Version', String(person.version)],
     ]
     return h(

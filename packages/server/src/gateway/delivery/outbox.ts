@@ -81,7 +81,7 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     const target = edges.targetOf(edge)
     const next = edges.unmarkFirst(edge)
     if (next === NIL) {
-      observe(1, now - targets.changedAt(target))
+      observe(1, now - targets.changedAt(target), now)
       sendOrBlock(connection, targets.frame(target))
     } else {
       const first = targets.json(target)
@@ -110,16 +110,17 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
       edge = next
     }
     if (changes.length === 0) return
-    observe(changes.length, now - oldestAt)
+    observe(changes.length, now - oldestAt, now)
     // Sorted by user id, which comes first in the JSON. Targets that change together are marked in an order
     // that goes by rows and queue positions, and hidden users take some of those (S6; small histories show it).
     const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 
-  function observe(changes: number, waitedMs: number): void {
+  function observe(changes: number, waitedMs: number, now: number): void {
     tally.deliveries += changes
     tally.waits.observe(waitedMs, changes)
+    tally.recentWaits.observe(waitedMs, changes, now)
   }
 
   /** False when the connection can take no more for now. */

@@ -36,10 +36,11 @@ async function edit(...contactIds: string[]): Promise<void> {
   await world.clock.advance(2 * FLUSH_MS)
 }
 
-/** What was sent since this was last asked, in short: `+bob` for a state, `bob=0` for a change. */
+/** What was sent since this was last asked, in short: `+bob` for a state, `-bob` for one who left the list, `bob=0` for a change. */
 function told(): string[] {
   return frames.splice(0).flatMap((frame) => {
     if (frame.type === 'error') return [frame.code]
+    if (frame.type === 'contacts_removed') return frame.user_ids.map((userId) => `-${userId}`)
     if (frame.type === 'presence_state') return frame.states.map(({ user_id }) => `+${user_id}`)
     if (frame.type !== 'presence_change') return [frame.type]
     return frame.changes.map(({ user_id, version, custom_status }) =>
@@ -57,7 +58,7 @@ describe('following a list', () => {
     expect(await follow()).toBeNull()
     expect(told()).toEqual(['+bob', '+carol'])
     await edit('carol', 'dave')
-    expect(told()).toEqual(['bob=0', '+dave'])
+    expect(told()).toEqual(['-bob', 'bob=0', '+dave'])
     await world.setText('bob', 'unheard')
     await world.setText('dave', 'heard')
     await world.clock.advance(2 * FLUSH_MS)
@@ -70,7 +71,7 @@ describe('following a list', () => {
     await edit('bob')
     expect(told()).toEqual(['+bob'])
     await edit()
-    expect(told()).toEqual(['bob=0'])
+    expect(told()).toEqual(['-bob', 'bob=0'])
     expect(world.watching.targetCount()).toBe(0)
   })
 
@@ -80,7 +81,7 @@ describe('following a list', () => {
     await follow()
     told()
     await edit()
-    expect(told()).toEqual([])
+    expect(told()).toEqual(['-bob'])
     await world.setText('bob', 'still here')
     await world.clock.advance(2 * FLUSH_MS)
     expect(told()).toEqual(['bob=still here'])
@@ -119,7 +120,7 @@ describe('edits while the list is read', () => {
     open()
     await world.done(following)
     await world.clock.advance(FLUSH_MS)
-    expect(told()).toEqual(['+bob', 'bob=0', '+carol'])
+    expect(told()).toEqual(['+bob', '-bob', 'bob=0', '+carol'])
     expect(followed()).toEqual(['carol'])
   })
 
@@ -201,7 +202,7 @@ describe('an archive that fails', () => {
     expect(told()).toEqual(['bob=still followed'])
     world.faults.isArchiveAway = false
     await world.clock.advance(READ_AGAIN_MS)
-    expect(told()).toEqual(['bob=0', '+carol'])
+    expect(told()).toEqual(['-bob', 'bob=0', '+carol'])
     const before = readings()
     await world.clock.advance(10 * READ_AGAIN_MS)
     expect(readings()).toBe(before)
@@ -290,7 +291,7 @@ describe('the limit', () => {
     await edit('a', 'b', 'c', 'd', 'e')
     told()
     await edit('b', 'e')
-    expect(told()).toEqual(['a=0', '+e'])
+    expect(told()).toEqual(['-a', 'a=0', '+e'])
     expect(followed()).toEqual(['b', 'e'])
   })
 })

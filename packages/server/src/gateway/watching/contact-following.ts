@@ -1,8 +1,9 @@
 // Connections that watch their user's contact list. When the list is edited it is read again: users that are
-// new on it are watched, users that left it are not watched any more. The client is told version 0 of
-// those, because from then on nothing more will come.
+// new on it are watched, users that left it are not watched any more. The client is told first that they left
+// the list, because a contact who hides becomes version 0 too, and then version 0 of those it did not name
+// itself, because from then on nothing more will come.
 
-import type { Failure } from '@greendot/protocol'
+import type { Failure, ServerFrame } from '@greendot/protocol'
 import type { Archive } from '../../archive/port.ts'
 import { chunksOf } from '../../platform/chunks.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -97,6 +98,7 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
     for (const some of chunksOf(gone, AT_ONCE_MAX)) {
       if (!isCurrent(connection, follower)) return
       const dropped = watches.unfollow(connection, some)
+      send(connection, JSON.stringify({ type: 'contacts_removed', user_ids: some } satisfies ServerFrame))
       if (dropped.length > 0) send(connection, droppedFrame(dropped))
       if (gone.length > AT_ONCE_MAX) await clock.nextTurn()
     }

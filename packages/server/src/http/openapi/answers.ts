@@ -15,12 +15,15 @@ import {
   STATUSES,
 } from '@greendot/protocol'
 import { z } from 'zod'
-import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
+import { ANSWERED_ID_SCHEMA } from '../../input/json-schema.ts'
+import { activity, platform } from '../../input/schemas.ts'
 import type { ProcessSummary } from '../../ops/process-directory.ts'
 import { json } from '../route.ts'
 
 const AVAILABILITIES = ['auto', 'away', 'busy', 'invisible'] as const
 
+export const userId = z.string().meta({ ...ANSWERED_ID_SCHEMA, examples: ['alice'] })
+export const deviceId = userId.meta({ description: 'Stable across reconnects', examples: ['phone'] })
 export const instant = z.int().meta({ description: 'Unix milliseconds', examples: [1_893_456_000_123] })
 const count = z.int().min(0)
 const audience = z.enum(AUDIENCES).meta({ id: 'Audience' })
@@ -196,6 +199,9 @@ const perCounter = z
   .record(z.string(), z.number())
   .meta({ description: 'connections_opened, frames_in, changes and so on' })
 const percentile = z.number().nullable()
+const windowMs = count.meta({
+  description: 'The length of the window: percentiles count no older delivery',
+})
 
 const processSummary = z
   .object({
@@ -209,6 +215,8 @@ const processSummary = z
     changes_per_second: z.number(),
     deliveries_per_second: z.number(),
     frames_in_per_second: z.number(),
+    propagation_p50_ms: percentile,
+    propagation_p90_ms: percentile,
     propagation_p99_ms: percentile,
     archive_backlog: count,
     resident_bytes: count,
@@ -218,6 +226,7 @@ const processSummary = z
 
 export const history = json(
   z.object({
+    propagation_window_ms: windowMs,
     samples: z.array(
       z.object({
         at: instant,
@@ -226,6 +235,8 @@ export const history = json(
         watches: count,
         changes_per_second: z.number(),
         deliveries_per_second: z.number(),
+        propagation_p50_ms: percentile,
+        propagation_p90_ms: percentile,
         propagation_p99_ms: percentile,
       }),
     ),
@@ -250,8 +261,8 @@ export const stats = json(
       rates_per_second: perCounter,
       totals: perCounter,
       propagation_ms: z
-        .object({ p50: percentile, p90: percentile, p99: percentile, count })
-        .meta({ description: 'From a change to its frame' }),
+        .object({ p50: percentile, p90: percentile, p99: percentile, count, window_ms: windowMs })
+        .meta({ description: 'From a change to its frame, in the last minutes' }),
       uptime_ms: count,
     })
     .meta({ id: 'Stats' }),

@@ -7,6 +7,7 @@ import { json, nothing, type Route, type Routes, route, text } from '../route.ts
 import { openapi } from './openapi.ts'
 
 const run = () => new Response()
+const PATTERN_OF_IDS = expect.stringContaining('{1,128}')
 const done = { 204: nothing('Done') }
 const get = (path: string, one: Route): Routes => ({ [path]: { GET: one } })
 
@@ -74,10 +75,21 @@ describe('openapi()', () => {
         name: 'user_ids',
         required: true,
         explode: false,
-        schema: { type: 'array', maxItems: 1000, items: { type: 'string', maxLength: 128 } },
+        schema: { type: 'array', maxItems: 1000, items: { type: 'string', pattern: PATTERN_OF_IDS } },
       },
       { name: 'viewer_id', required: false, schema: { type: 'string', maxLength: 128 } },
     ])
+  })
+
+  test('[X8] a body has no other fields than declared, an answer may get some', () => {
+    const shape = z.object({ inner: z.array(z.object({ name: z.string() })).optional() })
+    const one = route({ for: 'server', summary: 'A', body: shape, answers: { 200: json(shape, 'All') }, run })
+    const { requestBody, responses } = operationOf({ '/a': { PUT: one } })
+    expect(requestBody?.content['application/json']?.schema).toMatchObject({
+      additionalProperties: false,
+      properties: { inner: { items: { additionalProperties: false } } },
+    })
+    expect(JSON.stringify(responses['200'])).not.toContain('additionalProperties')
   })
 
   test('[X8] what carries an id is written once, and referred to', () => {
@@ -99,10 +111,10 @@ describe('openapi()', () => {
   })
 
   const audiences: [Route['for'], string[], number][] = [
-    ['anyone', ['204', '403', '431', '500'], 0],
-    ['user', ['204', '401', '403', '431', '500', '503'], 1],
-    ['server', ['204', '401', '403', '431', '500', '503'], 1],
-    ['caller', ['204', '401', '403', '431', '500', '503'], 2],
+    ['anyone', ['204', '400', '403', '431', '500'], 0],
+    ['user', ['204', '400', '401', '403', '431', '500', '503'], 1],
+    ['server', ['204', '400', '401', '403', '431', '500', '503'], 1],
+    ['caller', ['204', '400', '401', '403', '431', '500', '503'], 2],
   ]
   test.each(audiences)(
     '[C6] [X8] a route for %s says what the guard says for it',

@@ -43,9 +43,9 @@ const SECURITY_SCHEMES = {
 
 const DESCRIPTION = `Who is here, right now, on which devices.
 
-Fields may be added at any time: ignore fields you do not know, as the server ignores yours. Instants are
-Unix milliseconds. A refused request changes nothing and is answered with a problem document: decide by its
-\`code\`. Every GET answers HEAD as well, and a method that a path does not have gets 405 with \`Allow\`.
+Answers may get new fields at any time: ignore fields you do not know. Requests have no other fields and
+parameters than described: others are refused. Instants are Unix milliseconds. A refused request changes nothing
+and is answered with a problem document: decide by its \`code\`. Every GET answers HEAD as well, and a method that a path does not have gets 405 with \`Allow\`.
 
 To receive changes instead of polling, open the WebSocket at \`/api/v1/ws?token=…\`.`
 
@@ -132,7 +132,7 @@ function parametersIn(place: 'path' | 'query', shape: Shape, schemas: Schemas): 
 }
 
 const jsonContent = (schema: z.ZodType, schemas: Schemas): Record<string, { schema: JsonSchema }> => ({
-  'application/json': { schema: schemas.of(schema) },
+  'application/json': { schema: schemas.ofBody(schema) },
 })
 
 function responseOf({ description, content, headers }: AnswerShape, schemas: Schemas): object {
@@ -148,10 +148,16 @@ function responseOf({ description, content, headers }: AnswerShape, schemas: Sch
       : {
           content: {
             [content.type]: {
-              schema: content.schema === null ? { type: 'string' } : schemas.of(content.schema),
+              ...schemaOf(content, schemas),
               ...(content.example === undefined ? {} : { example: content.example }),
             },
           },
         }),
   }
+}
+
+/** A stream has no end, so it is not one text, and OpenAPI 3.1 has no word for the events in it. */
+function schemaOf({ type, schema }: NonNullable<AnswerShape['content']>, schemas: Schemas): object {
+  if (schema !== null) return { schema: schemas.of(schema) }
+  return type === 'text/event-stream' ? {} : { schema: { type: 'string' } }
 }

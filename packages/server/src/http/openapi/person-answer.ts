@@ -1,10 +1,18 @@
 // The export of a user, as a schema; see answers.ts.
 import { AUDIENCES, LAST_SEEN_PRECISIONS } from '@greendot/protocol'
 import { z } from 'zod'
-import { activity, deviceId, platform, userId } from '../../input/schemas.ts'
+import { activity, platform } from '../../input/schemas.ts'
 import type { Kept } from '../../presence/people/person-kept.ts'
 import { json } from '../route.ts'
-import { idArray, instant, ownPresenceSchema, presenceFields, settingsSchema } from './answers.ts'
+import {
+  deviceId,
+  idArray,
+  instant,
+  ownPresenceSchema,
+  presenceFields,
+  settingsSchema,
+  userId,
+} from './answers.ts'
 
 const expiring = {
   expires_at: instant.nullable(),

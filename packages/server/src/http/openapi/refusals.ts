@@ -87,11 +87,13 @@ function codesByStatus(route: Route): Map<string, ErrorCode[]> {
 
 function saidByGuard(route: Route): ErrorCode[] {
   return [
-    // For a token of the wrong kind, and in dev mode for a page of another origin.
+    // For a field or a parameter that the route does not have.
+    'bad_request',
+    // For a token of the wrong kind, and for a page of an origin that is not allowed.
     'forbidden',
     'internal',
     ...(route.for === 'anyone' ? [] : (['unauthorized', 'token_expired', 'unavailable'] as const)),
-    ...(route.body === undefined ? [] : (['bad_request', 'too_large'] as const)),
+    ...(route.body === undefined ? [] : (['too_large'] as const)),
     ...(route.isPoll ? (['rate_limited'] as const) : []),
   ]
 }

@@ -6,6 +6,8 @@ export type JsonSchema = Record<string, unknown>
 
 export interface Schemas {
   of(schema: z.ZodType): JsonSchema
+  /** Of a request body: its objects have no other fields, because the server refuses them. */
+  ofBody(schema: z.ZodType): JsonSchema
   /** Schemas with an id that were used so far. */
   named(): Record<string, JsonSchema>
 }
@@ -13,7 +15,7 @@ export interface Schemas {
 export function createSchemas(): Schemas {
   const named: Record<string, JsonSchema> = {}
 
-  function of(schema: z.ZodType): JsonSchema {
+  function convert(schema: z.ZodType, override: Override): JsonSchema {
     // The input side: what clients send, before transforms.
     const made = z.toJSONSchema(schema, { io: 'input', override })
     const { $schema: _, $defs = {}, ...rest } = referringToComponents(made)
@@ -21,7 +23,11 @@ export function createSchemas(): Schemas {
     return rest
   }
 
-  return { of, named: () => named }
+  return {
+    of: (schema) => convert(schema, adjust),
+    ofBody: (schema) => convert(schema, adjustBody),
+    named: () => named,
+  }
 }
 
 function referringToComponents(schema: JsonSchema): JsonSchema {
@@ -29,7 +35,18 @@ function referringToComponents(schema: JsonSchema): JsonSchema {
   return JSON.parse(text) as JsonSchema
 }
 
-function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
+interface Converted {
+  zodSchema: z.core.$ZodTypes
+  jsonSchema: JsonSchema
+}
+type Override = (converted: Converted) => void
+
+function adjustBody(converted: Converted): void {
+  adjust(converted)
+  if (converted.zodSchema._zod.def.type === 'object') converted.jsonSchema.additionalProperties ??= false
+}
+
+function adjust({ zodSchema, jsonSchema }: Converted): void {
   // Our examples are inputs; Zod takes them for outputs and would drop them.
   const examples = z.globalRegistry.get(zodSchema)?.examples
   if (examples !== undefined) jsonSchema.examples = examples

@@ -2,7 +2,7 @@
 // are allowed.
 import { refuse } from '../reply.ts'
 
-const NOT_WRITABLE = { code: 'method_not_allowed', message: 'only GET here' } as const
+export const NOT_WRITABLE = { code: 'method_not_allowed', message: 'only GET here' } as const
 
 export type Serve = (request: Request) => Response
 

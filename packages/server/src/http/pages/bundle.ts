@@ -7,8 +7,9 @@ export interface PageSources {
   html: string
   script: string
   style: string
-  /** `@greendot/client` for pages that are not bundled, and its worker. */
+  /** `@greendot/client` for pages that are not bundled, its element, and its worker. */
   client: string
+  element: string
   worker: string
 }
 

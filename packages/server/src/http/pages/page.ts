@@ -1,12 +1,15 @@
-// The pages at `/` and `/docs` and the browser client, embedded in the program so that a single file serves
-// them. A page runs only its own inline script and styles, and loads nothing from other hosts.
+// The pages at `/` and `/docs`, the browser client and its element, embedded in the program so that a single file serves
+// them. A page runs only its own inline script and styles, and loads nothing from other hosts. The setting `pages`
+// chooses what is served; the client is no page and always is.
 import { createHash } from 'node:crypto'
 import docs from '../../../../dashboard/docs.html' with { type: 'text' }
-import { createAsset, type Serve } from './asset.ts'
+import type { PageChoice } from '../../platform/config/settings.ts'
+import { refuse } from '../reply.ts'
+import { createAsset, NOT_WRITABLE, type Serve } from './asset.ts'
 import type { PageSources } from './bundle.ts'
 
-const PATHS = ['/', '/client.js', '/client-worker.js'] as const
-type Path = (typeof PATHS)[number]
+const CLIENT_PATHS = ['/client.js', '/element.js', '/worker.js', '/client-worker.js'] as const
+type Path = '/' | (typeof CLIENT_PATHS)[number]
 export type Pages = Record<string, (request: Request) => Promise<Response>>
 
 const NO_OTHER_ORIGIN = [
@@ -53,32 +56,53 @@ function headersOf(html: string, needs: readonly string[]): Record<string, strin
 }
 
 /** One document with everything inside, so that all parts have the same version. */
-function assemble({ html, script, style }: PageSources, dev: boolean): string {
+function assemble({ html, script, style }: PageSources, { dev, pages }: PagesConfig): string {
   // Functions, because a replacement string interprets $.
   return html
-    .replace('data-mode=""', `data-mode="${dev ? 'dev' : 'secured'}"`)
+    .replace('data-mode=""', `data-mode="${dev ? 'dev' : 'secured'}" data-pages="${pages}"`)
     .replace('<style></style>', () => `<style>${style}</style>`)
     .replace(/(?<=<script type="module">)(?=<\/script>)/, () => script.replaceAll('</script', '<\\/script'))
 }
 
-async function makeAssets(dev: boolean): Promise<Record<Path, Serve>> {
+async function makeAssets(config: PagesConfig): Promise<Record<Path, Serve>> {
   const { sources } = await import('./embedded.mts')
-  const page = assemble(sources, dev)
+  const page = assemble(sources, config)
+  const worker = createAsset(sources.worker, FOR_ANY_ORIGIN)
   return {
     '/': createAsset(page, headersOf(page, PAGE_NEEDS)),
     '/client.js': createAsset(sources.client, FOR_ANY_ORIGIN),
-    '/client-worker.js': createAsset(sources.worker, FOR_ANY_ORIGIN),
+    '/element.js': createAsset(sources.element, FOR_ANY_ORIGIN),
+    '/worker.js': worker,
+    // The former name.
+    '/client-worker.js': worker,
   }
 }
 
+export interface PagesConfig {
+  dev: boolean
+  pages: PageChoice
+}
+
 /** Built on the first request: most processes of a deployment never serve the page. */
-export function createPages({ dev }: { dev: boolean }): Pages {
+export function createPages(config: PagesConfig): Pages {
   let assets: Promise<Record<Path, Serve>> | null = null
   const serve = (path: Path) => async (request: Request) => {
-    assets ??= makeAssets(dev)
+    assets ??= makeAssets(config)
     return (await assets)[path](request)
   }
-  return Object.fromEntries(PATHS.map((path) => [path, serve(path)]))
+  return {
+    ...Object.fromEntries(CLIENT_PATHS.map((path) => [path, serve(path)])),
+    ...(config.pages === 'none' ? {} : { '/': serve('/'), '/dashboard': toDashboard }),
+  }
+}
+
+// Relative, so that it also leads to the page behind a proxy that adds a prefix to every path.
+async function toDashboard({ method }: Request): Promise<Response> {
+  if (method !== 'GET' && method !== 'HEAD') return refuse(NOT_WRITABLE, { allow: 'GET' })
+  return new Response(null, {
+    status: 302,
+    headers: { location: './#dashboard', 'cache-control': 'no-cache' },
+  })
 }
 
 const DOCS_HEADERS = headersOf(String(docs), DOCS_NEEDS)

@@ -1,13 +1,29 @@
 // The description of the API, as an OpenAPI document and as a page that displays it and sends requests.
 import { z } from 'zod'
+import type { PageChoice } from '../../platform/config/settings.ts'
 import { docsPage } from '../pages/page.ts'
 import { replyJson } from '../reply.ts'
 import { json, type Routes, route, text } from '../route.ts'
 
 const CACHED = { 'cache-control': 'public, max-age=60' }
 
-/** A function, because the document describes these routes too. */
-export function docsRoutes(document: () => string): Routes {
+export interface DocsRoutesParts {
+  /** A function, because the document describes these routes too. */
+  document(): string
+  pages: PageChoice
+}
+
+export function docsRoutes({ document, pages }: DocsRoutesParts): Routes {
+  const page: Routes = {
+    '/docs': {
+      GET: route({
+        for: 'anyone',
+        summary: 'This document as a page',
+        answers: { 200: text('text/html', 'Displays the document and sends requests') },
+        run: () => docsPage(),
+      }),
+    },
+  }
   return {
     '/openapi.json': {
       GET: route({
@@ -19,13 +35,6 @@ export function docsRoutes(document: () => string): Routes {
         run: () => replyJson(document(), 200, CACHED),
       }),
     },
-    '/docs': {
-      GET: route({
-        for: 'anyone',
-        summary: 'This document as a page',
-        answers: { 200: text('text/html', 'Displays the document and sends requests') },
-        run: () => docsPage(),
-      }),
-    },
+    ...(pages === 'none' ? {} : page),
   }
 }

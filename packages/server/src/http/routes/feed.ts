@@ -16,7 +16,6 @@ export function feedRoutes({ feed, keepOpen }: FeedRoutesParts): Routes {
     '/api/v1/feed': {
       GET: route({
         for: 'server',
-        takesTokenInUrl: true,
         summary: 'Changes as they happen',
         description:
           'Unfiltered changes as server-sent events: those decided by the process that answers, at most 20 a ' +

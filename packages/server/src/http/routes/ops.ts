@@ -110,7 +110,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
         summary: 'Statistics of the last hour',
         description: 'A sample every ten seconds, oldest first, since the process that answers was started.',
         answers: { 200: historyAnswer },
-        run: () => reply({ samples: stats.history() }),
+        run: () => reply(stats.history()),
       }),
     },
   }

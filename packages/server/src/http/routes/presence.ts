@@ -12,6 +12,14 @@ interface Asking {
   query: { viewer_id: string | undefined }
 }
 
+/** The viewer may be named in the body or in the URL, but not two of them. */
+function viewerOf(inBody: string | undefined, inUrl: string | undefined): Parsed<string | undefined> {
+  if (inBody === undefined || inUrl === undefined || inBody === inUrl)
+    return { ok: true, value: inBody ?? inUrl }
+  const message = 'viewer_id is in the body and in the URL, and they differ; send one'
+  return { ok: false, failure: { code: 'bad_request', message } }
+}
+
 type Shaped = (found: QueriedPresence[]) => unknown
 
 export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader }): Routes {
@@ -53,8 +61,12 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
         query: { viewer_id: viewerId },
         body: queryBody,
         answers: { 200: presences },
-        refusals: ['invalid_id', 'too_many_ids'],
-        run: (call) => answerList(call, call.body.user_ids),
+        refusals: ['bad_request', 'invalid_id', 'too_many_ids'],
+        run({ caller, query, body }) {
+          const viewer = viewerOf(body.viewer_id, query.viewer_id)
+          if (!viewer.ok) return refuse(viewer.failure)
+          return answerList({ caller, query: { viewer_id: viewer.value } }, body.user_ids)
+        },
       }),
     },
     '/api/v1/presence/:user_id': {

@@ -3,16 +3,15 @@
 
 import { userId } from '../../input/schemas.ts'
 import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
-import { CORS_HEADERS_READ } from '../guard.ts'
 import { publicPresence } from '../openapi/answers.ts'
+import { FOR_EVERY_ORIGIN } from '../origins.ts'
 import { replyJson } from '../reply.ts'
 import { nothing, type Routes, route } from '../route.ts'
 
 const CACHEABLE = {
   'cache-control': 'public, max-age=30',
-  // For every origin: a cache must not keep the answer for the first origin only.
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': CORS_HEADERS_READ,
+  // A cache must not keep the answer for the first origin only.
+  ...FOR_EVERY_ORIGIN,
 }
 
 export function publicRoutes({ viewerReader }: { viewerReader: ViewerReader }): Routes {

@@ -75,7 +75,7 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
   const setAvailability = twofold({
     summary: (whose) => `Set ${whose} availability by hand`,
     description:
-      'away, busy and invisible last until they expire or are replaced; online returns to automatic.',
+      'away, busy and invisible last until they expire or are replaced; auto and online return to automatic.',
     body: availabilityBody,
     answers: { 200: ownPresence },
     refusals: ['invalid_status', 'invalid_expiry'],

@@ -8,6 +8,7 @@ import type { LogLevel } from '../logger.ts'
 import { brokenRule } from './rules.ts'
 import {
   DEFAULT_POLICY,
+  type PageChoice,
   type Role,
   SETTING_NAMES,
   SETTINGS,
@@ -31,6 +32,11 @@ export interface Config {
   readonly dev: boolean
   readonly jwtSecret: string | null
   readonly jwksUrl: string | null
+  readonly jwtAudience: readonly string[]
+  readonly jwtIssuer: readonly string[]
+  /** One star, or origins as browsers write them. */
+  readonly allowedOrigins: readonly string[]
+  readonly pages: PageChoice
   readonly serverKeys: readonly string[]
   readonly policyName: PolicyName
   readonly policy: Readonly<Policy>
@@ -68,16 +74,24 @@ export function loadConfig(sources: ConfigSources, auth: AuthNeed = 'required'):
 function settle(given: GivenSettings, report: (problem: string) => void): Settings {
   const policyText = given.get('policy')?.text ?? DEFAULT_POLICY
   const policy = POLICIES[SETTINGS.policy.type.parse(policyText) ?? DEFAULT_POLICY]
+  const isDev = SETTINGS.dev.type.parse(given.get('dev')?.text ?? 'off') ?? false
   const values = SETTING_NAMES.map((name) => {
     const setting: Setting<unknown> = SETTINGS[name]
     const text = given.get(name)
-    return [name, text === undefined ? defaultOf(setting, policy) : parse(setting, text, report)]
+    return [name, text === undefined ? defaultOf(setting, policy, isDev) : parse(setting, text, report)]
   })
   return Object.fromEntries(values) as Settings
 }
 
-function defaultOf({ fallback }: Setting<unknown>, policy: Policy): unknown {
-  return fallback.from === 'value' ? fallback.value : policy[fallback.key]
+function defaultOf({ fallback }: Setting<unknown>, policy: Policy, isDev: boolean): unknown {
+  switch (fallback.from) {
+    case 'value':
+      return fallback.value
+    case 'policy':
+      return policy[fallback.key]
+    case 'dev':
+      return isDev ? fallback.inDev : fallback.otherwise
+  }
 }
 
 function parse(
@@ -109,6 +123,10 @@ function toConfig(settings: Settings): Config {
     dev: settings.dev,
     jwtSecret: settings.jwt_secret,
     jwksUrl: settings.jwks_url,
+    jwtAudience: Object.freeze(settings.jwt_audience),
+    jwtIssuer: Object.freeze(settings.jwt_issuer),
+    allowedOrigins: Object.freeze(settings.allowed_origins),
+    pages: settings.pages,
     serverKeys: Object.freeze(settings.server_keys),
     policyName: settings.policy,
     policy: Object.freeze({
@@ -135,6 +153,19 @@ function toConfig(settings: Settings): Config {
     drainMs: settings.drain_ms,
     logLevel: settings.log_level,
   })
+}
+
+export interface ConfigWarning {
+  detail: string
+  mend: string
+}
+
+/** What a valid configuration leaves open. It does not stop the start. */
+export function warningsAbout({ jwksUrl, jwtAudience, jwtIssuer }: Config): ConfigWarning[] {
+  if (jwksUrl === null || jwtAudience.length > 0 || jwtIssuer.length > 0) return []
+  const detail =
+    'jwks_url is set without jwt_audience and jwt_issuer, so tokens that its publisher signed for other apps are accepted'
+  return [{ detail, mend: 'set at least one of the two' }]
 }
 
 /** The value of a setting as text; "(not set)" if there is none. */

@@ -74,6 +74,30 @@ export const webUrl: SettingType<string> = {
   parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
 }
 
+export const ANY_ORIGIN = '*'
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/i
+
+/** As browsers write it in the Origin header: in lower case, without the default port. Undefined if it is none. */
+function normalOrigin(text: string): string | undefined {
+  if (!ORIGIN.test(text)) return undefined
+  // Apps in a web view have origins like capacitor://localhost, which URL does not know.
+  if (!/^https?:/i.test(text)) return text.toLowerCase()
+  return URL.canParse(text) ? new URL(text).origin : undefined
+}
+
+/** Comma-separated origins, or one star for any. */
+export const origins: SettingType<readonly string[]> = {
+  placeholder: '<origin>,…',
+  expects: '* or a comma-separated list of origins like https://app.example.org, without paths or wildcards',
+  flag: 'text',
+  parse(text) {
+    if (text.trim() === ANY_ORIGIN) return [ANY_ORIGIN]
+    const parts = text.split(',').map((part) => normalOrigin(part.trim()))
+    const values = parts.filter((part) => part !== undefined)
+    return values.length === parts.length ? [...new Set(values)] : undefined
+  },
+}
+
 /** Comma-separated, without repeats. Never empty: leave the setting out instead. */
 export function listOf<T extends string>(item: SettingType<T>): SettingType<readonly T[]> {
   return {

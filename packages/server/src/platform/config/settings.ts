@@ -10,6 +10,7 @@ import {
   milliseconds,
   oneOf,
   onOff,
+  origins,
   orNull,
   type SettingType,
   webUrl,
@@ -18,7 +19,10 @@ import {
 
 export interface Setting<T> {
   type: SettingType<T>
-  fallback: { from: 'value'; value: T } | { from: 'policy'; key: keyof Policy }
+  fallback:
+    | { from: 'value'; value: T }
+    | { from: 'policy'; key: keyof Policy }
+    | { from: 'dev'; inDev: T; otherwise: T }
   help: string
   /** Secrets are never printed, not even in error messages. */
   secret: boolean
@@ -26,6 +30,9 @@ export interface Setting<T> {
 
 export const ROLES = ['gateway', 'presence', 'fanout'] as const
 export type Role = (typeof ROLES)[number]
+
+const PAGE_CHOICES = ['all', 'dashboard', 'none'] as const
+export type PageChoice = (typeof PAGE_CHOICES)[number]
 
 export const DEFAULT_POLICY: PolicyName = 'instant'
 
@@ -42,6 +49,7 @@ const database = matching(
 )
 const broker = matching(/^[^\s,]+:\d+$/, '<host:port>', 'host:port')
 const secretText = matching(/^\S(.*\S)?$/s, '<secret>', 'text without white space around it')
+const claimText = matching(/^\S+$/, '<text>', 'text without white space')
 const serverKey = matching(/^[\x21-\x7e]+$/, '<key>', 'printable ASCII without spaces')
 
 function setting<T>(type: SettingType<T>, value: T, help: string): Setting<T> {
@@ -55,6 +63,11 @@ function optional<T>(type: SettingType<T>, help: string): Setting<T | null> {
 /** The default depends on the policy. */
 function preset(type: SettingType<number>, key: keyof Policy, help: string): Setting<number> {
   return { type, fallback: { from: 'policy', key }, help, secret: false }
+}
+
+/** The default depends on whether dev mode is on. */
+function byMode<T>(type: SettingType<T>, inDev: T, otherwise: T, help: string): Setting<T> {
+  return { type, fallback: { from: 'dev', inDev, otherwise }, help, secret: false }
 }
 
 function secret<T>(base: Setting<T>): Setting<T> {
@@ -72,10 +85,14 @@ export const SETTINGS = {
   read_cache_ms: setting(milliseconds(0, 5000), 1000, 'maximum age of answers to queries, with redis_url'),
   database_url: setting(database, 'sqlite://data/greendot.db', 'durable data: last seen, settings, contacts'),
   database_pool: setting(wholeNumber(1, 1000), 8, 'connections to PostgreSQL per process'),
-  kafka_brokers: setting(listOf(broker), [], 'event streaming between processes'),
+  kafka_brokers: setting(listOf(broker), [], 'reserved for a later version, and refused for now'),
   dev: setting(onOff, false, 'accept the tokens dev:<user_id> and the server key dev; loopback only'),
   jwt_secret: secret(optional(secretText, 'shared secret of user tokens (HS256), 32 bytes or more')),
   jwks_url: optional(webUrl, 'public keys of user tokens; instead of jwt_secret'),
+  jwt_audience: setting(listOf(claimText), [], 'accepted aud of user tokens; without it, any'),
+  jwt_issuer: setting(listOf(claimText), [], 'accepted iss of user tokens; without it, any'),
+  allowed_origins: setting(origins, ['*'], 'origins of pages that may call the API and open sockets'),
+  pages: byMode(oneOf(PAGE_CHOICES), 'all', 'dashboard', 'pages that are served'),
   server_keys: secret(setting(listOf(serverKey), [], 'keys for backends, each 16 characters or more')),
   policy: setting(oneOf(POLICY_NAMES), DEFAULT_POLICY, 'preset for the next six'),
   heartbeat_interval_ms: preset(milliseconds(1), 'heartbeatIntervalMs', 'how often clients heartbeat'),

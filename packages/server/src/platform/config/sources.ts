@@ -1,6 +1,6 @@
 // Collects the settings that were given: flags over environment over file. Names are checked here, values
 // later. Problems name the place and never the value, which may be a secret.
-import { strayProblem, takeFlags, unknownName } from './flags.ts'
+import { type FlagType, strayProblem, takeFlags, unknownName } from './flags.ts'
 import {
   flagOf,
   isSettingName,
@@ -52,10 +52,16 @@ interface Collected {
   path: string | null
 }
 
+/** The flags of all settings, without dashes. */
+export function settingFlags(): Map<string, FlagType> {
+  const flags = new Map(SETTING_NAMES.map((name) => [optionOf(name), SETTINGS[name].type.flag]))
+  return flags.set(CONFIG_FLAG, 'text')
+}
+
 function fromFlags({ argv, ownOptions = [] }: ConfigSources, report: Report): Collected {
   const given = new Map<SettingName, GivenText>()
-  const known = new Map(SETTING_NAMES.map((name) => [optionOf(name), SETTINGS[name].type.flag]))
-  const taken = takeFlags(argv, known.set(CONFIG_FLAG, 'text'))
+  const known = settingFlags()
+  const taken = takeFlags(argv, known)
   if (!taken.ok) {
     report(taken.problem)
     return { given, path: null }

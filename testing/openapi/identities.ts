@@ -1,0 +1,13 @@
+// The server that Schemathesis tests, and the two identities that it calls as.
+import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
+import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
+
+/** As many sessions as there are device ids in a run, so that heartbeats are answered. */
+const SETTINGS: SettingsInput = { ...securedSettings, sessions_per_user: 1000 }
+
+export const startTestedServer = (): Promise<TestServer> => startServer(SETTINGS)
+
+export const IDENTITIES: Record<string, () => string> = {
+  'a server key': () => SERVER_KEY,
+  'a token of a user': () => userToken('alice'),
+}

@@ -1,0 +1,41 @@
+// Every operation of the OpenAPI document, called by Schemathesis with requests that the document allows and
+// requests that it forbids. `npm run test:openapi` does the same with more requests and other seeds.
+import { describe, expect, test } from 'bun:test'
+import { isCI } from '../services/found.ts'
+import { findSchemathesis } from '../services/schemathesis.ts'
+import { IDENTITIES, startTestedServer } from './identities.ts'
+import { runSchemathesis } from './schemathesis.ts'
+
+const EXAMPLES = 3
+const SEED = 1
+const RUN_MS_MAX = 240_000
+
+const found = await findSchemathesis()
+const isSkipped = found.state === 'missing' && !isCI()
+const reason = found.state === 'missing' ? ` (${found.why})` : ''
+
+describe.skipIf(isSkipped)(`Schemathesis finds nothing wrong${reason}`, () => {
+  test.each(Object.entries(IDENTITIES))(
+    '[X8] with %s',
+    async (_, token) => {
+      if (found.state === 'missing') throw new Error(found.why)
+      const server = await startTestedServer()
+      try {
+        const { url } = server
+        const { passed, said } = await runSchemathesis({
+          program: found,
+          url,
+          token: token(),
+          examples: EXAMPLES,
+          seed: SEED,
+          output: 'pipe',
+        })
+        if (!passed) throw new Error(said)
+        expect(said).toContain('No issues found')
+      } finally {
+        await server.stop()
+      }
+    },
+    RUN_MS_MAX,
+  )
+})
