@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { start } from '../../packages/server/src/compose.ts'
-import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { type Clock, systemClock } from '../../packages/server/src/platform/clock.ts'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 
@@ -48,12 +48,16 @@ function toFlags(settings: SettingsInput, folder: string): string[] {
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'greendot-test-'))
 
-export async function startServer(settings: SettingsInput = {}): Promise<TestServer> {
+/** Tests of short times give it a patient clock. */
+export async function startServer(
+  settings: SettingsInput = {},
+  clock: Clock = systemClock,
+): Promise<TestServer> {
   const folder = newFolder()
   const loaded = loadConfig({ argv: toFlags(settings, folder), env: {}, readFile: () => null })
   if (!loaded.ok) throw new Error(loaded.problem)
   const logger = createLogger({ level: loaded.config.logLevel })
-  const running = await start(loaded.config, { logger, clock: systemClock })
+  const running = await start(loaded.config, { logger, clock })
   return {
     url: running.url,
     folder,
