@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { connect as connectBare, type TestClient } from '../../../testing/clients/client.ts'
 import { startServer, type TestServer } from '../../../testing/clients/server.ts'
-import { until } from '../../../testing/services/within.ts'
+import { until, WAIT_MS } from '../../../testing/services/within.ts'
 import { createEventLog, recordingSockets } from '../testing/recording.ts'
 import { connect } from './index.ts'
 import { type Backend, greendot } from './server.ts'
@@ -152,7 +152,7 @@ describe('watchContacts', () => {
     await backend.contacts.add('alice', ['dave'])
     // The server sends the whole list again, and the client unwatches it again.
     const unwatched = () => sockets.sentOf('unwatch').flatMap(({ user_ids }) => user_ids)
-    await until(15_000, 'unwatching dave', async () => unwatched().includes('dave'))
+    await until(WAIT_MS, 'unwatching dave', async () => unwatched().includes('dave'))
     const names = ['erin', 'frank', 'gina']
     dot.watch(names)
     await log.until('all', () => names.every((name) => dot.get(name)))
