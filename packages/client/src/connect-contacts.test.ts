@@ -107,11 +107,23 @@ describe('watchContacts', () => {
   test('[W9] reports the current list after a reconnect', async () => {
     await arrive('bob', 'carol', 'dave')
     await backend.contacts.replace('alice', ['bob', 'carol'])
-    const { dot, sockets } = open()
+    const edited = Promise.withResolvers<void>()
+    // The second connection waits for the edit, which must not reach the client while it is connected.
+    const tokens = [null, edited.promise]
+    const { dot, sockets } = open({
+      async token() {
+        await tokens.shift()
+        return 'dev:alice'
+      },
+    })
     const { lists, until } = followed(dot)
     await until('bob online', 'carol online')
-    sockets.opened[0]!.close()
+    const [socket] = sockets.opened
+    const closed = new Promise((resolve) => socket!.addEventListener('close', resolve))
+    socket!.close()
+    await closed
     await backend.contacts.replace('alice', ['carol', 'dave'])
+    edited.resolve()
     await until('carol online', 'dave online')
     expect(dot.get('bob')).toBeUndefined()
     // No contact was shown with another status meanwhile.
