@@ -197,6 +197,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const sweeper = roles.includes('presence')
     ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
     : null
+  presence.eraser.takeOver()
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => {
     archive
