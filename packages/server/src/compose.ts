@@ -5,6 +5,8 @@ import type { Archive } from './archive/port.ts'
 import { createPostgresArchive } from './archive/postgres.ts'
 import { createSqliteArchive } from './archive/sqlite.ts'
 import { backUpSqlite, type SqliteBackup } from './archive/sqlite-backup.ts'
+import { filesOthersCanRead } from './archive/sqlite-files.ts'
+import type { FileUse } from './archive/sqlite-lock.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
@@ -44,11 +46,12 @@ export interface Running {
   stop(reason: string): Promise<number>
 }
 
-export async function openArchive(config: Config): Promise<Archive> {
+/** A server says how it uses a SQLite file; commands beside it do not. */
+export async function openArchive(config: Config, use?: FileUse): Promise<Archive> {
   const database = parseDatabaseUrl(config.databaseUrl)
   switch (database.kind) {
     case 'sqlite':
-      return createSqliteArchive({ path: database.path })
+      return createSqliteArchive({ path: database.path, ...(use === undefined ? {} : { use }) })
     case 'postgres':
       return createPostgresArchive({ url: database.url, poolMax: config.databasePool })
     case 'invalid':
@@ -65,6 +68,13 @@ export function backUpDatabase(config: Config, target: string): SqliteBackup {
       'database_url is PostgreSQL, which has its own program for backups: pg_dump --format=custom --file=backup.dump <database_url>',
     )
   return backUpSqlite(database.path, target)
+}
+
+/** Files of the database that other users of this machine can read; null where it is not a file. */
+export function exposedDatabaseFiles(config: Config): string[] | null {
+  const database = parseDatabaseUrl(config.databaseUrl)
+  const isFile = database.kind === 'sqlite' && database.path !== ':memory:'
+  return isFile ? filesOthersCanRead(database.path) : null
 }
 
 interface HotState {
@@ -158,7 +168,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const isShared = config.redisUrl !== null
   const doubts = createDoubts()
 
-  const archive = await openArchive(config)
+  const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
       ? openMemory(logger)

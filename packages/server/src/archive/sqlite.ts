@@ -3,7 +3,7 @@
 // writers of this process wait in a queue for it, and readers see the state before it. (Bun's `SQL` has one
 // connection, so a plain query would join the open transaction.)
 import { Database, SQLiteError } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
@@ -11,6 +11,8 @@ import { createSerialQueue } from './serial-queue.ts'
 import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql/database.ts'
 import { createSqlArchive } from './sql/sql.ts'
 import { createCheckpoints, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
+import { createForOwner } from './sqlite-files.ts'
+import { type FileLock, type FileUse, lockSqliteFile } from './sqlite-lock.ts'
 
 /** How long a statement may block the event loop for a lock that another process holds. */
 const BLOCKING_WAIT_MAX_MS = 25
@@ -44,6 +46,8 @@ const sqliteDialect: SqlDialect = {
 export interface SqliteOptions {
   /** A file, created with its folder when missing, or `:memory:`. */
   path: string
+  /** Servers say how they use the file, and are refused where that is not possible. */
+  use?: FileUse
   clock?: Clock
 }
 
@@ -52,17 +56,25 @@ export async function createSqliteArchive(options: SqliteOptions): Promise<Archi
 }
 
 /** Throws an error that names the file when it cannot be opened for writing. */
-export async function openSqlite({ path, clock = systemClock }: SqliteOptions): Promise<SqlDatabase> {
+export async function openSqlite({ path, use, clock = systemClock }: SqliteOptions): Promise<SqlDatabase> {
   const open: Database[] = []
+  let lock: FileLock | null = null
   try {
-    if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
+    if (path !== IN_MEMORY) {
+      mkdirSync(dirname(path), { recursive: true })
+      createForOwner(path)
+      // One file may have several paths.
+      if (use !== undefined) lock = lockSqliteFile(realpathSync(path), use)
+    }
     const writer = await connect(path, open, clock)
     await untilUnlocked(clock, () => prepareFile(path, writer))
     // A second connection to `:memory:` would be another, empty database.
     const another = () => (path === IN_MEMORY ? writer : connect(path, open, clock))
-    return sqliteDatabase(path, { writer, reader: await another(), snapshots: await another() }, clock)
+    const connections = { writer, reader: await another(), snapshots: await another() }
+    return sqliteDatabase(path, connections, clock, () => lock?.release())
   } catch (error) {
     for (const connection of open) connection.close()
+    lock?.release()
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`Cannot open the SQLite database "${path}" for writing: ${reason}`, { cause: error })
   }
@@ -106,7 +118,12 @@ interface Connections {
   snapshots: Database
 }
 
-function sqliteDatabase(path: string, connections: Connections, clock: Clock): SqlDatabase {
+function sqliteDatabase(
+  path: string,
+  connections: Connections,
+  clock: Clock,
+  release: () => void,
+): SqlDatabase {
   const { writer, reader, snapshots } = connections
   const enqueue = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'the SQLite database')
   const queueSnapshot = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'a snapshot of the SQLite database')
@@ -198,6 +215,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
         reader.close()
         writer.close()
         await checkpoints.close()
+        release()
       }),
   }
 }
