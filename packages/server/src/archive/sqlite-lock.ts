@@ -11,6 +11,7 @@ const WAIT_MS = 1_000
 export type FileUse = 'alone' | 'together'
 
 export interface FileLock {
+  readonly use: FileUse
   release(): void
 }
 
@@ -39,6 +40,7 @@ export function lockSqliteFile(path: string, use: FileUse): FileLock {
   }
   held.add(lock)
   return {
+    use,
     release() {
       held.delete(lock)
       lock.close()

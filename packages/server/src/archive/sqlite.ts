@@ -20,8 +20,11 @@ const BLOCKING_WAIT_MAX_MS = 25
 const LOCK_RETRY_MS = 25
 const LOCK_WAIT_MAX_MS = 10_000
 const TRANSACTIONS_WAITING_MAX = 10_000
+const PAGE_BYTES = 4096
 /** Also bounds what one commit writes: larger transactions spill into the log as they grow. */
 const PAGE_CACHE_KIB = 2 * 1024
+/** A log that grew longer, because a reader held up checkpoints, is cut to this length when it starts again. */
+const LOG_BYTES_KEPT_MAX = 64 * 1024 * 1024
 /** After a failed checkpoint, the commit that fills so many pages of the log makes one itself. */
 const AUTOCHECKPOINT_PAGES = 1000
 
@@ -68,10 +71,12 @@ export async function openSqlite({ path, use, clock = systemClock }: SqliteOptio
     }
     const writer = await connect(path, open, clock)
     await untilUnlocked(clock, () => prepareFile(path, writer))
+    // What processes left that were killed; each would add to it.
+    if (lock !== null) emptyLogNow(writer, lock.use)
     // A second connection to `:memory:` would be another, empty database.
     const another = () => (path === IN_MEMORY ? writer : connect(path, open, clock))
     const connections = { writer, reader: await another(), snapshots: await another() }
-    return sqliteDatabase(path, connections, clock, () => lock?.release())
+    return sqliteDatabase(path, connections, clock, lock)
   } catch (error) {
     for (const connection of open) connection.close()
     lock?.release()
@@ -99,6 +104,7 @@ function prepareFile(path: string, writer: Database): void {
   // Some network file systems have none; then readers and the writer would block each other.
   if (mode !== 'wal' && path !== IN_MEMORY) throw new Error('its file system has no write-ahead log')
   writer.run('PRAGMA wal_autocheckpoint = 0')
+  writer.run(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT_MAX}`)
   // Deleted and replaced data is overwritten, in freed pages too: an erased user must not remain in the
   // file.
   writer.run('PRAGMA secure_delete = ON')
@@ -112,6 +118,18 @@ function prepareFile(path: string, writer: Database): void {
   }
 }
 
+/**
+ * Blocks the event loop, so only at the start and at the end. Beside other servers the log is copied and not
+ * truncated: another one may have copied pages of it that are not synced yet.
+ */
+function emptyLogNow(writer: Database, use: FileUse): void {
+  try {
+    writer.run(`PRAGMA wal_checkpoint(${use === 'alone' ? 'TRUNCATE' : 'PASSIVE'})`)
+  } catch {
+    // For example on a full disk. Nothing is lost, and the next start tries again.
+  }
+}
+
 interface Connections {
   writer: Database
   reader: Database
@@ -122,7 +140,7 @@ function sqliteDatabase(
   path: string,
   connections: Connections,
   clock: Clock,
-  release: () => void,
+  lock: FileLock | null,
 ): SqlDatabase {
   const { writer, reader, snapshots } = connections
   const enqueue = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'the SQLite database')
@@ -138,7 +156,7 @@ function sqliteDatabase(
       writer.query<Row, SqlValue[]>(numbered(text)).all(...params),
     run: async (text, params = []) => {
       const { changes } = writer.query<unknown, SqlValue[]>(numbered(text)).run(...params)
-      rowsInLog += changes
+      rowsInLog += changes + Math.floor(textLength(params) / PAGE_BYTES)
       return changes
     },
   }
@@ -213,9 +231,11 @@ function sqliteDatabase(
       enqueue(async () => {
         await queueSnapshot(async () => snapshots.close())
         reader.close()
+        // The last connection to a file removes its log. This is for a command that is still connected.
+        if (lock !== null) emptyLogNow(writer, lock.use)
         writer.close()
         await checkpoints.close()
-        release()
+        lock?.release()
       }),
   }
 }
@@ -236,6 +256,11 @@ async function untilUnlocked(clock: Clock, attempt: () => unknown): Promise<void
 
 function isLocked(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY')
+}
+
+/** Long texts fill pages of their own. */
+function textLength(params: readonly SqlValue[]): number {
+  return params.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 }
 
 const numberedTexts = new Map<string, string>()
