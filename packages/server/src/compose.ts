@@ -20,6 +20,7 @@ import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
+import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { toPresence } from './presence/core/view.ts'
@@ -174,7 +175,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       ? openMemory(logger)
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus, store } = hot
-  const clock = await createStoreClock(options.clock, () => hot.store.time(), logger)
+  const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
+  const clock = await createStoreClock(local, () => hot.store.time(), logger)
   await archive.migrate()
   await store.lookAtShards(clock.now())
   // With a shared store, the store knows who is present, and leases tell when that ends.
@@ -226,11 +228,13 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     ...parts,
     feed,
     gateway,
+    // Tokens have instants of other machines, so they are compared with the true time.
+    tokenClock: isShared ? clock : options.clock,
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
       archiveBacklog: archivist.backlog(),
-      clockOffsetMs: clock.offsetMs(),
+      clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
   for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)
