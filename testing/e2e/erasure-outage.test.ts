@@ -92,4 +92,21 @@ describeWithOutages('erasing a person while PostgreSQL goes away', (scene, servi
     expect(await rowsOfDan(shared.database_url)).toBe(0)
     expect(await appearance(url, DAN)).toEqual(await appearance(url, 'never-q7x'))
   })
+
+  test('[X6] one that a server without a shared store died over is finished by its restart', async () => {
+    const { database_url, database_pool, log_level } = await settings()
+    const alone = { database_url, database_pool: database_pool!, log_level: log_level! }
+    const first = await scene.process(alone)
+    await liveFully(scene, first.url, DAN)
+    const held = await holdTable(database_url, 'user_last_seen')
+    const erased = erase(first.url, DAN).catch(() => 'cut off')
+    await held.isWaitedFor()
+    await first.kill()
+    expect(await erased).toBe('cut off')
+    await held.release()
+    expect(await rowsOfDan(database_url)).toBeGreaterThan(0)
+    const { url } = await scene.server(alone)
+    expect(await appearance(url, DAN)).toEqual(await appearance(url, 'never-q7x'))
+    await until(WAIT_MS, 'the end of the erasure', async () => (await rowsOfDan(database_url)) === 0)
+  })
 })

@@ -5,6 +5,8 @@ import type { Archive } from './archive/port.ts'
 import { createPostgresArchive } from './archive/postgres.ts'
 import { createSqliteArchive } from './archive/sqlite.ts'
 import { backUpSqlite, type SqliteBackup } from './archive/sqlite-backup.ts'
+import { filesOthersCanRead } from './archive/sqlite-files.ts'
+import type { FileUse } from './archive/sqlite-lock.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
@@ -18,6 +20,7 @@ import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
+import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { toPresence } from './presence/core/view.ts'
@@ -44,11 +47,12 @@ export interface Running {
   stop(reason: string): Promise<number>
 }
 
-export async function openArchive(config: Config): Promise<Archive> {
+/** A server says how it uses a SQLite file; commands beside it do not. */
+export async function openArchive(config: Config, use?: FileUse): Promise<Archive> {
   const database = parseDatabaseUrl(config.databaseUrl)
   switch (database.kind) {
     case 'sqlite':
-      return createSqliteArchive({ path: database.path })
+      return createSqliteArchive({ path: database.path, ...(use === undefined ? {} : { use }) })
     case 'postgres':
       return createPostgresArchive({ url: database.url, poolMax: config.databasePool })
     case 'invalid':
@@ -65,6 +69,13 @@ export function backUpDatabase(config: Config, target: string): SqliteBackup {
       'database_url is PostgreSQL, which has its own program for backups: pg_dump --format=custom --file=backup.dump <database_url>',
     )
   return backUpSqlite(database.path, target)
+}
+
+/** Files of the database that other users of this machine can read; null where it is not a file. */
+export function exposedDatabaseFiles(config: Config): string[] | null {
+  const database = parseDatabaseUrl(config.databaseUrl)
+  const isFile = database.kind === 'sqlite' && database.path !== ':memory:'
+  return isFile ? filesOthersCanRead(database.path) : null
 }
 
 interface HotState {
@@ -158,13 +169,14 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const isShared = config.redisUrl !== null
   const doubts = createDoubts()
 
-  const archive = await openArchive(config)
+  const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
       ? openMemory(logger)
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus, store } = hot
-  const clock = await createStoreClock(options.clock, () => hot.store.time(), logger)
+  const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
+  const clock = await createStoreClock(local, () => hot.store.time(), logger)
   await archive.migrate()
   await store.lookAtShards(clock.now())
   // With a shared store, the store knows who is present, and leases tell when that ends.
@@ -197,6 +209,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const sweeper = roles.includes('presence')
     ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
     : null
+  presence.eraser.takeOver()
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => {
     archive
@@ -215,11 +228,13 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     ...parts,
     feed,
     gateway,
+    // Tokens have instants of other machines, so they are compared with the true time.
+    tokenClock: isShared ? clock : options.clock,
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
       archiveBacklog: archivist.backlog(),
-      clockOffsetMs: clock.offsetMs(),
+      clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
   for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)

@@ -88,6 +88,20 @@ export interface Archive {
    */
   namedBy(userId: string, afterId: string, limit: number): Promise<string[]>
   /**
+   * Resolves when it is durable that the erasure of this user has begun. From then until `endErasure` every
+   * read answers as for an unknown user: rows, users that are here, and contact lists from both sides. The
+   * entries in the lists of other users stay in these lists. Repeated, it begins again at the later instant.
+   */
+  beginErasure(userId: string, at: number): Promise<void>
+  /** Begins an unfinished erasure again at this instant. Returns false if it has ended. */
+  resumeErasure(userId: string, at: number): Promise<boolean>
+  /** Users whose erasure began before this instant and has not ended, the oldest first. */
+  unfinishedErasures(begunBefore: number, limit: number): Promise<string[]>
+  /** The same as `ownersOf`, for a user whose erasure has not ended. */
+  ownersOfErased(userId: string, afterId: string, limit: number): Promise<string[]>
+  /** Ends the erasure that began at this instant. One that was begun again later goes on. */
+  endErasure(userId: string, begunAt: number): Promise<void>
+  /**
    * Deletes last seen, settings, and contacts in both directions. Privacy lists of other users may still
    * name the user (see `namedBy`), and later writes stay. Idempotent.
    */

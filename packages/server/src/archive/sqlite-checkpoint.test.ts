@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { aRow, sqliteFiles } from '../../../../testing/worlds/sqlite-files.ts'
+import { NO_PRIVACY_CHOSEN } from '../presence/core/privacy.ts'
 import { createSqliteArchive } from './sqlite.ts'
 import { ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
 
@@ -71,5 +72,63 @@ describe('the write-ahead log', () => {
     const { once, often } = await logSizes(path, () => rmSync(path))
 
     expect(often).toBeLessThan(once * 8)
+  })
+
+  test('[C9] does not grow over many servers that are killed', async () => {
+    const path = newPath()
+    const sizes: number[] = []
+    for (let life = 0; life < 12; life++) {
+      const source = `
+        const { createSqliteArchive } = await import(${JSON.stringify(`${import.meta.dir}/sqlite.ts`)})
+        const archive = await createSqliteArchive({ path: ${JSON.stringify(path)}, use: 'alone' })
+        await archive.migrate()
+        for (let at = 0; at < 100; at++) await archive.markAlive(${T} + ${life} * 1000 + at)
+        process.kill(process.pid, 'SIGKILL')`
+      await Bun.spawn([process.execPath, '-e', source], { stdout: 'ignore', stderr: 'ignore' }).exited
+      sizes.push(Bun.file(`${path}-wal`).size)
+    }
+    expect(sizes[0]).toBeGreaterThan(0)
+    // The first life also made the schema.
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(sizes[0]!)
+    const archive = await createSqliteArchive({ path, use: 'alone' })
+    expect(Bun.file(`${path}-wal`).size).toBe(0)
+    expect(await archive.aliveAt()).toBe(T + 11_099)
+    await archive.close()
+  })
+
+  test('[C9] is short after the stop of a server also when a command is still connected', async () => {
+    const path = newPath()
+    const archive = await createSqliteArchive({ path, use: 'alone' })
+    await archive.migrate()
+    const command = await createSqliteArchive({ path })
+    await archive.writeLastSeen(ids.slice(0, 500).map((id) => aRow(id)))
+    expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0)
+    await archive.close()
+    expect(Bun.file(`${path}-wal`).size).toBe(0)
+    expect((await command.read([ids[0]!]))[0]?.lastSeen).toEqual(aRow(ids[0]!))
+    await command.close()
+  })
+
+  test('[C9] is moved into the file after few long rows too', async () => {
+    const path = newPath()
+    const archive = await createSqliteArchive({ path })
+    await archive.migrate()
+    // Bytes that stay the same would not be written again.
+    const someIds = (round: number) =>
+      Array.from({ length: 1_000 }, (_, n) => `${n}-${`${round} `.repeat(20)}`.padEnd(100, '-'))
+    const write = (round: number) =>
+      archive.writeSettings([
+        {
+          userId: 'anna',
+          availability: null,
+          customStatus: null,
+          awayAfter: null,
+          privacy: { ...NO_PRIVACY_CHOSEN, deny: someIds(round), setAt: T + round },
+        },
+      ])
+    for (let round = 0; round < 900; round++) await write(round)
+    const size = Bun.file(`${path}-wal`).size
+    expect(size).toBeLessThan(2 * ROWS_PER_CHECKPOINT * 4096)
+    await archive.close()
   })
 })

@@ -3,7 +3,7 @@
 // writers of this process wait in a queue for it, and readers see the state before it. (Bun's `SQL` has one
 // connection, so a plain query would join the open transaction.)
 import { Database, SQLiteError } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Archive } from './port.ts'
@@ -11,6 +11,8 @@ import { createSerialQueue } from './serial-queue.ts'
 import type { SqlDatabase, SqlDialect, SqlSession, SqlValue } from './sql/database.ts'
 import { createSqlArchive } from './sql/sql.ts'
 import { createCheckpoints, ROWS_PER_CHECKPOINT } from './sqlite-checkpoint.ts'
+import { createForOwner } from './sqlite-files.ts'
+import { type FileLock, type FileUse, lockSqliteFile } from './sqlite-lock.ts'
 
 /** How long a statement may block the event loop for a lock that another process holds. */
 const BLOCKING_WAIT_MAX_MS = 25
@@ -18,8 +20,11 @@ const BLOCKING_WAIT_MAX_MS = 25
 const LOCK_RETRY_MS = 25
 const LOCK_WAIT_MAX_MS = 10_000
 const TRANSACTIONS_WAITING_MAX = 10_000
+const PAGE_BYTES = 4096
 /** Also bounds what one commit writes: larger transactions spill into the log as they grow. */
 const PAGE_CACHE_KIB = 2 * 1024
+/** A log that grew longer, because a reader held up checkpoints, is cut to this length when it starts again. */
+const LOG_BYTES_KEPT_MAX = 64 * 1024 * 1024
 /** After a failed checkpoint, the commit that fills so many pages of the log makes one itself. */
 const AUTOCHECKPOINT_PAGES = 1000
 
@@ -44,6 +49,8 @@ const sqliteDialect: SqlDialect = {
 export interface SqliteOptions {
   /** A file, created with its folder when missing, or `:memory:`. */
   path: string
+  /** Servers say how they use the file, and are refused where that is not possible. */
+  use?: FileUse
   clock?: Clock
 }
 
@@ -52,17 +59,27 @@ export async function createSqliteArchive(options: SqliteOptions): Promise<Archi
 }
 
 /** Throws an error that names the file when it cannot be opened for writing. */
-export async function openSqlite({ path, clock = systemClock }: SqliteOptions): Promise<SqlDatabase> {
+export async function openSqlite({ path, use, clock = systemClock }: SqliteOptions): Promise<SqlDatabase> {
   const open: Database[] = []
+  let lock: FileLock | null = null
   try {
-    if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
+    if (path !== IN_MEMORY) {
+      mkdirSync(dirname(path), { recursive: true })
+      createForOwner(path)
+      // One file may have several paths.
+      if (use !== undefined) lock = lockSqliteFile(realpathSync(path), use)
+    }
     const writer = await connect(path, open, clock)
     await untilUnlocked(clock, () => prepareFile(path, writer))
+    // What processes left that were killed; each would add to it.
+    if (lock !== null) emptyLogNow(writer, lock.use)
     // A second connection to `:memory:` would be another, empty database.
     const another = () => (path === IN_MEMORY ? writer : connect(path, open, clock))
-    return sqliteDatabase(path, { writer, reader: await another(), snapshots: await another() }, clock)
+    const connections = { writer, reader: await another(), snapshots: await another() }
+    return sqliteDatabase(path, connections, clock, lock)
   } catch (error) {
     for (const connection of open) connection.close()
+    lock?.release()
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`Cannot open the SQLite database "${path}" for writing: ${reason}`, { cause: error })
   }
@@ -87,6 +104,7 @@ function prepareFile(path: string, writer: Database): void {
   // Some network file systems have none; then readers and the writer would block each other.
   if (mode !== 'wal' && path !== IN_MEMORY) throw new Error('its file system has no write-ahead log')
   writer.run('PRAGMA wal_autocheckpoint = 0')
+  writer.run(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT_MAX}`)
   // Deleted and replaced data is overwritten, in freed pages too: an erased user must not remain in the
   // file.
   writer.run('PRAGMA secure_delete = ON')
@@ -100,13 +118,30 @@ function prepareFile(path: string, writer: Database): void {
   }
 }
 
+/**
+ * Blocks the event loop, so only at the start and at the end. Beside other servers the log is copied and not
+ * truncated: another one may have copied pages of it that are not synced yet.
+ */
+function emptyLogNow(writer: Database, use: FileUse): void {
+  try {
+    writer.run(`PRAGMA wal_checkpoint(${use === 'alone' ? 'TRUNCATE' : 'PASSIVE'})`)
+  } catch {
+    // For example on a full disk. Nothing is lost, and the next start tries again.
+  }
+}
+
 interface Connections {
   writer: Database
   reader: Database
   snapshots: Database
 }
 
-function sqliteDatabase(path: string, connections: Connections, clock: Clock): SqlDatabase {
+function sqliteDatabase(
+  path: string,
+  connections: Connections,
+  clock: Clock,
+  lock: FileLock | null,
+): SqlDatabase {
   const { writer, reader, snapshots } = connections
   const enqueue = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'the SQLite database')
   const queueSnapshot = createSerialQueue(TRANSACTIONS_WAITING_MAX, 'a snapshot of the SQLite database')
@@ -121,7 +156,7 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
       writer.query<Row, SqlValue[]>(numbered(text)).all(...params),
     run: async (text, params = []) => {
       const { changes } = writer.query<unknown, SqlValue[]>(numbered(text)).run(...params)
-      rowsInLog += changes
+      rowsInLog += changes + Math.floor(textLength(params) / PAGE_BYTES)
       return changes
     },
   }
@@ -196,8 +231,11 @@ function sqliteDatabase(path: string, connections: Connections, clock: Clock): S
       enqueue(async () => {
         await queueSnapshot(async () => snapshots.close())
         reader.close()
+        // The last connection to a file removes its log. This is for a command that is still connected.
+        if (lock !== null) emptyLogNow(writer, lock.use)
         writer.close()
         await checkpoints.close()
+        lock?.release()
       }),
   }
 }
@@ -218,6 +256,11 @@ async function untilUnlocked(clock: Clock, attempt: () => unknown): Promise<void
 
 function isLocked(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY')
+}
+
+/** Long texts fill pages of their own. */
+function textLength(params: readonly SqlValue[]): number {
+  return params.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 }
 
 const numberedTexts = new Map<string, string>()

@@ -61,6 +61,17 @@ async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
   return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
 }
 
+/** Of a SQLite database; null for others. They hold what users set and whom they know. */
+export async function checkDatabaseFiles(config: Config): Promise<Check | null> {
+  const name = 'database files'
+  const { exposedDatabaseFiles } = await import('../compose.ts')
+  const exposed = exposedDatabaseFiles(config)
+  if (exposed === null) return null
+  if (exposed.length === 0) return ok(name, 'other users of this machine cannot read them')
+  const detail = 'other users of this machine can read what users set and whom they know'
+  return { name, state: 'warn', detail, mend: `chmod 600 ${exposed.join(' ')}` }
+}
+
 /** Connects to the shared store and counts the processes on it. */
 export async function checkDeployment(config: Config, clock: Clock): Promise<Check> {
   const name = 'redis_url'

@@ -5,6 +5,7 @@ import {
   type Check,
   checkClock,
   checkDatabase,
+  checkDatabaseFiles,
   checkDeployment,
   checkFileLimit,
   checkKeySet,
@@ -42,9 +43,11 @@ async function runChecks(argv: readonly string[], world: World): Promise<Check[]
   }
   const { config } = loaded
   const database = await checkDatabase(config)
+  const files = await checkDatabaseFiles(config)
   return [
     describeConfiguration(config),
     database.check,
+    ...(files === null ? [] : [files]),
     ...(config.redisUrl === null ? [] : [await checkDeployment(config, world.clock)]),
     await checkPort(config),
     ...(config.jwksUrl === null ? [] : [await checkKeySet(config.jwksUrl)]),

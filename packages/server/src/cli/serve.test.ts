@@ -162,7 +162,7 @@ describe('doctor', () => {
   test('[C7] one line for each check', async () => {
     const { code, out } = await run(['doctor', '--dev', '--port', '0', '--database-url', 'sqlite://plain.db'])
     expect(code).toBe(0)
-    expect(out.trimEnd().split('\n')).toHaveLength(5)
+    expect(out.trimEnd().split('\n')).toHaveLength(6)
     expect(out).toMatch(/^warn {2}database: [^\n]*"greendot migrate"/m)
   })
 

@@ -62,6 +62,8 @@ export interface HttpAppParts {
   gateway: Gateway | null
   tally: Tally
   clock: Clock
+  /** For the instants in tokens. */
+  tokenClock: Pick<Clock, 'now'>
   logger: Logger
   processGauges: () => ProcessGauges
 }
@@ -81,7 +83,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     process: parts.processGauges,
   })
   const rejections = createRejectionLog({ clock, logger })
-  const authenticator = createAuthenticator(config, clock, rejections.report)
+  const authenticator = createAuthenticator(config, parts.tokenClock, rejections.report)
   const origins = createOriginRules(config)
   const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
   // All sessions of a user may reconnect at once, twice in a row.

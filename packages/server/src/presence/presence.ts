@@ -13,6 +13,7 @@ import { createChoices } from './people/choices.ts'
 import { createContactChangeNotifier } from './people/contact-change-notifier.ts'
 import { createContacts } from './people/contacts.ts'
 import { createEraser } from './people/eraser.ts'
+import { createErasure } from './people/erasure.ts'
 import { createPersonExport } from './people/person-export.ts'
 import { type Announcer, createAnnouncer } from './pipeline/announcer.ts'
 import { createArchivist } from './pipeline/archivist.ts'
@@ -89,6 +90,7 @@ export function createPresence(parts: PresenceParts) {
   )
   const choices = createChoices({ store, lookup, archivist, tracker })
   const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
+  const erasure = createErasure({ ...parts, archivist, choices, notifier, cache })
   return {
     cache,
     archivist,
@@ -103,7 +105,7 @@ export function createPresence(parts: PresenceParts) {
     notifier,
     contacts: createContacts({ archive, store, notifier, clock }),
     exportPerson: createPersonExport({ ...parts, reader }),
-    eraser: createEraser({ ...parts, archivist, choices, notifier, cache }),
+    eraser: createEraser({ ...parts, erasure }),
     actions: createActions(choices, clock),
   }
 }

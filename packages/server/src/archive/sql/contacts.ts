@@ -18,7 +18,7 @@ const PAIRS_PER_READ_MAX = 1000
 /** Entries of an erased user in one statement. Each is in another list, on a page of its own. */
 const FORGOTTEN_PER_STATEMENT_MAX = 250
 
-type Reading = 'contactsOf' | 'contactsJson' | 'areContacts' | 'ownersOf'
+type Reading = 'contactsOf' | 'contactsJson' | 'areContacts' | 'ownersOf' | 'ownersOfErased'
 type Editing = 'addContacts' | 'removeContacts' | 'replaceContacts'
 
 interface ContactLists extends Pick<Archive, Reading | Editing> {
@@ -40,6 +40,11 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
   const edits = hasOneWriter(database.dialect)
     ? createListEdits(database, contacts)
     : createLockedEdits(database, contacts)
+
+  const owners = (statement: string) => async (contactId: string, afterId: string, limit: number) => {
+    const rows = await database.read<{ owner_id: string }>(statement, [contactId, afterId, limit])
+    return rows.map((row) => row.owner_id)
+  }
 
   async function jsonPage(rows: SqlSession['rows'], ownerId: string, afterId: string) {
     const [found] = await rows<JsonPage>(sql.contactsJsonPage, [ownerId, afterId, CONTACTS_PER_PAGE])
@@ -100,10 +105,8 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
       return answers
     },
 
-    async ownersOf(contactId, afterId, limit) {
-      const rows = await database.read<{ owner_id: string }>(sql.ownersOf, [contactId, afterId, limit])
-      return rows.map((row) => row.owner_id)
-    },
+    ownersOf: owners(sql.ownersOf),
+    ownersOfErased: owners(sql.ownersOfErased),
 
     async addContacts(ownerId, ids, now) {
       await inSlices(await sorted(ids, pause), PER_STATEMENT, pause, (slice) =>

@@ -99,6 +99,16 @@ export const MIGRATIONS: readonly Migration[] = [
           ]
         : [],
   },
+  {
+    name: '0008_user_erasure',
+    // Erasures that have begun and have not ended.
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_erasure (
+        user_id ${text} NOT NULL PRIMARY KEY,
+        begun_at ${integer} NOT NULL
+      )${tableOptions}`,
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'

@@ -124,6 +124,25 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
 
     namedBy: privacy.namedBy,
 
+    async beginErasure(userId, at) {
+      await database.transaction((tx) => tx.run(sql.beginErasure, [userId, at]))
+    },
+
+    async resumeErasure(userId, at) {
+      return (await database.transaction((tx) => tx.run(sql.resumeErasure, [userId, at]))) > 0
+    },
+
+    async unfinishedErasures(begunBefore, limit) {
+      const rows = await database.read<{ user_id: string }>(sql.unfinishedErasures, [begunBefore, limit])
+      return rows.map((row) => row.user_id)
+    },
+
+    async endErasure(userId, begunAt) {
+      await database.transaction((tx) => tx.run(sql.endErasure, [userId, begunAt]))
+      // The row named the user.
+      database.wipe?.()
+    },
+
     eraseRows,
     async erase(userId) {
       await eraseRows(userId)

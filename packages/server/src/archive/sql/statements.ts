@@ -48,15 +48,22 @@ const PRIVACY_BYTES_TOGETHER_MAX = 2048
 export type SqlStatements = ReturnType<typeof sqlStatements>
 
 export function sqlStatements(dialect: SqlDialect) {
+  // The table is almost always empty.
+  const isKept = (userId: string) => `${userId} NOT IN (SELECT user_id FROM user_erasure)`
   // During a replacement some rows are not shown yet, or no longer (see replacement.ts).
-  const isShown = (ownerId: string) =>
+  const isOfShownEdition = (ownerId: string) =>
     hasOneWriter(dialect)
       ? `(edition IS NULL OR edition = (SELECT shown FROM contact_replacement AS r WHERE r.owner_id = ${ownerId}))`
       : 'true'
+  const isShown = (ownerId: string) => `(${isOfShownEdition(ownerId)} AND ${isKept(ownerId)})`
   // Hidden rows are part of the page, so that its cost does not depend on how many there are.
   const contactsPage = `
     SELECT contact_id, ${isShown('$1')} AS is_shown FROM contact
     WHERE owner_id = $1 AND contact_id > $2 ORDER BY contact_id LIMIT CAST($3 AS BIGINT)`
+  const owners = (condition: string) => `
+    SELECT owner_id FROM contact
+    WHERE contact_id = $1 AND owner_id > $2 AND ${isShown('contact.owner_id')} AND ${condition}
+    ORDER BY owner_id LIMIT CAST($3 AS BIGINT)`
 
   return {
     read: `
@@ -72,7 +79,8 @@ export function sqlStatements(dialect: SqlDialect) {
       FROM ${dialect.jsonTexts('$1')}
       LEFT JOIN user_last_seen AS seen ON seen.user_id = entry.value
       LEFT JOIN user_settings AS said ON said.user_id = entry.value
-      LEFT JOIN user_privacy AS private ON private.user_id = entry.value`,
+      LEFT JOIN user_privacy AS private ON private.user_id = entry.value
+      WHERE ${isKept('entry.value')}`,
 
     upsertLastSeen: upsert('user_last_seen', LAST_SEEN_COLUMNS, LAST_SEEN_RANK, dialect),
 
@@ -93,7 +101,7 @@ export function sqlStatements(dialect: SqlDialect) {
     // The literal 'here' matches the partial index.
     hereIds: `
       SELECT user_id FROM user_last_seen
-      WHERE status = 'here' AND user_id > $1 ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
+      WHERE status = 'here' AND user_id > $1 AND ${isKept('user_id')} ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
 
     readPrivacy: `
       SELECT user_id, set_at, privacy FROM user_privacy
@@ -103,7 +111,7 @@ export function sqlStatements(dialect: SqlDialect) {
       WHERE user_id > $1 ORDER BY user_id LIMIT CAST($2 AS BIGINT)`,
     privacyContaining: `
       SELECT user_id, set_at, privacy FROM user_privacy WHERE user_id > $1 AND user_id <= $2
-      AND ${dialect.contains('privacy', 'CAST($3 AS TEXT)')} ORDER BY user_id`,
+      AND ${dialect.contains('privacy', 'CAST($3 AS TEXT)')} AND ${isKept('user_id')} ORDER BY user_id`,
 
     contactsPage,
     contactsJsonPage: `
@@ -115,11 +123,9 @@ export function sqlStatements(dialect: SqlDialect) {
       SELECT CAST(entry.value ->> 0 AS BIGINT) AS position FROM ${dialect.jsonRows('$1')}
       WHERE EXISTS (
         SELECT 1 FROM contact WHERE owner_id = entry.value ->> 1 AND contact_id = entry.value ->> 2
-        AND ${isShown('contact.owner_id')})`,
-    ownersOf: `
-      SELECT owner_id FROM contact
-      WHERE contact_id = $1 AND owner_id > $2 AND ${isShown('contact.owner_id')}
-      ORDER BY owner_id LIMIT CAST($3 AS BIGINT)`,
+        AND ${isShown('contact.owner_id')} AND ${isKept('contact.contact_id')})`,
+    ownersOf: owners(isKept('contact.contact_id')),
+    ownersOfErased: owners('true'),
     addContacts: `
       INSERT INTO contact (owner_id, contact_id, created_at)
       SELECT CAST($1 AS TEXT), entry.value, CAST($3 AS BIGINT) FROM ${dialect.jsonTexts('$2')} WHERE true
@@ -128,6 +134,15 @@ export function sqlStatements(dialect: SqlDialect) {
       DELETE FROM contact WHERE owner_id = $1
       AND contact_id IN (SELECT entry.value FROM ${dialect.jsonTexts('$2')})`,
 
+    beginErasure: `
+      INSERT INTO user_erasure (user_id, begun_at) VALUES ($1, $2)
+      ON CONFLICT (user_id) DO UPDATE SET begun_at = excluded.begun_at
+      WHERE excluded.begun_at > user_erasure.begun_at`,
+    resumeErasure: 'UPDATE user_erasure SET begun_at = $2 WHERE user_id = $1',
+    unfinishedErasures: `
+      SELECT user_id FROM user_erasure WHERE begun_at < $1
+      ORDER BY begun_at, user_id LIMIT CAST($2 AS BIGINT)`,
+    endErasure: 'DELETE FROM user_erasure WHERE user_id = $1 AND begun_at = $2',
     eraseLastSeen: 'DELETE FROM user_last_seen WHERE user_id = $1',
     eraseSettings: 'DELETE FROM user_settings WHERE user_id = $1',
     erasePrivacy: 'DELETE FROM user_privacy WHERE user_id = $1',

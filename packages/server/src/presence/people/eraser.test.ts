@@ -13,11 +13,14 @@ import type { Privacy } from '../core/privacy.ts'
 import { Unavailable } from '../unavailable.ts'
 import { createContactChangeNotifier } from './contact-change-notifier.ts'
 import { createEraser, type Eraser } from './eraser.ts'
+import { createErasure } from './erasure.ts'
 import { createPersonExport, type PersonExport } from './person-export.ts'
 
 const SECOND_ROUND_MS = 10_000
 const FINISH_PAUSE_MS = 1_000
 const MARK_MS = 60_000
+const ABANDONED_MS = 60_000
+const LOOK_EVERY_MS = 10_000
 const HOUR_MS = 3_600_000
 const NO_ROWS = [{ lastSeen: null, settings: null }]
 
@@ -57,7 +60,7 @@ beforeEach(async () => {
     }),
     archive: (sqlite) => ({
       namedBy: (userId, after, limit) => meanwhile(sqlite.namedBy(userId, after, limit)),
-      ownersOf: (userId, after, limit) => meanwhile(sqlite.ownersOf(userId, after, limit)),
+      ownersOfErased: (userId, after, limit) => meanwhile(sqlite.ownersOfErased(userId, after, limit)),
       ping: async () => failIfAway(),
       async erase(userId) {
         failIfAway()
@@ -76,7 +79,7 @@ beforeEach(async () => {
   })
   const parts = { ...world, archive: world.usedArchive }
   const notifier = createContactChangeNotifier(parts)
-  eraser = createEraser({ ...parts, notifier })
+  eraser = createEraser({ ...parts, erasure: createErasure({ ...parts, notifier }), isStoreVolatile: true })
   exportPerson = createPersonExport(parts)
 })
 afterEach(() => eraser.stop())
@@ -133,6 +136,8 @@ async function held(userId: string) {
   return world.stored(userId)
 }
 
+const unfinished = () => done(world.archive.unfinishedErasures(Number.MAX_SAFE_INTEGER, 10))
+
 test('[X6] rows that the archive failed to erase stay hidden until it has', async () => {
   await done(choose('anna', { deny: ['mallory'] }))
   whenListed = async () => {
@@ -143,13 +148,54 @@ test('[X6] rows that the archive failed to erase stay hidden until it has', asyn
   expect(refused.advice).toMatch(/goes on by itself/)
   await world.clock.advance(HOUR_MS)
   expect(await held('anna')).toMatchObject({ privacy: null })
-  expect(await done(world.archive.read(['anna']))).not.toEqual(NO_ROWS)
+  expect(await done(world.archive.read(['anna']))).toEqual(NO_ROWS)
+  expect(await unfinished()).toEqual(['anna'])
   isArchiveAway = false
   await world.clock.advance(FINISH_PAUSE_MS)
+  expect(await unfinished()).toEqual([])
   expect(await done(world.archive.read(['anna']))).toEqual(NO_ROWS)
   expect(await held('anna')).not.toBeNull()
   await world.clock.advance(MARK_MS + 1)
   expect(await held('anna')).toBeNull()
+})
+
+test('[X6] an erasure that a process began before it died is hidden, and finished by the next', async () => {
+  await done(choose('anna', { deny: ['mallory'] }))
+  await done(choose('bob', { allow: ['anna', 'zoe'] }))
+  await done(world.archive.beginErasure('anna', NOW))
+  expect(await done(world.archive.read(['anna']))).toEqual(NO_ROWS)
+  eraser.takeOver()
+  await world.clock.advance(FINISH_PAUSE_MS)
+  expect(await unfinished()).toEqual([])
+  expect(await done(world.archive.namedBy('mallory', '', 10))).toEqual([])
+  expect(await done(world.archive.namedBy('anna', '', 10))).toEqual([])
+})
+
+test('[X6] with a shared store an erasure is taken over when no process can be at work on it', async () => {
+  const parts = { ...world, archive: world.usedArchive }
+  const erasure = createErasure({ ...parts, notifier: createContactChangeNotifier(parts) })
+  const other = createEraser({ ...parts, erasure, isStoreVolatile: false })
+  await done(world.archive.beginErasure('anna', world.clock.now()))
+  other.takeOver()
+  await world.clock.advance(ABANDONED_MS - 1)
+  expect(await unfinished()).toEqual(['anna'])
+  await world.clock.advance(2 * LOOK_EVERY_MS)
+  expect(await unfinished()).toEqual([])
+  other.stop()
+})
+
+test('[X6] an unfinished erasure that another process finished is not run again', async () => {
+  isAnswerLost = true
+  await expect(done(eraser.erase('anna'))).rejects.toBeInstanceOf(Unavailable)
+  isAnswerLost = false
+  const [begun] = await unfinished()
+  expect(begun).toBe('anna')
+  await done(world.archive.resumeErasure('anna', NOW))
+  await done(world.archive.endErasure('anna', NOW))
+  await done(choose('anna', { deny: ['mallory'] }))
+  await world.clock.advance(HOUR_MS)
+  const [anna] = await done(world.archive.read(['anna']))
+  expect(anna?.settings?.privacy).toMatchObject({ deny: ['mallory'] })
 })
 
 test('[X6] without the archive no erasure begins', async () => {

@@ -1,207 +1,98 @@
-// Erases a user from the hot store, the archive and the lists of other users. A bare record, the mark, stays
-// in the hot store for a minute, so that late reports do not bring the user back; after that the user is
-// unknown. Rows that another process wrote meanwhile are erased in a second round. An erasure that has begun
-// is never undone: the mark stays until the archive is done too, and a step that failed is tried until it
-// succeeds.
+// Begins erasures and sees to it that each is finished. Before anything is erased, the archive has a row which
+// says that the erasure has begun, and until it has ended every read of the archive hides the user. So an erasure
+// that has begun is never undone: one that failed is repeated every second, and one whose process died is found
+// in the archive, at the start and regularly, and finished here.
 import type { Archive } from '../../archive/port.ts'
-import type { Bus } from '../../bus/port.ts'
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { CommitResult, PresenceStore, Stored } from '../../store/port.ts'
-import { emptyRecord, isBare, type UserRecord } from '../core/record.ts'
-import type { Archivist } from '../pipeline/archivist.ts'
-import { freshVersion } from '../reading/archived-user.ts'
-import type { QueryCache } from '../reading/query-cache.ts'
 import { Unavailable } from '../unavailable.ts'
-import type { Choices } from './choices.ts'
-import type { ContactChangeNotifier } from './contact-change-notifier.ts'
-import { inPages } from './in-pages.ts'
+import type { Erasure } from './erasure.ts'
 
-const MARK_MS = 60_000
-/** Until the archive is done: the mark is all that hides the rows that are left. */
-const UNFINISHED_MARK_MS = 86_400_000
-const SECOND_ROUND_MS = 10_000
-const FINISH_PAUSE_MS = 1_000
+const REPEAT_MS = 1_000
+const LOOK_EVERY_MS = 10_000
+/** With a shared store, another process may still be at work on an erasure that began more recently. */
+const ABANDONED_MS = 60_000
+/** Erasures taken over at one look. */
+const FOUND_MAX = 100
 /** Erasures that have begun and are not finished; past it none is begun. */
 const UNFINISHED_MAX = 10_000
 const NOT_BEGUN = 'nothing was erased; try again soon'
+const MAYBE_BEGUN =
+  'the erasure may have begun, and then goes on by itself; repeat the request until it is answered with 204'
 const BEGUN = 'the erasure has begun and goes on by itself; repeat the request until it is answered with 204'
-/** Conflicts in a row before the erasure is given up. */
-const ATTEMPTS_MAX = 20
 
 export interface Eraser {
-  /**
-   * Resolves when only the mark is left. Repeating it is harmless, and finishes an erasure that a process
-   * began before it died.
-   */
+  /** Resolves when only the mark is left. Repeating it is harmless. */
   erase(userId: string): Promise<void>
+  /** From now on, erasures that a process began before it died are finished here. */
+  takeOver(): void
   stop(): void
 }
 
 export interface EraserParts {
-  store: PresenceStore
   archive: Archive
-  archivist: Archivist
-  choices: Choices
-  notifier: ContactChangeNotifier
-  cache: QueryCache
-  bus: Bus
+  erasure: Erasure
+  /** Without a shared store, every erasure that is not under way here was abandoned. */
+  isStoreVolatile: boolean
   clock: Clock
   logger: Logger
 }
 
-/** The bare record that replaces the user's, and the gateways to notify. */
-interface Mark {
-  userId: string
-  record: UserRecord
-  revision: number
-  at: number
-  gatewayIds: ReadonlySet<string>
-}
-
-export function createEraser(parts: EraserParts): Eraser {
-  const { store, archive, archivist, choices, notifier, cache, bus, clock, logger } = parts
-  const secondRounds = new Set<Timer>()
+export function createEraser({ archive, erasure, isStoreVolatile, clock, logger }: EraserParts): Eraser {
+  const underWay = new Map<string, number>()
   const unfinished = new Set<string>()
-  let finishing: Timer | null = null
+  let repeating: Timer | null = null
+  let looking: Timer | null = null
   let isStopped = false
 
-  /** Puts the mark in place of the record. */
-  async function markErased(userId: string): Promise<Mark> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const [stored] = await store.load([userId])
-      const now = clock.now()
-      const version = Math.max(freshVersion(now), (stored?.record.version ?? 0) + 1)
-      // A new edition: no contact of before is a contact of a user who comes back under this id.
-      const record: UserRecord = {
-        ...emptyRecord(version),
-        forgottenAt: now,
-        contactsAt: Math.max(now, (stored?.record.contactsAt ?? 0) + 1),
-        settledAt: now,
-      }
-      const holders = await holding(stored ?? null)
-      const result = await commitMark(userId, record, stored?.revision ?? 0, now + UNFINISHED_MARK_MS)
-      if (result.outcome !== 'committed') continue
-      const gatewayIds = new Set([...result.interested, ...holders])
-      return { userId, record, revision: result.revision, at: now, gatewayIds }
+  /** Counted, because a request may repeat one that is under way. */
+  async function whileUnderWay<T>(userId: string, run: () => Promise<T>): Promise<T> {
+    underWay.set(userId, (underWay.get(userId) ?? 0) + 1)
+    try {
+      return await run()
+    } finally {
+      const left = underWay.get(userId)! - 1
+      if (left === 0) underWay.delete(userId)
+      else underWay.set(userId, left)
     }
-    throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
   }
 
-  async function commitMark(
-    userId: string,
-    record: UserRecord,
-    expectedRevision: number,
-    retainUntil: number,
-  ): Promise<CommitResult> {
+  async function run(userId: string, begunAt: number): Promise<void> {
     try {
-      const [result] = await store.commit([{ userId, expectedRevision, record, dueAt: null, retainUntil }])
-      return result!
+      await erasure.run(userId, begunAt)
+      unfinished.delete(userId)
     } catch (error) {
-      // The mark may be set, with only the answer lost.
-      finishLater(userId, error)
+      repeatLater([userId], error)
       throw error
     }
   }
 
-  /** The gateways that may hold connections of the user. */
-  async function holding(stored: Stored | null): Promise<string[]> {
-    if (stored === null) return []
-    // The process that set an earlier mark may have died before it notified the gateways.
-    if (isBare(stored.record)) return store.liveLeases(clock.now())
-    return stored.record.sessions.map(({ gatewayId }) => gatewayId)
+  async function resume(userId: string): Promise<void> {
+    await erasure.check(userId)
+    const begunAt = clock.now()
+    // Another process may have finished it. A user who came back since is a new user.
+    if (await archive.resumeErasure(userId, begunAt)) await run(userId, begunAt)
+    else unfinished.delete(userId)
   }
 
-  function notifyGateways({ userId, record: { version }, gatewayIds }: Mark): void {
-    cache.forget(userId)
-    const at = clock.now()
-    for (const gatewayId of gatewayIds) bus.publish(gatewayId, [{ kind: 'erased', userId, version, at }])
-  }
-
-  /** From the allow and deny lists of other users. */
-  async function strikeFromLists(userId: string): Promise<void> {
-    for await (const owners of inPages(clock, (after, limit) => archive.namedBy(userId, after, limit))) {
-      const at = clock.now()
-      await Promise.all(owners.map((ownerId) => choices.apply(ownerId, { type: 'unlist', at, userId })))
-    }
-  }
-
-  async function eraseArchived(userId: string): Promise<void> {
-    const owners: string[] = []
-    for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))
-      owners.push(...ids.filter((ownerId) => ownerId !== userId))
-    try {
-      await archive.erase(userId)
-    } catch (error) {
-      // It may be done, and then the owners of the lists cannot be found any more.
-      notifier.notifyIfEdited(owners)
-      throw error
-    }
-    await notifier.notify(owners)
-  }
-
-  async function secondRound(mark: Mark): Promise<void> {
-    const [stored] = await store.load([mark.userId])
-    if (!stored) {
-      // The user may have come back and left since.
-      logger.error('the second round of an erasure came too late; erase the user again')
-      return
-    }
-    // A user who came back meanwhile is a new user.
-    if (!isBare(stored.record) || stored.record.forgottenAt !== mark.at) return
-    notifyGateways(mark)
-    // Contact lists are edited by the app only, so their present entries were added since.
-    await archive.eraseRows(mark.userId)
-  }
-
-  function planSecondRound(mark: Mark): void {
-    if (isStopped) return
-    const timer = clock.after(SECOND_ROUND_MS, () => {
-      secondRounds.delete(timer)
-      secondRound(mark).catch((error: unknown) => {
-        logger.error({ err: error }, 'the second round of an erasure failed; it is tried again')
-        planSecondRound(mark)
-      })
-    })
-    secondRounds.add(timer)
-  }
-
-  async function run(userId: string): Promise<void> {
-    const mark = await markErased(userId)
-    try {
-      notifyGateways(mark)
-      // Rows that still wait here would be written after the erasure.
-      await archivist.flush()
-      await strikeFromLists(userId)
-      await eraseArchived(userId)
-    } catch (error) {
-      finishLater(userId, error)
-      throw error
-    }
-    await commitMark(userId, mark.record, mark.revision, clock.now() + MARK_MS)
-    unfinished.delete(userId)
-    planSecondRound(mark)
-  }
-
-  function finishLater(userId: string, error: unknown): void {
-    if (unfinished.size === 0)
+  function repeatLater(userIds: readonly string[], error: unknown): void {
+    if (unfinished.size === 0 && error !== null)
       logger.error({ err: error }, 'an erasure could not be finished; it is tried again until it is')
-    unfinished.add(userId)
-    planFinishing()
+    for (const userId of userIds) unfinished.add(userId)
+    planRepeat()
   }
 
-  function planFinishing(): void {
+  function planRepeat(): void {
     if (isStopped || unfinished.size === 0) return
-    finishing ??= clock.after(FINISH_PAUSE_MS, () => void finish())
+    repeating ??= clock.after(REPEAT_MS, () => void repeat())
   }
 
-  async function finish(): Promise<void> {
+  async function repeat(): Promise<void> {
     for (const userId of [...unfinished]) {
-      // A repeated request may have finished it.
+      // A repeated request may have finished it here.
       if (isStopped || !unfinished.has(userId)) continue
       try {
-        await archive.ping()
-        await run(userId)
+        await whileUnderWay(userId, () => resume(userId))
       } catch {
         // To the end of the queue, so that an erasure that keeps failing does not hold up the others.
         if (unfinished.delete(userId)) unfinished.add(userId)
@@ -209,31 +100,57 @@ export function createEraser(parts: EraserParts): Eraser {
       }
     }
     if (unfinished.size === 0) logger.info('all unfinished erasures are finished now')
-    finishing = null
-    planFinishing()
+    repeating = null
+    planRepeat()
+  }
+
+  async function look(): Promise<void> {
+    const begunBefore = isStoreVolatile ? Number.MAX_SAFE_INTEGER : clock.now() - ABANDONED_MS
+    const found = await archive.unfinishedErasures(begunBefore, FOUND_MAX)
+    const abandoned = found.filter((userId) => !underWay.has(userId) && !unfinished.has(userId))
+    if (abandoned.length === 0) return
+    logger.info({ users: abandoned.length }, 'erasures that were begun and not finished go on now')
+    repeatLater(abandoned, null)
+  }
+
+  function lookAgain(): void {
+    // What cannot be read now is found at the next look.
+    void look()
+      .catch((error) => logger.debug({ err: error }, 'unfinished erasures cannot be read'))
+      .then(() => {
+        if (!isStopped) looking = clock.after(LOOK_EVERY_MS, lookAgain)
+      })
   }
 
   return {
     async erase(userId) {
+      let advice = NOT_BEGUN
       try {
         if (unfinished.size >= UNFINISHED_MAX && !unfinished.has(userId))
           throw new Error('too many erasures wait to be finished')
-        // Without the archive only the mark would be set.
-        await archive.ping()
-        await run(userId)
+        await erasure.check(userId)
+        await whileUnderWay(userId, async () => {
+          // If the answer is lost, the row may be there.
+          advice = MAYBE_BEGUN
+          const begunAt = clock.now()
+          await archive.beginErasure(userId, begunAt)
+          advice = BEGUN
+          await run(userId, begunAt)
+        })
       } catch (error) {
-        const advice = unfinished.has(userId) ? BEGUN : NOT_BEGUN
         throw new Unavailable('the user could not be erased', { cause: error, advice })
       }
     },
+    takeOver: lookAgain,
     stop() {
       isStopped = true
-      finishing?.stop()
-      for (const timer of secondRounds) timer.stop()
+      repeating?.stop()
+      looking?.stop()
+      erasure.stop()
       if (unfinished.size > 0)
-        logger.error(
+        logger.warn(
           { users: unfinished.size },
-          'stopped before erasures were finished; erase these users again',
+          'stopped before erasures were finished; the next start goes on',
         )
     },
   }
