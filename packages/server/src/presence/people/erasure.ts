@@ -159,6 +159,7 @@ export function createErasure(parts: ErasureParts): Erasure {
       notifyGateways(mark)
       // Rows that still wait here would be written after the erasure.
       await archivist.flush()
+      archivist.forget(userId)
       await strikeFromLists(userId)
       await eraseArchived(userId)
       // Before the mark may go: until here the archive hides what is left.

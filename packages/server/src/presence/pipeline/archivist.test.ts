@@ -172,6 +172,16 @@ describe('while the database is away', () => {
     expect(users.map(({ lastSeen }) => lastSeen?.version)).toEqual([2, 2])
   })
 
+  test('[X6] the row of a user who is erased meanwhile is not written', async () => {
+    for (const userId of ['ann', 'bob']) void archivist.lastSeen(row(userId))
+    await go()
+    archivist.forget('ann')
+    isAway = false
+    await world.clock.advance(RETRY_MS)
+    const users = await world.done(world.archive.read(['ann', 'bob']))
+    expect(users.map(({ lastSeen }) => lastSeen !== null)).toEqual([false, true])
+  })
+
   test('[C7] it is logged once, and so is the return', async () => {
     void archivist.lastSeen(row('ann'))
     await world.clock.advance(10 * RETRY_MS)

@@ -27,6 +27,8 @@ export interface Archivist {
   settings(row: SettingsRow): Promise<void>
   /** Resolves when the last-seen row of this user that waits here is written; null when none waits. */
   lastSeenPending(userId: string): Promise<boolean> | null
+  /** Rows of this user that could not be written are not tried again. */
+  forget(userId: string): void
   /** Resolves when everything handed over so far is written, or cannot be. */
   flush(): Promise<void>
   /** Tries to write what is left, for so long; returns the users whose rows are lost. */
@@ -67,6 +69,7 @@ export function createArchivist(
       if (!(await settings.add(row))) throw new Unavailable('the archive cannot be written')
     },
     lastSeenPending: lastSeen.pending,
+    forget: lastSeen.forget,
     flush: async () => void (await Promise.all([lastSeen.flush(), settings.flush()])),
     finish: lastSeen.finish,
     isFailing: () => lastSeen.isFailing() || settings.isFailing(),
@@ -179,6 +182,9 @@ function createLane<Row extends { userId: string }>(parts: LaneParts<Row>) {
     pending(userId: string): Promise<boolean> | null {
       if (isFailing) return null
       return unwritten().findLast(({ rows }) => rows.has(userId))?.written.promise ?? null
+    },
+    forget(userId: string): void {
+      for (const { rows } of unwritten()) rows.delete(userId)
     },
     async flush(): Promise<void> {
       if (isFailing) return
