@@ -31,7 +31,8 @@ beforeEach(() => {
 
 function found(query: number, place: number): ArchivedRecord {
   const record = emptyRecord(place)
-  return { record, isKnown: true, isUnread: false, wasHere: false, archivedVersion: query }
+  const user = { lastSeen: null, settings: null }
+  return { user, record, isKnown: true, isUnread: false, wasHere: false, archivedVersion: query }
 }
 
 /** Adds one piece of work for each user, with one event of the given session. */

@@ -69,7 +69,8 @@ interface Circumstances {
   policy: Policy
 }
 
-function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
+/** The record of a user whose row says that they were here, with sessions that are lost at an instant to come. */
+export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
   const before = fromArchive(user, now)
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
   const sessions = (user.lastSeen?.devices ?? []).map(

@@ -27,12 +27,18 @@ let lookups: string[][]
 let load: PresenceStore['load']
 let commit: PresenceStore['commit']
 let troubles: number
+/** Until then the store settles. */
+let settlesAt: number
 
 async function begin(options: { retainedMax?: number; earlier?: Pipeline } = {}): Promise<void> {
-  ;[archiveGate, lookups, troubles] = [createGate(), [], 0]
+  ;[archiveGate, lookups, troubles, settlesAt] = [createGate(), [], 0, 0]
   world = await createPipeline({
     ...options,
-    store: () => ({ load: (userIds) => load(userIds), commit: (commits) => commit(commits) }),
+    store: () => ({
+      load: (userIds) => load(userIds),
+      commit: (commits) => commit(commits),
+      settlesAt: () => settlesAt,
+    }),
     archive: (sqlite) => ({
       async read(userIds) {
         lookups.push([...userIds])
@@ -225,6 +231,35 @@ describe('a user that is looked up', () => {
 const PAUSE_MS = 1_000
 /** After this time a sweeper asks again for settings that are unknown. */
 const SWEPT_MS = 5_000
+
+describe('while the store settles after it lost its memory', () => {
+  const settlesInMs = 5_000
+
+  beforeEach(async () => {
+    await apply('bob', connected('web#1', now()))
+    await world.clock.advance(10)
+    await restart()
+    settlesAt = now() + settlesInMs
+  })
+
+  test('[C7] a choice of a user who is connected elsewhere does not show the user as offline', async () => {
+    await world.watch('bob')
+    const said = await apply('bob', say('lunch', now()))
+    await world.clock.advance(10)
+    expect(said.record?.shown).toMatchObject({ status: 'online', customStatus: { text: 'lunch' } })
+    expect(world.changes()).toMatchObject([{ status: 'online', devices: ['web'] }])
+    // Its gateway announces the session again, and the presumed one is over.
+    const again = await apply('bob', connected('web#2', now(), { deviceId: 'device-web' }))
+    expect(again.record?.sessions.map(({ id }) => id)).toEqual(['web#2'])
+  })
+
+  test('[C7] a user whom no gateway announces goes offline once the store has settled', async () => {
+    await apply('bob', say('lunch', now()))
+    await world.clock.advance(settlesInMs + world.policy.offlineDelayMs)
+    const later = await apply('bob', { type: 'tick' })
+    expect(later.record?.shown.status).toBe('offline')
+  })
+})
 
 describe('when the archive cannot be read', () => {
   const failure = new Error('the database is gone')

@@ -8,10 +8,12 @@ import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
+import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
+import { presumeHere } from './restore.ts'
 import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
 
 /** Users per batch; bounds how long one turn works. */
@@ -235,7 +237,7 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   function stepUser({ userId, work, stored }: Loaded, now: number): Stepped | null {
     const { archived } = work
-    const before = stored?.record ?? archived!.record
+    const before = stored?.record ?? baseOf(userId, archived!, now)
     const found = archived?.isUnread === false && stored !== null ? archived.record : null
     const isUnknown = before.settings === 'unknown'
     if (isUnknown && found === null) refuseMerges(work)
@@ -248,6 +250,16 @@ export function createTracker(parts: TrackerParts): Tracker {
       work.isRepeated || (isUnknown && found !== null) || events.some(({ type }) => type === 'gateway_lost')
     const revision = stored?.revision ?? 0
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
+  }
+
+  /**
+   * What a user is stepped from whom the store does not know. Where the store has just lost its memory, a user whose row
+   * says that they were here is presumed to be here until it has settled: gateways announce those who are.
+   */
+  function baseOf(userId: string, { user, record, wasHere }: ArchivedRecord, now: number): UserRecord {
+    const lostAt = store.settlesAt(store.shardOf(userId))
+    if (now >= lostAt || !wasHere) return record
+    return presumeHere(user, { aliveAt: user.lastSeen!.updatedAt, lostAt, now, policy })
   }
 
   function toCommit(one: Stepped, now: number): Commit {

@@ -14,6 +14,8 @@ const PAUSE_MS = 1_000
 const NO_ROWS: ArchivedUser = { lastSeen: null, settings: null }
 
 export interface ArchivedRecord {
+  /** The rows. */
+  user: ArchivedUser
   record: UserRecord
   /** False for a user without rows, or when the archive could not be asked. */
   isKnown: boolean
@@ -38,6 +40,7 @@ export function createArchiveLookup(archive: Archive, clock: Clock, logger: Logg
 
   function toRecord(user: ArchivedUser, now: number, isUnread = false): ArchivedRecord {
     return {
+      user,
       isUnread,
       record: { ...fromArchive(user, now), settings: isUnread ? 'unknown' : 'known' },
       isKnown: user.lastSeen !== null || user.settings !== null,
