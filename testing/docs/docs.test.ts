@@ -314,6 +314,8 @@ describe('docs/protocol.md', () => {
       ['sessions per user', `${config.sessionsPerUser}`, '`sessions_per_user`'],
       ['reads over HTTP at once and user', `${config.pollBurst}`, '`poll_burst`'],
       ['and then one every', `${config.pollEveryMs.toLocaleString('en')} ms`, '`poll_every_ms`'],
+      ['writes over HTTP at once and user', `${config.writeBurst}`, '`write_burst`'],
+      ['and then one every', `${config.writeEveryMs} ms`, '`write_every_ms`'],
     ])
   })
 })
