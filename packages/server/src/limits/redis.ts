@@ -8,6 +8,8 @@ import type { RateLimit, RateLimiter } from './port.ts'
 
 /** Users whose last refusal is remembered. Over it all are forgotten, and are asked about again. */
 const REFUSALS_MAX = 10_000
+/** After a call that failed, this process counts by itself for so long. A frozen Redis takes 1.5 s to fail. */
+const ALONE_MS = 5_000
 /** A key has a hash of the user id, not the id: nothing of an erased user is readable in it. */
 const KEY_HASH_CHARS = 22
 
@@ -40,6 +42,7 @@ export function createRedisRateLimiter(parts: RedisRateLimiterParts): RateLimite
   const { client, shardOf, local, prefix = '' } = parts
   /** By key, the instant before which there is no token. */
   const refusedUntil = new Map<string, number>()
+  let failedAt = Number.NEGATIVE_INFINITY
 
   function keyOf(limit: RateLimit, userId: string): string {
     const hash = createHash('sha256').update(userId).digest('base64url').slice(0, KEY_HASH_CHARS)
@@ -48,6 +51,7 @@ export function createRedisRateLimiter(parts: RedisRateLimiterParts): RateLimite
 
   return {
     async take(limit, userId, now) {
+      if (Math.abs(now - failedAt) < ALONE_MS) return local.take(limit, userId, now)
       const { burst, everyMs } = limit
       const key = keyOf(limit, userId)
       const until = refusedUntil.get(key)
@@ -60,6 +64,7 @@ export function createRedisRateLimiter(parts: RedisRateLimiterParts): RateLimite
       try {
         waitMs = Number(await client.run(TAKE, key, [now, everyMs, burst * everyMs]))
       } catch {
+        failedAt = now
         return local.take(limit, userId, now)
       }
       if (waitMs === 0) return 0
