@@ -48,6 +48,8 @@ async function keysThatMention(redis: Redis, text: string): Promise<string[]> {
   const found = await Promise.all(
     keys.map(async (key) => {
       const kind = await redis.cli('TYPE', key)
+      // It went since the scan.
+      if (kind === 'none') return []
       const how = {
         string: ['GET', key],
         set: ['SMEMBERS', key],
