@@ -35,6 +35,7 @@ const defaults: SettingsInput = {
   drain_ms: 50,
   // Tests ask as often as they like; those of the limit set it back.
   poll_burst: 100_000,
+  write_burst: 100_000,
 }
 
 function toFlags(settings: SettingsInput, folder: string): string[] {

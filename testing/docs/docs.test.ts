@@ -303,6 +303,7 @@ describe('docs/protocol.md', () => {
       'ids in a query': limits.IDS_PER_QUERY_MAX.toLocaleString('en'),
       'a frame to the server': `${limits.FRAME_BYTES_MAX / 1024} KiB`,
       'an HTTP body': `${limits.BODY_BYTES_MAX / 1024 / 1024} MiB`,
+      'nesting of JSON': `${limits.JSON_DEPTH_MAX} levels`,
       'text of a custom status': `${limits.CUSTOM_TEXT_CHARS_MAX} characters`,
       'emoji of a custom status': `${limits.CUSTOM_EMOJI_BYTES_MAX} bytes`,
       'bad frames in a row': `${limits.BAD_FRAMES_MAX}`,
@@ -314,6 +315,8 @@ describe('docs/protocol.md', () => {
       ['sessions per user', `${config.sessionsPerUser}`, '`sessions_per_user`'],
       ['reads over HTTP at once and user', `${config.pollBurst}`, '`poll_burst`'],
       ['and then one every', `${config.pollEveryMs.toLocaleString('en')} ms`, '`poll_every_ms`'],
+      ['writes over HTTP at once and user', `${config.writeBurst}`, '`write_burst`'],
+      ['and then one every', `${config.writeEveryMs} ms`, '`write_every_ms`'],
     ])
   })
 })

@@ -42,6 +42,7 @@ async function quickServer() {
     '--log-level=error',
     '--drain-ms=50',
     '--poll-burst=1000',
+    '--write-burst=1000',
     database,
     ...FLAGS,
   ]

@@ -2,6 +2,7 @@
 // built without their parts. Building a table touches nothing; only its handlers would.
 import { join, resolve } from 'node:path'
 import type { Routes, Who } from '../../packages/server/src/http/route.ts'
+import type { LimitedCall } from '../../packages/server/src/http/throttle.ts'
 
 const FOLDER = resolve(import.meta.dir, '../../packages/server/src/http/routes')
 
@@ -11,6 +12,7 @@ export interface RegisteredRoute {
   path: string
   /** The callers it is for, unless a setting opens it to others. */
   who: Who
+  limit: LimitedCall | undefined
 }
 
 export async function registeredRoutes(): Promise<RegisteredRoute[]> {
@@ -23,7 +25,12 @@ export async function registeredRoutes(): Promise<RegisteredRoute[]> {
   )
   return tables.flatMap((table) =>
     Object.entries(table).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, route]) => ({ method, path, who: route.for })),
+      Object.entries(methods).map(([method, route]) => ({
+        method,
+        path,
+        who: route.for,
+        limit: route.limit,
+      })),
     ),
   )
 }

@@ -117,6 +117,8 @@ export function createStage(world: World): Stage {
     const connection: Connection = {
       socket: {
         data: opening,
+        isPaused: false,
+        getBufferedAmount: () => 0,
         send(frame: string) {
           record(line, frame)
           take(user, JSON.parse(frame))
@@ -167,7 +169,7 @@ export function createStage(world: World): Stage {
     if (connection === null || connection.isStalled === isStalled) return
     connection.isStalled = isStalled
     const row = connection.socket.data
-    if (!isStalled && typeof row === 'number') world.gateway().unblock(row)
+    if (!isStalled && typeof row === 'number') world.gateway().sockets.drained(connection.socket)
   }
 
   async function call(who: Name, request: Call): Promise<void> {

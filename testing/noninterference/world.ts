@@ -10,7 +10,6 @@ import { type Gateway, startGateway } from '../../packages/server/src/gateway/ga
 import { createAuthenticator } from '../../packages/server/src/http/auth.ts'
 import { createGuard } from '../../packages/server/src/http/guard.ts'
 import { createOriginRules } from '../../packages/server/src/http/origins.ts'
-import { createPollLimit } from '../../packages/server/src/http/poll-limit.ts'
 import type { Routes } from '../../packages/server/src/http/route.ts'
 import { contactRoutes } from '../../packages/server/src/http/routes/contacts.ts'
 import { explainRoutes } from '../../packages/server/src/http/routes/explain.ts'
@@ -21,7 +20,9 @@ import { presenceRoutes } from '../../packages/server/src/http/routes/presence.t
 import { publicRoutes } from '../../packages/server/src/http/routes/public.ts'
 import { selfRoutes } from '../../packages/server/src/http/routes/self.ts'
 import { sessionRoutes } from '../../packages/server/src/http/routes/sessions.ts'
-import { STREAM_EVERY_MS, streamRoutes } from '../../packages/server/src/http/routes/stream.ts'
+import { streamRoutes } from '../../packages/server/src/http/routes/stream.ts'
+import { createThrottle } from '../../packages/server/src/http/throttle.ts'
+import { createMemoryRateLimiter } from '../../packages/server/src/limits/memory.ts'
 import { createFeed } from '../../packages/server/src/ops/feed.ts'
 import { createStats, type Stats } from '../../packages/server/src/ops/stats.ts'
 import type { Config } from '../../packages/server/src/platform/config/config.ts'
@@ -177,7 +178,8 @@ async function startServer(ground: Ground): Promise<Server> {
   )
   // There is no network here that could lose patience with a silent stream.
   const keepOpen = () => {}
-  const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
+  const rateLimiter = replaced(createMemoryRateLimiter(), replace.rateLimiter)
+  const throttle = createThrottle({ rateLimiter, config, clock })
   const routes: Routes = {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
@@ -185,8 +187,8 @@ async function startServer(ground: Ground): Promise<Server> {
     ...contactRoutes(presence),
     ...personRoutes(presence),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
-    ...sessionRoutes({ httpSessions: gateway.httpSessions, policy, clock }),
-    ...streamRoutes({ streams: gateway.streams, openings, clock, keepOpen }),
+    ...sessionRoutes({ httpSessions: gateway.httpSessions, throttle, policy, clock }),
+    ...streamRoutes({ streams: gateway.streams, throttle, keepOpen }),
     ...feedRoutes({ feed, keepOpen }),
     ...opsRoutes({
       stats,
@@ -202,11 +204,7 @@ async function startServer(ground: Ground): Promise<Server> {
     }),
   }
   const authenticator = createAuthenticator(config, clock)
-  const pollLimit = replaced(
-    createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs }),
-    replace.pollLimit,
-  )
-  const guard = createGuard({ authenticator, pollLimit, clock, logger, origins: createOriginRules(config) })
+  const guard = createGuard({ authenticator, throttle, logger, origins: createOriginRules(config) })
 
   return {
     gateway,

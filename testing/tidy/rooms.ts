@@ -11,7 +11,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'platform/config', holds: /^platform\/config\// },
   { name: 'ports', holds: /^\w+\/port\.ts$/ },
   { name: 'redis', holds: /^redis\// },
-  { name: 'adapters', holds: /^(store|bus|archive|log)\// },
+  { name: 'adapters', holds: /^(store|bus|archive|limits|log)\// },
   { name: 'presence/privacy', holds: /^presence\/privacy\// },
   { name: 'presence/reading', holds: /^presence\/reading\// },
   { name: 'presence/pipeline', holds: /^presence\/pipeline\// },

@@ -134,6 +134,8 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     // As much of a socket as the gateway uses.
     const socket = {
       data: opening,
+      isPaused: false,
+      getBufferedAmount: () => 0,
       send: (frame: string) => frames.push(JSON.parse(frame)),
       close: (code: number) => closedWith.push(code),
     } as unknown as Socket

@@ -4,6 +4,8 @@ export const ID_BYTES_MAX = 128
 export const IDS_PER_QUERY_MAX = 1000
 export const FRAME_BYTES_MAX = 64 * 1024
 export const BODY_BYTES_MAX = 1024 * 1024
+/** Lists and objects within each other, in a frame or a body. */
+export const JSON_DEPTH_MAX = 16
 export const CUSTOM_TEXT_CHARS_MAX = 140
 export const CUSTOM_EMOJI_BYTES_MAX = 32
 export const BAD_FRAMES_MAX = 10

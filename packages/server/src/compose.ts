@@ -13,6 +13,9 @@ import { createRedisBus } from './bus/redis.ts'
 import { createDoubts, type Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { startHttpApp } from './http/http-app.ts'
+import { createMemoryRateLimiter } from './limits/memory.ts'
+import type { RateLimiter } from './limits/port.ts'
+import { createRedisRateLimiter } from './limits/redis.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
@@ -81,6 +84,7 @@ export function exposedDatabaseFiles(config: Config): string[] | null {
 interface HotState {
   store: PresenceStore
   bus: Bus
+  rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
   close(): Promise<void>
 }
@@ -91,6 +95,7 @@ function openMemory(logger: Logger): HotState {
   return {
     store,
     bus,
+    rateLimiter: createMemoryRateLimiter(),
     loadForQuery: store.load,
     async close() {
       await store.close()
@@ -125,9 +130,12 @@ async function openRedis(
   const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
+  const local = createMemoryRateLimiter()
+  const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
   return {
     store,
     bus,
+    rateLimiter,
     loadForQuery: store.loadForQuery,
     async close() {
       await bus.close()
@@ -226,6 +234,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
   const app = startHttpApp({
     ...parts,
+    rateLimiter: hot.rateLimiter,
     feed,
     gateway,
     // Tokens have instants of other machines, so they are compared with the true time.

@@ -3,14 +3,14 @@
 // the tests.
 import type { Archive } from '../../../packages/server/src/archive/port.ts'
 import type { Bus } from '../../../packages/server/src/bus/port.ts'
-import type { PollLimit } from '../../../packages/server/src/http/poll-limit.ts'
+import type { RateLimiter } from '../../../packages/server/src/limits/port.ts'
 import type { Replacements } from '../../../packages/server/src/presence/presence.ts'
 
 /** Parts of the world and of presence that are replaced, each before another part is given it. */
 export interface Weaken extends Replacements {
   readonly archive?: (archive: Archive) => Archive
   readonly bus?: (bus: Bus) => Bus
-  readonly pollLimit?: (pollLimit: PollLimit) => PollLimit
+  readonly rateLimiter?: (rateLimiter: RateLimiter) => RateLimiter
 }
 
 export interface Weakening {

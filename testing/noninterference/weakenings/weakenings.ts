@@ -160,10 +160,10 @@ const finding: readonly Weakening[] = [
     }),
   },
   {
-    name: 'all users share one poll limit',
+    name: 'all users share one rate limit',
     breaks: 'S6, R5',
     weaken: () => ({
-      pollLimit: ({ take }) => ({ take: (_, now) => take('everyone', now) }),
+      rateLimiter: ({ take }) => ({ take: (limit, _, now) => take(limit, 'everyone', now) }),
     }),
   },
 ]

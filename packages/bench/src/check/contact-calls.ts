@@ -58,7 +58,14 @@ function steps(): Step[] {
 async function run(): Promise<Value[]> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-check-'))
   let answered = Promise.withResolvers<LoopAnswer>()
-  const flags = ['--dev', '--port=0', '--log-level=error', '--drain-ms=0', '--poll-burst=100000']
+  const flags = [
+    '--dev',
+    '--port=0',
+    '--log-level=error',
+    '--drain-ms=0',
+    '--poll-burst=100000',
+    '--write-burst=100000',
+  ]
   const database = `--database-url=sqlite://${join(folder, 'greendot.db')}`
   const child = Bun.spawn(
     [process.execPath, '--preload', PROBE, findGreendot(), 'serve', ...flags, database],

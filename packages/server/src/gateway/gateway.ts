@@ -40,8 +40,6 @@ export interface Gateway {
   sockets: Sockets
   streams: Streams
   httpSessions: HttpSessions
-  /** The socket of a row can take more again. */
-  unblock(row: number): void
   gauges(): GatewayGauges
   isHealthy(): boolean
   /** Tells clients to reconnect elsewhere, waits for them as long as configured, then closes the rest. */
@@ -89,7 +87,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     sockets: connections.sockets,
     streams: connections.streams,
     httpSessions: connections.httpSessions,
-    unblock: delivery.unblock,
     gauges: () => ({
       gatewayId: identity.id(),
       sessions: connections.sessionCount(),

@@ -1,7 +1,8 @@
 // Reads a request body as JSON. It never buffers more than the limit, and parses long bodies in slices, so
-// that other requests do not wait.
+// that other requests do not wait. A body that is nested too deep is refused before it is parsed.
 import { BODY_BYTES_MAX, type Failure } from '@greendot/protocol'
 import type { z } from 'zod'
+import { isTooDeep, TOO_DEEP } from '../input/json-depth.ts'
 import { type Parsed, parse } from '../input/schemas.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { parseLongJson } from './long-json.ts'
@@ -16,6 +17,8 @@ const ENCODED: Failure = {
   code: 'bad_request',
   message: 'a body with a Content-Encoding is not understood; send it uncompressed',
 }
+
+const DEEP: Failure = { code: 'bad_request', message: `the body is ${TOO_DEEP}` }
 
 const IDENTITY = 'identity'
 // Strict: replacement characters would turn different invalid ids into one valid id.
@@ -39,6 +42,7 @@ export async function readBody<T>(
     return { ok: false, failure: UNREADABLE }
   }
   if (text === null) return { ok: false, failure: TOO_LARGE }
+  if (isTooDeep(text)) return { ok: false, failure: DEEP }
   let value: unknown
   try {
     value = text.length <= SHORT_CHARS_MAX ? JSON.parse(text) : await parseLongJson(text, clock)

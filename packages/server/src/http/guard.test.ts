@@ -4,13 +4,14 @@ import { expect, test } from 'bun:test'
 import type { BunRequest } from 'bun'
 import { z } from 'zod'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
+import { createMemoryRateLimiter } from '../limits/memory.ts'
 import { type Config, loadConfig } from '../platform/config/config.ts'
 import { createLogger } from '../platform/logger.ts'
 import { createAuthenticator } from './auth.ts'
 import { createGuard } from './guard.ts'
 import { createOriginRules } from './origins.ts'
-import { createPollLimit } from './poll-limit.ts'
 import { nothing, route } from './route.ts'
+import { createThrottle } from './throttle.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const anyText = z.string().optional()
@@ -27,8 +28,7 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
   const clock = createFakeClock(NOW)
   const guard = createGuard({
     authenticator: createAuthenticator(devConfig(), clock),
-    pollLimit: createPollLimit({ burst: 5, everyMs: 1_000 }),
-    clock,
+    throttle: createThrottle({ rateLimiter: createMemoryRateLimiter(), config: devConfig(), clock }),
     logger: createLogger({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
     origins: createOriginRules(devConfig()),
   })
@@ -62,4 +62,39 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
       err: { message: 'broken on purpose' },
     })
   }
+})
+
+test('[R5] a call over the limit is answered before its body is read or its handler runs', async () => {
+  const clock = createFakeClock(NOW)
+  let refused = false
+  const guard = createGuard({
+    authenticator: createAuthenticator(devConfig(), clock),
+    throttle: { refusalFor: async () => (refused ? new Response(null, { status: 429 }) : null) },
+    logger: createLogger({ level: 'silent' }),
+    origins: createOriginRules(devConfig()),
+  })
+  let runs = 0
+  const write = route({
+    for: 'user',
+    limit: 'write',
+    summary: 'Writes',
+    body: z.strictObject({}),
+    answers: { 204: nothing('Done') },
+    run() {
+      runs++
+      return new Response(null, { status: 204 })
+    },
+  })
+  async function put(): Promise<{ status: number; isRead: boolean }> {
+    const headers = { authorization: 'Bearer dev:bob' }
+    const request = new Request('http://localhost/a', { method: 'PUT', headers, body: '{}' })
+    const answer = await guard({ PUT: write })(
+      Object.assign(request, { params: {} }) as unknown as BunRequest,
+    )
+    return { status: answer.status, isRead: request.bodyUsed }
+  }
+  expect(await put()).toEqual({ status: 204, isRead: true })
+  refused = true
+  expect(await put()).toEqual({ status: 429, isRead: false })
+  expect(runs).toBe(1)
 })

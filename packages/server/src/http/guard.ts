@@ -2,21 +2,19 @@
 // handler runs only when all checks pass. An unexpected error becomes one answer and one log line.
 import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
-import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Authenticator, bearerToken, type Caller } from './auth.ts'
 import { createInputReader } from './input.ts'
 import type { OriginRules } from './origins.ts'
-import type { PollLimit } from './poll-limit.ts'
 import { refuse } from './reply.ts'
 import { addressOf, queryOf } from './request-url.ts'
 import type { Methods, Route } from './route.ts'
+import type { Throttle } from './throttle.ts'
 
 export interface GuardParts {
   authenticator: Authenticator
-  pollLimit: PollLimit
-  clock: Pick<Clock, 'now'>
+  throttle: Throttle
   logger: Logger
   origins: OriginRules
 }
@@ -26,23 +24,19 @@ export type Guard = (methods: Methods) => Handler
 
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
 
-export function createGuard({ authenticator, pollLimit, clock, logger, origins }: GuardParts): Guard {
+export function createGuard({ authenticator, throttle, logger, origins }: GuardParts): Guard {
   const refuseWith = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
     refuse({ code, message }, headers)
 
   /** Null when the caller may call this route now. */
-  function refusalFor(caller: Caller, route: Route): Response | null {
+  async function refusalFor(caller: Caller, route: Route): Promise<Response | null> {
     if (route.for === 'user' && caller.kind !== 'user')
       return refuseWith('forbidden', 'this route acts for the user of the token; a server key has none')
     if (route.for === 'server' && caller.kind !== 'server')
       return refuseWith('forbidden', 'this route needs a server key')
-    if (!route.isPoll || caller.kind !== 'user') return null
+    if (route.limit === undefined || caller.kind !== 'user') return null
     // Before parsing, so that invalid requests count too.
-    const waitMs = pollLimit.take(caller.userId, clock.now())
-    if (waitMs === 0) return null
-    const seconds = Math.ceil(waitMs / 1000)
-    const message = `too many reads; wait ${seconds} s, or watch by WebSocket`
-    return refuseWith('rate_limited', message, { 'retry-after': `${seconds}` })
+    return throttle.refusalFor(route.limit, caller.userId)
   }
 
   function handlerOf(route: Route): Handler {
@@ -59,7 +53,7 @@ export function createGuard({ authenticator, pollLimit, clock, logger, origins }
         bearerToken(request.headers, route.takesTokenInUrl ? queryOf(request) : undefined),
       )
       if (caller.kind === 'refused') return refuse(caller)
-      return refusalFor(caller, route) ?? run(request, caller)
+      return (await refusalFor(caller, route)) ?? run(request, caller)
     }
   }
 

@@ -3,6 +3,7 @@
 import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import type { RateLimiter } from '../limits/port.ts'
 import type { Feed } from '../ops/feed.ts'
 import { createStats, type ProcessGauges } from '../ops/stats.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -23,7 +24,6 @@ import { createGuard } from './guard.ts'
 import { openapi } from './openapi/openapi.ts'
 import { createOriginRules } from './origins.ts'
 import { createPages } from './pages/page.ts'
-import { createPollLimit } from './poll-limit.ts'
 import { createRejectionLog } from './rejection-log.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
@@ -36,8 +36,9 @@ import { presenceRoutes } from './routes/presence.ts'
 import { publicRoutes } from './routes/public.ts'
 import { selfRoutes } from './routes/self.ts'
 import { sessionRoutes } from './routes/sessions.ts'
-import { STREAM_EVERY_MS, streamRoutes } from './routes/stream.ts'
+import { streamRoutes } from './routes/stream.ts'
 import { serveHttp } from './server.ts'
+import { createThrottle } from './throttle.ts'
 
 export interface HttpApp {
   url: string
@@ -58,6 +59,7 @@ export interface HttpAppParts {
   feed: Feed
   archivist: Archivist
   actions: Actions
+  rateLimiter: RateLimiter
   /** Null in a process without connections. */
   gateway: Gateway | null
   tally: Tally
@@ -85,13 +87,11 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
   const rejections = createRejectionLog({ clock, logger })
   const authenticator = createAuthenticator(config, parts.tokenClock, rejections.report)
   const origins = createOriginRules(config)
-  const pollLimit = createPollLimit({ burst: config.pollBurst, everyMs: config.pollEveryMs })
-  // All sessions of a user may reconnect at once, twice in a row.
-  const openings = createPollLimit({ burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS })
+  const throttle = createThrottle({ rateLimiter: parts.rateLimiter, config, clock })
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
   const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
-    ...sessionRoutes({ httpSessions, policy, clock }),
-    ...streamRoutes({ streams, openings, clock, keepOpen }),
+    ...sessionRoutes({ httpSessions, throttle, policy, clock }),
+    ...streamRoutes({ streams, throttle, keepOpen }),
   })
   const routes: Routes = {
     ...presenceRoutes({ viewerReader }),
@@ -121,7 +121,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     port: config.port,
     reusePort: config.reusePort,
     origins,
-    guard: createGuard({ authenticator, pollLimit, clock, logger, origins }),
+    guard: createGuard({ authenticator, throttle, logger, origins }),
     routes,
     pages: createPages({ dev, pages: config.pages }),
     authenticator,

@@ -5,6 +5,7 @@ import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { z } from 'zod'
 import type { Caller } from './auth.ts'
+import type { LimitedCall } from './throttle.ts'
 
 /** Who may call, and what the handler knows about the caller. */
 interface Callers {
@@ -49,8 +50,8 @@ export interface RouteSpec<W extends Who, Params extends Shape, Query extends Sh
   body?: Body
   /** The token may be sent as `?token=`, for clients that cannot set headers. */
   takesTokenInUrl?: true
-  /** Calls by users count as polls, whether they succeed or not (`poll-limit.ts`). */
-  isPoll?: true
+  /** Calls by users count towards this limit, whether they succeed or not. */
+  limit?: Exclude<LimitedCall, 'stream'>
   answers: Readonly<Record<number, AnswerShape>>
   /** Codes of this route and its schemas. Those of the guard are added. */
   refusals?: readonly ErrorCode[]

@@ -8,7 +8,6 @@ import type { Opening, SocketData } from '../gateway/sessions/connections.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
 import { parameterFailure } from '../input/unknown-names.ts'
 import { randomName } from '../platform/ids.ts'
-import { NIL } from '../platform/typed-arrays.ts'
 import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
 import type { Guard } from './guard.ts'
 import type { OriginRules } from './origins.ts'
@@ -48,7 +47,7 @@ export interface HttpServerParts {
   pages: Pages
   authenticator: Authenticator
   /** Null in a process without connections. */
-  gateway: Pick<Gateway, 'sockets' | 'unblock'> | null
+  gateway: Pick<Gateway, 'sockets'> | null
   isDraining(): boolean
 }
 
@@ -109,10 +108,7 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
       open: (socket) => gateway?.sockets.open(socket),
       message: (socket, message) => gateway?.sockets.message(socket, message),
       close: (socket) => gateway?.sockets.close(socket),
-      drain(socket) {
-        const row = socket.data
-        if (typeof row === 'number' && row !== NIL) gateway?.unblock(row)
-      },
+      drain: (socket) => gateway?.sockets.drained(socket),
     },
   })
 }

@@ -31,4 +31,18 @@ describe('a recent map', () => {
       }),
     )
   })
+
+  test('[R6] holds entries for their time, and drops them all after twice that', () => {
+    const map = createRecentMap<number>(1_000, 100)
+    map.set('a', 1, 1_000)
+    map.set('b', 2, 1_099)
+    expect([map.get('a'), map.get('b')]).toEqual([1, 2])
+    map.set('c', 3, 1_150)
+    // In the older half now, and there until it is past its time as well.
+    expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, 2, 3])
+    map.set('d', 4, 1_251)
+    expect([map.get('a'), map.get('b'), map.get('c'), map.get('d')]).toEqual([undefined, undefined, 3, 4])
+    map.set('e', 5, 9_000)
+    expect([map.get('c'), map.get('d'), map.get('e')]).toEqual([undefined, undefined, 5])
+  })
 })

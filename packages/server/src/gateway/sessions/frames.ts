@@ -2,6 +2,7 @@
 // Heartbeats do not come through here: the socket recognises them by their bytes.
 
 import { type Failure, FRAME_BYTES_MAX, type Ref } from '@greendot/protocol'
+import { isTooDeep, TOO_DEEP } from '../../input/json-depth.ts'
 import {
   activity,
   availabilityBody,
@@ -38,11 +39,11 @@ export function decodeFrame(message: string | Buffer): Decoded {
   })
   if (typeof message !== 'string') return bad('frames are JSON text, not binary')
   if (message.length > FRAME_BYTES_MAX) return bad('the frame is too large')
+  if (isTooDeep(message)) return bad(`the frame is ${TOO_DEEP}`)
   let body: unknown
   try {
     body = JSON.parse(message)
   } catch {
-    // Not JSON, or nested deeper than the parser goes: either way the sender hears of it.
     return bad('the frame is not valid JSON')
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return bad('a frame is a JSON object')

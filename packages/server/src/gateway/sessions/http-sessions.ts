@@ -6,7 +6,7 @@ import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
 import type { OwnViews } from './own-views.ts'
-import type { SessionTable } from './session-table.ts'
+import { ACTIVITY, type SessionTable } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
 import type { Sockets } from './sockets.ts'
 
@@ -25,6 +25,8 @@ export interface HttpSessionState {
 }
 
 export interface HttpSessions {
+  /** Whether the heartbeat opens a session or changes what one says. */
+  isTransition(heartbeat: HttpHeartbeat): boolean
   /** Null when the user has as many sessions as one may have. */
   heartbeat(heartbeat: HttpHeartbeat): Promise<HttpSessionState | null>
   /** Ends every session of the device, WebSockets included, on all gateways. */
@@ -71,6 +73,10 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
   }
 
   return {
+    isTransition({ userId, deviceId, activity }) {
+      const row = rowOf(userId, deviceId)
+      return row === undefined || columns.activity[row] !== ACTIVITY[activity]
+    },
     async heartbeat(heartbeat) {
       const { userId, deviceId, activity, tokenExpiresAt } = heartbeat
       const row = rowOf(userId, deviceId)

@@ -1,6 +1,6 @@
 // The WebSocket itself: opening with a welcome, reading frames in order, closing with the right
 // code. Heartbeats are recognised by their bytes and touch nothing but the table. Any other frame
-// of a session waits for the one before it, so that answers come in the order of the questions.
+// waits in the lane of its socket and is decoded when its turn comes.
 import {
   BAD_FRAMES_MAX,
   CLOSE,
@@ -18,17 +18,18 @@ import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracked } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
-import { decodeFrame, type FrameHandler, type RawFrame } from './frames.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { decodeFrame, type FrameHandler } from './frames.ts'
+import { createLanes } from './lanes.ts'
 import type { OwnViews } from './own-views.ts'
 import type { Opening, SessionTable, Socket } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
 
-/** Frames of one session that may wait for the one before them. */
-const LANE_FRAMES_MAX = 200
-
 export interface Sockets {
   open(socket: Socket): void
   message(socket: Socket, message: string | Buffer): void
+  /** The socket sent some of its bytes and can take more. */
+  drained(socket: Socket): void
   close(socket: Socket): void
   /** Ends a session from this side and closes its socket. */
   hangUp(row: number, code: number, reason: string, failure?: Failure): void
@@ -46,13 +47,14 @@ export interface SocketsParts {
   logger: Logger
   tally: Tally
   ownViews: OwnViews
+  delivery: Pick<Delivery, 'unblock'>
 }
 
 export function createSockets(parts: SocketsParts): Sockets {
-  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, ownViews } = parts
+  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, ownViews, delivery } =
+    parts
   const { columns } = table
-  /** By session generation, the frames still to be handled. Idle sessions have no entry. */
-  const lanes = new Map<number, { last: Promise<void>; depth: number }>()
+  const lanes = createLanes((error) => logger.error({ err: error }, 'a frame failed'))
 
   const say = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame))
 
@@ -61,21 +63,10 @@ export function createSockets(parts: SocketsParts): Sockets {
     say(socket, { type: 'error', ...failure, ...(ref === null ? {} : { ref }) })
   }
 
-  function queue(row: number, run: () => Promise<void>): void {
-    const generation = columns.generation[row]!
-    const lane = lanes.get(generation) ?? { last: Promise.resolve(), depth: 0 }
-    if (lane.depth >= LANE_FRAMES_MAX) {
-      const message = 'too many frames are waiting for an answer; slow down'
-      hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
-      return
-    }
-    lane.depth++
-    lane.last = (lane.depth === 1 ? run() : lane.last.then(run))
-      .catch((error) => logger.error({ err: error }, 'a frame failed'))
-      .then(() => {
-        if (--lane.depth === 0) lanes.delete(generation)
-      })
-    lanes.set(generation, lane)
+  function queue(row: number, socket: Socket, bytes: number, run: () => Promise<void>): void {
+    if (lanes.add(socket, bytes, run)) return
+    const message = 'too many frames are waiting for an answer; slow down'
+    hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
   }
 
   async function greet(row: number, opening: Opening, socket: Socket): Promise<void> {
@@ -104,9 +95,18 @@ export function createSockets(parts: SocketsParts): Sockets {
     ownViews.welcomed(row, tracked.revision, welcome.self.availability === 'invisible')
   }
 
-  async function answer(row: number, frame: RawFrame, socket: Socket): Promise<void> {
+  async function answer(row: number, message: string | Buffer, socket: Socket): Promise<void> {
     const isOpen = () => socket.data === row
     if (!isOpen()) return
+    const decoded = decodeFrame(message)
+    if (!decoded.ok) {
+      const isLast = ++columns.badFrames[row]! >= BAD_FRAMES_MAX
+      if (isLast) hangUp(row, CLOSE.badFrames, 'too many bad frames', decoded.failure)
+      else refuse(socket, decoded.failure, null)
+      return
+    }
+    columns.badFrames[row] = 0
+    const frame = decoded.value
     try {
       const outcome = await handleFrame(row, frame, isOpen)
       if (!isOpen()) return
@@ -153,7 +153,7 @@ export function createSockets(parts: SocketsParts): Sockets {
         return
       }
       socket.data = row
-      queue(row, () => greet(row, opening, socket))
+      queue(row, socket, 0, () => greet(row, opening, socket))
     },
 
     message(socket, message) {
@@ -170,21 +170,17 @@ export function createSockets(parts: SocketsParts): Sockets {
         return sessions.heartbeat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
       }
       sessions.heartbeat(row, null)
-      const decoded = decodeFrame(message)
-      if (!decoded.ok) {
-        if (++columns.badFrames[row]! >= BAD_FRAMES_MAX) {
-          return hangUp(row, CLOSE.badFrames, 'too many bad frames', decoded.failure)
-        }
-        // Queued like every answer: nothing comes before the welcome or out of order.
-        return queue(row, async () => {
-          if (socket.data === row) refuse(socket, decoded.failure, null)
-        })
-      }
-      columns.badFrames[row] = 0
-      queue(row, () => answer(row, decoded.value, socket))
+      queue(row, socket, message.length, () => answer(row, message, socket))
+    },
+
+    drained(socket) {
+      const row = socket.data
+      if (typeof row === 'number' && row !== NIL) delivery.unblock(row)
+      lanes.drained(socket)
     },
 
     close(socket) {
+      lanes.drop(socket)
       const row = socket.data
       if (typeof row === 'number' && row !== NIL) sessions.end(row, { how: 'closed' })
     },

@@ -132,7 +132,7 @@ describe('openapi()', () => {
         for: 'user',
         summary: 'A',
         body: queryBody,
-        isPoll: true,
+        limit: 'read',
         answers: done,
         refusals: ['too_many_ids', 'invalid_id', 'not_found', 'overloaded'],
         run,

@@ -27,7 +27,7 @@ const HEADERS_TOO_LARGE = { description: 'The URL and the headers have more than
 
 const HEADERS: Partial<Record<number, Record<string, string>>> = {
   401: { 'WWW-Authenticate': 'Bearer' },
-  429: { 'Retry-After': 'Seconds to wait, for polls and for opening streams' },
+  429: { 'Retry-After': 'Seconds to wait, for calls over a rate limit' },
   503: { 'Retry-After': 'Seconds to wait' },
 }
 
@@ -94,6 +94,6 @@ function saidByGuard(route: Route): ErrorCode[] {
     'internal',
     ...(route.for === 'anyone' ? [] : (['unauthorized', 'token_expired', 'unavailable'] as const)),
     ...(route.body === undefined ? [] : (['too_large'] as const)),
-    ...(route.isPoll ? (['rate_limited'] as const) : []),
+    ...(route.limit === undefined ? [] : (['rate_limited'] as const)),
   ]
 }

@@ -44,7 +44,7 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
     '/api/v1/presence': {
       GET: route({
         for: 'caller',
-        isPoll: true,
+        limit: 'read',
         summary: 'Presence of many users',
         description: 'Lists that do not fit into a URL of 64 KB go to the query below.',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
@@ -56,7 +56,7 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
     '/api/v1/presence/query': {
       POST: route({
         for: 'caller',
-        isPoll: true,
+        limit: 'read',
         summary: 'Presence of many users, by body',
         query: { viewer_id: viewerId },
         body: queryBody,
@@ -72,7 +72,7 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
     '/api/v1/presence/:user_id': {
       GET: route({
         for: 'caller',
-        isPoll: true,
+        limit: 'read',
         summary: 'Presence of one user',
         description:
           'As others see the user, even when you ask for yourself. A user whose id is the name of a route beside ' +
@@ -87,7 +87,7 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
     '/presence/batch': {
       GET: route({
         for: 'caller',
-        isPoll: true,
+        limit: 'read',
         summary: 'Only the status of many users',
         query: { viewer_id: viewerId, user_ids: queriedIdsInUrl },
         answers: { 200: statuses },

@@ -26,6 +26,8 @@ export interface SelfRoutesParts {
 type Declared = Pick<RouteSpec<'user', never, never, never>, 'description' | 'answers' | 'refusals'>
 
 interface Twofold<Body extends z.ZodType> extends Declared {
+  /** Of calls by users. */
+  limit?: 'write'
   /** `whose` is "your" or "their". */
   summary: (whose: string) => string
   body?: Body
@@ -33,9 +35,10 @@ interface Twofold<Body extends z.ZodType> extends Declared {
 }
 
 function twofold<Body extends z.ZodType = z.ZodUndefined>(spec: Twofold<Body>): { own: Route; named: Route } {
-  const { summary, run, ...shared } = spec
+  const { limit, summary, run, ...shared } = spec
   const own = route({
     ...shared,
+    ...(limit === undefined ? {} : { limit }),
     for: 'user',
     summary: summary('your'),
     run: ({ caller, body }) => run(caller.userId, body as z.output<Body>),
@@ -60,6 +63,7 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
   }
 
   const setStatus = twofold({
+    limit: 'write',
     summary: (whose) => `Set ${whose} custom status`,
     description: 'Without text and emoji it is cleared.',
     body: customStatusBody,
@@ -68,11 +72,13 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
     run: async (user, body) => answer(user, await actions.setCustomStatus(user, body)),
   })
   const clearStatus = twofold({
+    limit: 'write',
     summary: (whose) => `Clear ${whose} custom status`,
     answers: { 200: ownPresence },
     run: async (user) => answer(user, await actions.setCustomStatus(user, cleared)),
   })
   const setAvailability = twofold({
+    limit: 'write',
     summary: (whose) => `Set ${whose} availability by hand`,
     description:
       'away, busy and invisible last until they expire or are replaced; auto and online return to automatic.',
@@ -93,6 +99,7 @@ export function selfRoutes({ actions, reader, policy, rules, clock }: SelfRoutes
     },
   })
   const changeSettings = twofold({
+    limit: 'write',
     summary: (whose) => `Change ${whose} settings`,
     description:
       'Merges: fields that are not sent stay unchanged. It takes effect on open connections at once; a viewer ' +

@@ -6,14 +6,16 @@ import type { Policy } from '../../presence/core/policy.ts'
 import { heartbeatTimes } from '../openapi/answers.ts'
 import { noContent, refuse, replyJson } from '../reply.ts'
 import { nothing, type Routes, route } from '../route.ts'
+import type { Throttle } from '../throttle.ts'
 
 export interface SessionRoutesParts {
   httpSessions: HttpSessions
+  throttle: Throttle
   policy: Policy
   clock: Clock
 }
 
-export function sessionRoutes({ httpSessions, policy, clock }: SessionRoutesParts): Routes {
+export function sessionRoutes({ httpSessions, throttle, policy, clock }: SessionRoutesParts): Routes {
   /** What a welcome says, and the own view when it is new. */
   function times(userId: string, { awayAfterMs, ownView }: HttpSessionState): Response {
     const json = JSON.stringify({
@@ -38,6 +40,11 @@ export function sessionRoutes({ httpSessions, policy, clock }: SessionRoutesPart
         refusals: ['invalid_id', 'rate_limited'],
         async run({ body: { device_id: deviceId, platform, activity }, caller: { userId, expiresAt } }) {
           const heartbeat = { userId, deviceId, platform, activity, tokenExpiresAt: expiresAt }
+          // A heartbeat that changes nothing is no write and costs no command of the store.
+          if (httpSessions.isTransition(heartbeat)) {
+            const refusal = await throttle.refusalFor('write', userId)
+            if (refusal !== null) return refusal
+          }
           const state = await httpSessions.heartbeat(heartbeat)
           if (state !== null) return times(userId, state)
           return refuse({ code: 'rate_limited', message: 'too many sessions for one user; let some end' })
@@ -47,6 +54,7 @@ export function sessionRoutes({ httpSessions, policy, clock }: SessionRoutesPart
     '/api/v1/leave': {
       POST: route({
         for: 'user',
+        limit: 'write',
         summary: 'Say goodbye',
         description: 'Ends every session of the device at once, WebSockets included.',
         body: leaveBody,

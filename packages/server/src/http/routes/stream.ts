@@ -6,11 +6,10 @@ import { type Failure, IDS_PER_QUERY_MAX } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { Streams } from '../../gateway/sessions/connections.ts'
 import { queriedIdsInUrl } from '../../input/schemas.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { PollLimit } from '../poll-limit.ts'
 import { refuse } from '../reply.ts'
 import { type Routes, route, text } from '../route.ts'
 import { HEAD_BYTES_MAX } from '../server.ts'
+import type { Throttle } from '../throttle.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 /** Allowance for other headers: a browser may add cookies when it reconnects. */
@@ -20,19 +19,14 @@ const EVENT_ID_BYTES_PER_USER = 8
 /** A browser sends back at most what it received. */
 const LAST_EVENT_ID_CHARS_MAX = IDS_PER_QUERY_MAX * EVENT_ID_BYTES_PER_USER
 
-/** After the burst, a user may open one stream per interval. */
-export const STREAM_EVERY_MS = 1_000
-
 export interface StreamRoutesParts {
   streams: Streams
-  /** Opening a stream sends the state of every user in the list, so without a limit it would be polling. */
-  openings: PollLimit
-  clock: Pick<Clock, 'now'>
+  throttle: Throttle
   /** Disables the idle timeout of the connection. */
   keepOpen(request: BunRequest): void
 }
 
-export function streamRoutes({ streams, openings, clock, keepOpen }: StreamRoutesParts): Routes {
+export function streamRoutes({ streams, throttle, keepOpen }: StreamRoutesParts): Routes {
   return {
     '/api/v1/stream': {
       GET: route({
@@ -48,12 +42,9 @@ export function streamRoutes({ streams, openings, clock, keepOpen }: StreamRoute
         answers: { 200: text(EVENT_STREAM, 'Frames as they come, until the token expires') },
         refusals: ['bad_request', 'invalid_id', 'too_many_ids', 'watch_limit', 'too_large', 'rate_limited'],
         async run({ query, caller, request }) {
-          const waitMs = openings.take(caller.userId, clock.now())
-          if (waitMs > 0) {
-            const seconds = Math.ceil(waitMs / 1000)
-            const message = `too many streams opened one after the other; wait ${seconds} s, or keep one open`
-            return refuse({ code: 'rate_limited', message }, { 'retry-after': `${seconds}` })
-          }
+          // Opening a stream sends the state of every user in the list, so without a limit it would be polling.
+          const tooMany = await throttle.refusalFor('stream', caller.userId)
+          if (tooMany !== null) return tooMany
           const tooLong = resumeFailure(request, query.user_ids.length)
           if (tooLong !== null) return refuse(tooLong)
           const lastEventId = request.headers.get('last-event-id')

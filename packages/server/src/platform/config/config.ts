@@ -52,6 +52,8 @@ export interface Config {
   readonly sessionsPerUser: number
   readonly pollBurst: number
   readonly pollEveryMs: number
+  readonly writeBurst: number
+  readonly writeEveryMs: number
   readonly metricsOpen: boolean
   readonly drainMs: number
   readonly logLevel: LogLevel
@@ -149,6 +151,8 @@ function toConfig(settings: Settings): Config {
     sessionsPerUser: settings.sessions_per_user,
     pollBurst: settings.poll_burst,
     pollEveryMs: settings.poll_every_ms,
+    writeBurst: settings.write_burst,
+    writeEveryMs: settings.write_every_ms,
     metricsOpen: settings.metrics_open,
     drainMs: settings.drain_ms,
     logLevel: settings.log_level,

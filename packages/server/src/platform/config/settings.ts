@@ -122,6 +122,8 @@ export const SETTINGS = {
   sessions_per_user: setting(wholeNumber(1, 1000), 32, 'sessions one user can have at a time'),
   poll_burst: setting(wholeNumber(1, 100_000), 5, 'reads over HTTP that one user can make at once'),
   poll_every_ms: setting(milliseconds(1), 30_000, 'interval of further reads'),
+  write_burst: setting(wholeNumber(1, 100_000), 20, 'writes over HTTP that one user can make at once'),
+  write_every_ms: setting(milliseconds(1), 200, 'interval of further writes'),
   metrics_open: setting(onOff, false, 'serve /metrics without a key; for private networks'),
   drain_ms: setting(milliseconds(0, 600_000), 5000, 'time to move connections elsewhere when stopping'),
   log_level: setting(oneOf(LOG_LEVELS), 'info', 'lowest severity that is logged'),

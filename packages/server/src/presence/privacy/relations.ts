@@ -61,7 +61,9 @@ export interface RelationsParts {
 }
 
 export function createRelations({ archive, evaluator, clock, logger }: RelationsParts): Relations {
-  let cache = createRecentMap<{ contactsAt: number; isContact: boolean; until: number }>(CACHED_MAX)
+  const newCache = () =>
+    createRecentMap<{ contactsAt: number; isContact: boolean; until: number }>(CACHED_MAX, CACHED_MS)
+  let cache = newCache()
   let gathered: { questions: readonly Question[]; resolve(answers: Answers): void }[] = []
   let isFailing = false
 
@@ -74,9 +76,12 @@ export function createRelations({ archive, evaluator, clock, logger }: Relations
     try {
       const answers = await archive.areContacts(questions)
       isFailing = false
-      const until = clock.now() + CACHED_MS
-      for (const [index, question] of questions.entries())
-        filled.set(keyOf(question), { contactsAt: question.contactsAt, isContact: answers[index]!, until })
+      const now = clock.now()
+      const until = now + CACHED_MS
+      for (const [index, question] of questions.entries()) {
+        const { contactsAt } = question
+        filled.set(keyOf(question), { contactsAt, isContact: answers[index]!, until }, now)
+      }
       return answers
     } catch (error) {
       if (!isFailing)
@@ -147,7 +152,7 @@ export function createRelations({ archive, evaluator, clock, logger }: Relations
     between: async (target, viewer) => (await lookUp([target], viewer, false, askSoon))[0]!,
     betweenMany: (targets, viewer, options) => lookUp(targets, viewer, options?.isFresh ?? false, ask),
     clearCache() {
-      cache = createRecentMap(CACHED_MAX)
+      cache = newCache()
     },
   }
 }

@@ -21,7 +21,7 @@ export interface QueryCache {
 
 /** `cacheMs` 0 turns it off: where the store is as near as the cache. */
 export function createQueryCache(cacheMs: number): QueryCache {
-  const cached = createRecentMap<{ record: UserRecord; until: number }>(CACHED_MAX)
+  const cached = createRecentMap<{ record: UserRecord; until: number }>(CACHED_MAX, cacheMs)
   const changedAt = createRecentMap<number>(CHANGED_MAX)
   let changes = 0
   return {
@@ -33,7 +33,7 @@ export function createQueryCache(cacheMs: number): QueryCache {
     put(userId, record, now, mark) {
       if (cacheMs === 0 || record === null || record.privacy !== null) return
       if ((changedAt.get(userId) ?? 0) > mark) return
-      cached.set(userId, { record, until: now + cacheMs })
+      cached.set(userId, { record, until: now + cacheMs }, now)
     },
     forget(userId) {
       if (cacheMs === 0) return

@@ -51,7 +51,7 @@ export interface ReaderParts {
 export function createReader(parts: ReaderParts): Reader {
   const { store, loadForQuery, lookup, cache, policy, clock, logger, tick } = parts
   /** Users without rows. A user that comes is found in the hot store, which is asked first. */
-  const unknownUntil = createRecentMap<number>(UNKNOWN_USERS_MAX)
+  const unknownUntil = createRecentMap<number>(UNKNOWN_USERS_MAX, UNKNOWN_MS)
   let isFailing = false
 
   async function tryLoad(
@@ -124,7 +124,7 @@ export function createReader(parts: ReaderParts): Reader {
     const commits: Commit[] = []
     for (const [index, userId] of userIds.entries()) {
       const { record: before, isKnown, isUnread } = archived[index]!
-      if (!isUnread && !isKnown) unknownUntil.set(userId, now + UNKNOWN_MS)
+      if (!isUnread && !isKnown) unknownUntil.set(userId, now + UNKNOWN_MS, now)
       if (!isKnown) continue
       const { record, dueAt } = step(before, [{ type: 'tick' }], now, policy)
       found.set(userId, record)
