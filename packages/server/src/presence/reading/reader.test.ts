@@ -136,6 +136,13 @@ describe('users from the archive', () => {
     expect(lookups).toEqual([['bob'], ['bob']])
   })
 
+  test('[R3, S6] whose settings are unknown are answered as degraded, like users that cannot be read', async () => {
+    await put('bob', { ...ONLINE, settings: 'unknown' })
+    await put('ann', ONLINE)
+    expect(await world.done(world.reader.read(['bob']))).toMatchObject({ isDegraded: true, isUnread: true })
+    expect(await world.done(world.reader.read(['ann']))).toMatchObject({ isDegraded: false, isUnread: false })
+  })
+
   test('[R2] leave the hot store whatever they chose, and are read back with it', async () => {
     const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody' as const, setAt: 1 }
     await archive('bob', { ...GONE, privacy })

@@ -90,8 +90,12 @@ export function createReader(parts: ReaderParts): Reader {
       else if ((unknownUntil.get(userId) ?? 0) <= now) missing.add(userId)
     }
     if (forgotten.size > 0) return guess(userIds, records)
-    if (missing.size === 0) return { records, isDegraded: false, isUnread: false, guessed: NO_USERS }
-    const { found, isUnread } = await backfill([...missing])
+    // A record with unknown settings was made while the archive was away; it shows nothing.
+    const isUnknown = records.some((record) => record?.settings === 'unknown')
+    if (missing.size === 0) return { records, isDegraded: isUnknown, isUnread: isUnknown, guessed: NO_USERS }
+    const backfilled = await backfill([...missing])
+    const { found } = backfilled
+    const isUnread = backfilled.isUnread || isUnknown
     return {
       records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
       isDegraded: isUnread,
