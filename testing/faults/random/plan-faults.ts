@@ -45,9 +45,12 @@ export function planFaults({ random, store, activeMs }: FaultPlanOptions): Plann
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!
   const parts: (readonly FaultKind[])[] = [STORE_FAULTS[store], ARCHIVE_FAULTS, SERVER_FAULTS, CLIENT_FAULTS]
   const freeAt = parts.map(() => FIRST_AT_MS)
-  return Array.from({ length: 2 + Math.floor(random() * 3) }, () => {
-    // Clients are the last part and the least interesting one.
-    const part = random() < 0.1 ? parts.length - 1 : Math.floor(random() * (parts.length - 1))
+  // The first two are of different parts. Clients are the last part and the least interesting one.
+  const first = Math.floor(random() * 3)
+  const second = (first + 1 + Math.floor(random() * 2)) % 3
+  return Array.from({ length: 2 + Math.floor(random() * 3) }, (_, index) => {
+    const any = random() < 0.2 ? parts.length - 1 : Math.floor(random() * (parts.length - 1))
+    const part = [first, second][index] ?? any
     const forMs = Math.round(FOR_MS.min + random() * (FOR_MS.max - FOR_MS.min))
     const at = Math.round(freeAt[part]! + random() * (activeMs / 3))
     freeAt[part] = at + forMs + 500

@@ -1,6 +1,6 @@
 // A user with a connection that stayed up is not shown as offline to a viewer who may see the user. Excused are
 // connections of servers that were killed or frozen past their lease, degraded answers, version 0 (nothing is
-// known) towards watchers while the store or the archive heals, and version 0 of users that only contacts may see
+// known) towards watchers while the archive heals, and version 0 of users that only contacts may see
 // while the contact lists cannot be read.
 import type { Allowances } from '../allowances.ts'
 import { maySee, possibleChoices } from '../choices.ts'
@@ -16,7 +16,7 @@ export function checkFalseOffline(history: History, allowances: Allowances): Vio
   for (const sighting of history.sightings) {
     const { at, askedAt, viewer, target, status, version, via, isDegraded, server } = sighting
     if ((status !== 'offline' && status !== null) || isDegraded) continue
-    if (version === 0 && via !== 'http' && allowances.isDuring(at, ['store', 'archive'])) continue
+    if (version === 0 && via !== 'http' && allowances.isDuring(at, ['archive'])) continue
     const user = history.targets.get(target)!
     const since = allowances.since(askedAt)
     const isForContacts = possibleChoices(user, 'visibility', since, at).has('contacts')

@@ -1,0 +1,64 @@
+// The store loses what it knows, in whole or in part, while users stay connected. Nothing that it does not know is
+// taken as a departure, versions go on, and all agree again.
+import { cause, scripted } from '../random/scripted.ts'
+
+const PAUSE_MS = 1_000
+const EMPTY_AFTER_MS = 1_500
+const RECONNECT_EVERY_MS = 250
+const RECONNECTS = 24
+
+const textsOf = (index: number) =>
+  index % 2 === 0 ? [{ field: 'text' as const, value: `text of u${index}` }] : []
+
+export const oneMasterEmptied = scripted({
+  name: 'one master of a Redis Cluster is emptied',
+  expectation: 'no connection breaks, and everybody agrees again',
+  store: 'cluster',
+  choicesOf: textsOf,
+  async run(world) {
+    for (const master of [0, 1]) {
+      await cause(world, 'one master flushed', 0, master)
+      await Bun.sleep(PAUSE_MS)
+      for (const person of world.people.filter((_, index) => index % 5 === master))
+        person.act({ do: 'end', device: 0, how: 'closed' })
+      await Bun.sleep(PAUSE_MS)
+    }
+    return []
+  },
+})
+
+export const redisBackEmpty = scripted({
+  name: 'Redis is back empty, and new watchers come',
+  expectation: 'connected users are not said to be offline, unless the answer is marked as degraded',
+  choicesOf: textsOf,
+  async run(world) {
+    const emptied = cause(world, 'store restarted empty', EMPTY_AFTER_MS)
+    await Bun.sleep(PAUSE_MS)
+    for (const viewer of world.viewers.slice(-3)) {
+      world.enter(viewer)
+      await Bun.sleep(PAUSE_MS)
+    }
+    await emptied
+    return []
+  },
+})
+
+export const versionsWhileHealing = scripted({
+  name: 'watchers reconnect while Redis heals',
+  expectation: 'versions never go backwards for a watcher that resumes with what it knows',
+  choicesOf: textsOf,
+  async run(world) {
+    const emptied = [
+      cause(world, 'store flushed'),
+      Bun.sleep(RECONNECT_EVERY_MS * 12).then(() => cause(world, 'store restarted empty', EMPTY_AFTER_MS)),
+    ]
+    for (let round = 0; round < RECONNECTS; round++) {
+      world.viewers[round % 3]!.peer.reconnect()
+      const person = world.people[round * 2]!
+      person.act({ do: 'choose', field: 'text', value: `text ${round}`, via: 'http' })
+      await Bun.sleep(RECONNECT_EVERY_MS)
+    }
+    await Promise.all(emptied)
+    return []
+  },
+})
