@@ -38,7 +38,8 @@ beforeAll(async () => {
   app = mkdtempSync(join(tmpdir(), 'greendot-runtimes-'))
   await buildClient(join(app, 'node_modules/@greendot/client'))
   await Bun.write(join(app, 'package.json'), '{"type":"module"}')
-  server = await startServer({ offline_delay_ms: 100 })
+  // Bob sends no heartbeats, and a program may take long to start.
+  server = await startServer({ offline_delay_ms: 100, heartbeat_ttl_ms: 600_000 })
 })
 afterAll(async () => {
   await server.stop()
@@ -76,12 +77,11 @@ describe('the client', () => {
     test.skipIf(command === null)(`[X3] in ${name} connects, watches, gets a change and exits`, async () => {
       const bob = await connectBare(server.url, 'bob')
       bob.send({ type: 'watch', user_ids: ['alice'] })
-      bob.send({ type: 'set_availability', status: 'invisible' })
+      bob.send({ type: 'set_availability', status: 'invisible', ref: 'hidden' })
+      await bob.next('ok', ({ ref }) => ref === 'hidden')
       const running = run(command!, watching(transport))
       // Bob becomes visible once alice has said that she watches.
-      const sawOffline = bob.sees('alice', (alice) => alice.custom_status?.text === 'I see', {
-        withinMs: 10_000,
-      })
+      const sawOffline = bob.sees('alice', (alice) => alice.custom_status?.text === 'I see')
       await Promise.race([sawOffline, running])
       bob.send({ type: 'set_availability', status: 'online' })
       expect(await running).toEqual(['offline', 'online'])

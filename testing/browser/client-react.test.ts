@@ -10,7 +10,7 @@ import { greendot } from '../../packages/client/src/server.ts'
 import { connect } from '../clients/client.ts'
 import type { TestServer } from '../clients/server.ts'
 import { bundle, describeWithBrowser, type OpenWindow } from './fixtures/app-pages.ts'
-import { Me, One, Several } from './fixtures/react-components.tsx'
+import { Me, One, Several, SLOW_COUNT } from './fixtures/react-components.tsx'
 
 const pageWith = (content: string) =>
   `<!doctype html><html lang="en"><title>People</title><main><h1>People</h1><div id="root">${content}</div></main>` +
@@ -106,8 +106,10 @@ describeWithBrowser('React in a browser', (browser) => {
     await shows(kept.page, 'output', 'unknown')
     await carol.change('ada', ({ status }) => status === 'offline')
 
+    const since = carol.heard.length
     const ended = await open(server, 'scene=own&as=ada&see=bob')
     await shows(ended.page, '[data-one=bob]', 'online')
+    await carol.sees('ada', ({ status }) => status === 'online', { since })
     await press(ended.page, 'End')
     await ended.wire.done(({ type }) => type === 'unwatch')
     const [{ presence } = { presence: null }] = carol.sightings('ada').slice(-1)
@@ -187,10 +189,13 @@ describeWithBrowser('React in a browser', (browser) => {
       })
       await press(page, 'Show all')
       await page.getByText('outside: busy').waitFor()
-      await page.locator('[data-version]').nth(149).waitFor()
+      await page
+        .locator('[data-version]')
+        .nth(SLOW_COUNT - 1)
+        .waitFor()
       const { read, together } = await page.evaluate(() => window.seen)
       // Otherwise nothing happened while it rendered, and there was nothing to find.
-      expect(new Set(read.slice(0, 150)).size).toBe(2)
+      expect(new Set(read.slice(0, SLOW_COUNT)).size).toBe(2)
       const torn = together.filter((versions) => versions.length > 1)
       if (hook === 'ours') expect(torn).toEqual([])
       else expect(torn.length).toBeGreaterThan(0)

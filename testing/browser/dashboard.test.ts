@@ -44,11 +44,13 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     async () => {
       const store = await startRedis()
       onEnd(store.stop)
-      const first = await spawnServer({ redis_url: store.url })
+      // The users send no heartbeats, and processes publish their numbers every few seconds only.
+      const settings = { redis_url: store.url, heartbeat_ttl_ms: 600_000 }
+      const first = await spawnServer(settings)
       onEnd(first.stop)
       const servers = [first]
       for (const roles of ['gateway', 'gateway,presence']) {
-        const server = await spawnServer({ redis_url: store.url, roles }, first.folder)
+        const server = await spawnServer({ ...settings, roles }, first.folder)
         onEnd(server.kill)
         servers.push(server)
       }

@@ -70,14 +70,14 @@ describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
     await reflects(bob, 'own', /Lid closed/)
     await reflects(bob, 'other', /Offline/)
     await sees(alice, 'bob', /^Offline$/)
-    await bob.getByText(/^alice saw it [12] s after you did it\.$/).waitFor()
+    await bob.getByText(/^alice saw it \d+ s after you did it\.$/).waitFor()
     await choose(bob, 'In use')
     await sees(alice, 'bob', /^Online$/)
     expect(await looks()).toEqual(['online', 'offline', 'online'])
   })
 
   test('[D6] a lid that was closed for a moment was never seen closed', async () => {
-    const server = await serve({ offline_delay_ms: 5_000 })
+    const server = await serve({ offline_delay_ms: 60_000 })
     const [alice, bob] = [await openAs(server, 'alice'), await openAs(server, 'bob')]
     await sees(alice, 'bob', /^Online$/)
     const looks = await recordLooks(alice, 'bob')
@@ -164,10 +164,10 @@ describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
     await press(alice, 'Clear')
     await reads(bob, 'alice: status gone')
 
-    // As if "for 15 seconds" were over at once: the page's clock is behind, and the server goes by its own.
+    // As if "for 15 seconds" were over soon: the page's clock is behind, and the server goes by its own.
     await alice.evaluate(() => {
       const now = Date.now
-      Date.now = () => now() - 12_000
+      Date.now = () => now() - 9_000
     })
     await press(alice, 'Kettle is on ☕ for 15 s')
     await sees(bob, 'alice', /^Kettle is on ☕ until/, '.bubble')

@@ -3,6 +3,7 @@ import { afterEach } from 'bun:test'
 import { connect } from '../../packages/client/src/index.ts'
 import type { ConnectOptions, Dot } from '../../packages/client/src/types.ts'
 import { createEventLog } from '../../packages/client/testing/recording.ts'
+import type { Clock } from '../../packages/server/src/platform/clock.ts'
 import { connect as connectBare, type TestClient } from './client.ts'
 import { type SettingsInput, startServer, type TestServer } from './server.ts'
 
@@ -20,8 +21,8 @@ export function endScenesAfterEach(): void {
   })
 }
 
-export async function serve(settings: SettingsInput = {}): Promise<TestServer> {
-  const server = await startServer(settings)
+export async function serve(settings: SettingsInput = {}, clock?: Clock): Promise<TestServer> {
+  const server = await startServer(settings, { clock })
   servers.push(server)
   return server
 }

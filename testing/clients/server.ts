@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { start } from '../../packages/server/src/compose.ts'
-import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { type Clock, systemClock } from '../../packages/server/src/platform/clock.ts'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 
@@ -48,17 +48,23 @@ function toFlags(settings: SettingsInput, folder: string): string[] {
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'greendot-test-'))
 
-/** `log` is given every log line, instead of stderr. */
+export interface StartOptions {
+  /** Is given every log line, instead of stderr. */
+  log?: (line: string) => void
+  /** Tests of short times give a patient clock. */
+  clock?: Clock | undefined
+}
+
 export async function startServer(
   settings: SettingsInput = {},
-  log?: (line: string) => void,
+  { log, clock = systemClock }: StartOptions = {},
 ): Promise<TestServer> {
   const folder = newFolder()
   const loaded = loadConfig({ argv: toFlags(settings, folder), env: {}, readFile: () => null })
   if (!loaded.ok) throw new Error(loaded.problem)
   const destination = log === undefined ? {} : { destination: { write: log } }
   const logger = createLogger({ level: loaded.config.logLevel, ...destination })
-  const running = await start(loaded.config, { logger, clock: systemClock })
+  const running = await start(loaded.config, { logger, clock })
   return {
     url: running.url,
     folder,

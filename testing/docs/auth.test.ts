@@ -143,7 +143,7 @@ test('[C6] the table has every reason for which a token is rejected, and the lin
   expect(rows.map(([reason]) => plain(reason!)).sort()).toEqual([...REJECTION_REASONS].sort())
   const lines: string[] = []
   const settings = { ...securedSettings, jwt_audience: 'chat', log_level: 'warn' }
-  const server = await startServer(settings, (line) => void lines.push(line))
+  const server = await startServer(settings, { log: (line) => void lines.push(line) })
   const [block] = blocksOf(PATH, 'json', section(PATH, 'When tokens are rejected'))
   await call(server.url, 'GET', '/api/v1/presence/bob', { token: await wrongAudience() })
   await server.stop()

@@ -3,15 +3,23 @@
 // the process.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { ask, call, isOffline, isOnline, isStatus, type Person, read, useScene, watch } from './scene.ts'
 
 /** Long enough to be seen before it ends, on a busy machine too. */
 const SOON_MS = 1_000
+/** For a server in a process of its own, which has no patient clock. */
+const LATER_MS = 3_000
 /** Position in what a watcher heard: after the welcome and the first states. */
 const SNAPSHOT = 2
 const isBusy = isStatus('busy')
+const isAfter =
+  (before: Presence) =>
+  ({ version }: Presence) =>
+    version > before.version
 
 const scene = useScene()
+const clock = createPatientClock()
 
 async function aliceAndBob(url: string) {
   const alice = await scene.person(url, 'alice')
@@ -28,31 +36,34 @@ async function selfOf(person: Person, accept: (own: OwnPresence) => boolean): Pr
 
 describe('custom status', () => {
   test('[S3] is pushed, and disappears by itself when it expires', async () => {
-    const { url } = await scene.server()
+    const { url } = await scene.server({}, clock)
     const { alice, bob } = await aliceAndBob(url)
-    const expiresAt = Date.now() + SOON_MS
+    const expiresAt = clock.now() + SOON_MS
     await ask(bob, { type: 'set_custom_status', text: 'In a meeting', emoji: '📅', expires_at: expiresAt })
     const set = await alice.sees('bob', ({ custom_status }) => custom_status !== null)
     expect(set.presence.custom_status).toEqual({ text: 'In a meeting', emoji: '📅', expires_at: expiresAt })
-    const since = alice.heard.length
-    const gone = await alice.sees('bob', ({ custom_status }) => custom_status === null, { since })
+    const gone = await alice.sees('bob', isAfter(set.presence))
     expect(gone.at).toBeGreaterThanOrEqual(expiresAt)
-    expect(gone.presence).toMatchObject({ status: 'online', version: set.presence.version + 1 })
+    expect(gone.presence).toMatchObject({
+      status: 'online',
+      custom_status: null,
+      version: set.presence.version + 1,
+    })
     expect((await selfOf(bob, (own) => own.custom_status === null)).custom_status).toBeNull()
   })
 
   test('[S3] of an offline user expires for watchers too', async () => {
-    const { url } = await scene.server()
+    const { url } = await scene.server({}, clock)
     const alice = await scene.person(url, 'alice')
     await watch(alice, ['bob'])
-    const expiresAt = Date.now() + SOON_MS
+    const since = alice.heard.length
+    const expiresAt = clock.now() + SOON_MS
     const answer = await call<OwnPresence>(url, 'dev:bob', 'PUT', '/api/v1/presence/status', {
       text: 'Back on Monday',
       expires_at: new Date(expiresAt).toISOString(),
     })
     expect(answer.status).toBe(200)
     await alice.sees('bob', ({ custom_status }) => custom_status?.text === 'Back on Monday')
-    const since = alice.heard.length
     const gone = await alice.sees('bob', ({ custom_status }) => custom_status === null, { since })
     expect(gone.at).toBeGreaterThanOrEqual(expiresAt)
     expect(gone.presence.status).toBe('offline')
@@ -78,16 +89,16 @@ describe('custom status', () => {
 
 describe('availability', () => {
   test('[S1] timed busy returns to automatic by itself', async () => {
-    const { url } = await scene.server()
+    const { url } = await scene.server({}, clock)
     const { alice, bob } = await aliceAndBob(url)
-    const expiresAt = Date.now() + SOON_MS
+    const expiresAt = clock.now() + SOON_MS
     await ask(bob, { type: 'set_availability', status: 'busy', expires_at: expiresAt })
-    await alice.sees('bob', isBusy)
+    const busy = await alice.sees('bob', isBusy)
     expect(await selfOf(bob, (own) => own.availability === 'busy')).toMatchObject({
       availability_expires_at: expiresAt,
     })
-    const since = alice.heard.length
-    const { at } = await alice.sees('bob', isOnline, { since })
+    const { presence, at } = await alice.sees('bob', isAfter(busy.presence))
+    expect(presence.status).toBe('online')
     expect(at).toBeGreaterThanOrEqual(expiresAt)
     expect(await selfOf(bob, (own) => own.availability === 'auto')).toMatchObject({
       status: 'online',
@@ -280,15 +291,16 @@ describe('after a restart', () => {
     const first = await scene.process()
     const alice = await scene.person(first.url, 'alice')
     await watch(alice, ['bob'])
-    const expiresAt = Date.now() + SOON_MS
-    await call(first.url, 'dev:bob', 'PUT', '/api/v1/presence/status', {
-      text: 'brief',
-      expires_at: expiresAt,
-    })
     await scene.person(first.url, 'bob')
-    const { presence } = await alice.sees('bob', isOnline)
-    expect(presence.custom_status?.text).toBe('brief')
-    await alice.sees('bob', ({ custom_status }) => custom_status === null, { since: SNAPSHOT })
+    await alice.sees('bob', isOnline)
+    const { status, body } = await call<OwnPresence>(first.url, 'dev:bob', 'PUT', '/api/v1/presence/status', {
+      text: 'brief',
+      expires_at: Date.now() + LATER_MS,
+    })
+    expect(status).toBe(200)
+    expect(body.custom_status?.text).toBe('brief')
+    const { presence } = await alice.sees('bob', isAfter(body))
+    expect(presence).toMatchObject({ status: 'online', custom_status: null })
     await first.kill()
     const second = await scene.process({}, first.folder)
     expect(await read(second.url, 'bob')).toMatchObject({ custom_status: null })

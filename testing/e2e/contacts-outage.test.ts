@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { hidden, isHidden } from './audience.ts'
-import { describeWithOutages, holdTable } from './outages.ts'
+import { describeWithOutages, holdTable, isWhole } from './outages.ts'
 import { call, isOnline, type Person, watch } from './scene.ts'
 
 describeWithOutages('contact lists while Redis is away', (scene, services, settings) => {
@@ -56,6 +56,7 @@ describeWithOutages('contact lists while Redis is away', (scene, services, setti
     } finally {
       await services().redis.kill('SIGCONT')
     }
+    await isWhole(url)
     expect((await remove()).status).toBe(204)
     await expectHidden(url, alice, carol)
   })
@@ -76,6 +77,7 @@ describeWithOutages('contact lists while Redis is away', (scene, services, setti
     } finally {
       await services().redis.kill('SIGCONT')
     }
+    await isWhole(url)
     await expectHidden(url, alice, carol)
   })
 

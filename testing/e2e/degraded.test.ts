@@ -39,5 +39,5 @@ describeWithService('without the hot store', await findRedis(), startRedis, (red
     await redis().restart({ keepData: false })
     await until(WAIT_MS, 'the export to be whole again', async () => (await exported()).status === 200)
     expect((await explain()).headers.has('greendot-degraded')).toBe(false)
-  }, 30_000)
+  })
 })

@@ -1,7 +1,9 @@
 // Every way to come and to go, from the socket of one user to the frame that a watcher gets. The delays are
 // short, but a watcher may be told late on a busy machine, so these tests assert lower bounds and the order
-// of events. How late a deadline may be noticed is held by the tests of the sweeper, with a fake clock.
+// of events, and a patient clock keeps clients from seeming silent. How late a deadline may be noticed is held
+// by the tests of the sweeper, with a fake clock.
 import { describe, expect, test } from 'bun:test'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import type { SettingsInput } from '../clients/server.ts'
 import { openRawSocket } from './raw-socket.ts'
 import { ask, call, isAway, isOffline, isOnline, isStatus, read, useScene, watch } from './scene.ts'
@@ -17,14 +19,17 @@ const QUICK = {
 }
 /** Longer than any test: what becomes visible did not wait for the delay. */
 const NEVER_MS = 600_000
-const NO_DELAY_ENDS = { ...QUICK, offline_delay_ms: NEVER_MS, linger_ms: NEVER_MS }
+const NO_DELAY_ENDS = { offline_delay_ms: NEVER_MS, linger_ms: NEVER_MS }
+const CLOSED_ENDS = { offline_delay_ms: OFFLINE_DELAY_MS }
 
 const scene = useScene()
+/** Of the servers: never ahead of the times at which frames came. */
+const clock = createPatientClock()
 const beating = { beatEveryMs: BEAT_MS }
 
 /** A server, and alice on it, who watches. */
 async function begin(settings: SettingsInput = QUICK, watched = ['bob']) {
-  const { url } = await scene.server(settings)
+  const { url } = await scene.server(settings, clock)
   const alice = await scene.person(url, 'alice', beating)
   await watch(alice, watched)
   return { url, alice }
@@ -41,7 +46,7 @@ async function beginWithBob(settings: SettingsInput = QUICK, watched = ['bob']) 
 describe('coming and going by WebSocket', () => {
   test('[D2] a user who connects is online', async () => {
     const { url, alice } = await begin()
-    const startedAt = Date.now()
+    const startedAt = clock.now()
     await scene.person(url, 'bob', { platform: 'web', ...beating })
     const { presence, at } = await alice.sees('bob', isOnline)
     expect(presence.devices).toEqual(['web'])
@@ -52,7 +57,7 @@ describe('coming and going by WebSocket', () => {
     '[D2][D5] with the %s policy a goodbye waits for no delay and closes with 1000',
     async (policy) => {
       const { alice, bob, since } = await beginWithBob({ ...NO_DELAY_ENDS, policy })
-      const leftAt = Date.now()
+      const leftAt = clock.now()
       bob.send({ type: 'leave' })
       const { presence, at } = await alice.sees('bob', isOffline, { since })
       expect(presence.last_seen).toBeWithin(leftAt, at + 1)
@@ -62,11 +67,11 @@ describe('coming and going by WebSocket', () => {
   )
 
   test('[D2] a process that is killed is offline after the offline delay, not before', async () => {
-    const { url, alice } = await begin()
+    const { url, alice } = await begin(CLOSED_ENDS)
     const bob = await scene.holder(url, 'bob', BEAT_MS)
     await alice.sees('bob', isOnline)
     const since = alice.heard.length
-    const killedAt = Date.now()
+    const killedAt = clock.now()
     bob.signal('SIGKILL')
     const { presence, at } = await alice.sees('bob', isOffline, { since })
     expect(at).toBeGreaterThanOrEqual(killedAt + OFFLINE_DELAY_MS)
@@ -83,10 +88,10 @@ describe('silence', () => {
     scene.onEnd(bob.destroy)
     await alice.sees('bob', isOnline)
     const since = alice.heard.length
-    const sentAt = Date.now()
+    const sentAt = clock.now()
     bob.send({ type: 'heartbeat', activity: 'active', ref: 'last words' })
     await bob.until((frames) => frames.find(({ type }) => type === 'ok'))
-    const answeredAt = Date.now()
+    const answeredAt = clock.now()
     const { presence, at } = await alice.sees('bob', isOffline, { since })
     expect(presence.last_seen).toBeWithin(sentAt, answeredAt + 1)
     expect(at).toBeGreaterThanOrEqual(presence.last_seen! + TTL_MS + OFFLINE_DELAY_MS)
@@ -95,7 +100,7 @@ describe('silence', () => {
 
   test('[D1][D2] so is a program that hangs, and last seen is its last heartbeat', async () => {
     const { url, alice } = await begin()
-    const startedAt = Date.now()
+    const startedAt = clock.now()
     const bob = await scene.holder(url, 'bob', BEAT_MS)
     await alice.sees('bob', isOnline)
     const since = alice.heard.length
@@ -105,10 +110,10 @@ describe('silence', () => {
   })
 
   test('[D1] the silent connection is closed with 4408', async () => {
-    const { url } = await scene.server(QUICK)
+    const { url } = await scene.server(QUICK, clock)
     const bob = await scene.person(url, 'bob', beating)
     bob.fallSilent()
-    const silentAt = Date.now()
+    const silentAt = clock.now()
     const { code, at } = await bob.closed
     expect(code).toBe(4408)
     // The last beat was sent at most one interval ago, or a little more where timers run late.
@@ -184,9 +189,9 @@ describe('over HTTP', () => {
 
   test('[D8] silence is found after TTL and delay, and last seen is the last heartbeat', async () => {
     const { url, alice } = await begin()
-    const sentAt = Date.now()
+    const sentAt = clock.now()
     await beat(url, 'active')
-    const answeredAt = Date.now()
+    const answeredAt = clock.now()
     await alice.sees('bob', isOnline)
     const { presence, at } = await alice.sees('bob', isOffline, { since: alice.heard.length })
     expect(presence.last_seen).toBeWithin(sentAt, answeredAt + 1)
@@ -198,7 +203,7 @@ describe('away, calm and lingering', () => {
   test('[D4] no activity for long enough is away, whatever the connection does', async () => {
     const awayAfterMs = 400
     const { url, alice } = await begin({ away_after_ms: awayAfterMs })
-    const startedAt = Date.now()
+    const startedAt = clock.now()
     const bob = await scene.person(url, 'bob')
     const { at } = await alice.sees('bob', isAway)
     expect(at).toBeGreaterThanOrEqual(startedAt + awayAfterMs)
@@ -215,7 +220,7 @@ describe('away, calm and lingering', () => {
     const bob = await scene.person(url, 'bob')
     bob.send({ type: 'leave' })
     await bob.closed
-    const startedAt = Date.now()
+    const startedAt = clock.now()
     await scene.person(url, 'carol')
     const { at } = await alice.sees('carol', isOnline)
     expect(at).toBeGreaterThanOrEqual(startedAt + onlineDelayMs)
@@ -227,9 +232,9 @@ describe('away, calm and lingering', () => {
     const { url, alice } = await begin({ ...QUICK, policy: 'linger', linger_ms: lingerMs })
     const bob = await scene.person(url, 'bob', beating)
     bob.fallSilent()
-    const sentAt = Date.now()
+    const sentAt = clock.now()
     await ask(bob, { type: 'heartbeat', activity: 'active' })
-    const answeredAt = Date.now()
+    const answeredAt = clock.now()
     const away = await alice.sees('bob', isAway)
     const gone = await alice.sees('bob', isOffline, { since: alice.heard.length })
     expect(gone.presence.last_seen).toBeWithin(sentAt, answeredAt + 1)

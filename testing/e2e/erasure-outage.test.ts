@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { until, WAIT_MS } from '../services/within.ts'
 import { appearance, erase, forgetWhatIsPast, liveFully, watcherOf } from './erased-person.ts'
-import { describeWithOutages, holdTable } from './outages.ts'
+import { describeWithOutages, holdTable, isWhole } from './outages.ts'
 import { call, isStatus } from './scene.ts'
 
 const DAN = 'dan-q7x'
@@ -48,6 +48,7 @@ describeWithOutages('erasing a person while PostgreSQL goes away', (scene, servi
     } finally {
       await services().postgres.resume()
     }
+    await isWhole(url)
     expect(await rowsOfDan(shared.database_url)).toBe(before)
     const since = eve.heard.length
     socket.send({ type: 'set_availability', status: 'away' })

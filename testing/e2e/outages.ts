@@ -25,6 +25,13 @@ export function describeWithOutages(
   })
 }
 
+/** Resolves when the server has noticed that both services answer again. Until then it may refuse to write. */
+export const isWhole = (url: string): Promise<void> =>
+  until(WAIT_MS, 'both services to answer', async () => {
+    const { status } = (await (await fetch(`${url}/readyz`)).json()) as { status: string }
+    return status === 'ready'
+  })
+
 export type OutageSettings = Record<string, string | number> & { database_url: string }
 
 export interface HeldTable {

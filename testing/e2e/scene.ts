@@ -3,6 +3,7 @@
 import { afterEach } from 'bun:test'
 import { resolve } from 'node:path'
 import { type Activity, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE, type QueriedPresence } from '@greendot/protocol'
+import type { Clock } from '../../packages/server/src/platform/clock.ts'
 import { type ClientOptions, connect, type TestClient, webSocketUrl } from '../clients/client.ts'
 import {
   type SettingsInput,
@@ -34,7 +35,7 @@ export interface Holder {
 }
 
 export interface Scene {
-  server(settings?: SettingsInput): Promise<TestServer>
+  server(settings?: SettingsInput, clock?: Clock): Promise<TestServer>
   /** With `folder` it starts again on what another process left. */
   process(settings?: SettingsInput, folder?: string): Promise<TestProcess>
   person(url: string, userId: string, options?: PersonOptions): Promise<Person>
@@ -55,8 +56,8 @@ export function useScene(): Scene {
   })
 
   const scene: Scene = {
-    async server(settings) {
-      const server = await startServer(settings)
+    async server(settings, clock) {
+      const server = await startServer(settings, { clock })
       clearing.push(server.stop)
       return server
     },

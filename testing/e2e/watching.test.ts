@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { openClient, type TestClient } from '../clients/client.ts'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 const scene = useScene()
@@ -92,7 +93,8 @@ describe('snapshot and changes', () => {
   })
 
   test('[W1] a change that waits for the flush is not sent after unwatch', async () => {
-    const { url } = await scene.server({ flush_ms: 300 })
+    // The flush comes long after both requests: a pause of the process does not count.
+    const { url } = await scene.server({ flush_ms: 1_000 }, createPatientClock())
     const bob = await scene.person(url, 'bob')
     const alice = await scene.person(url, 'alice')
     await watch(alice, ['bob', 'marker'])
@@ -193,7 +195,10 @@ describe('versions', () => {
       await ask(bob, { type: 'set_availability', status: 'invisible' })
       await ask(bob, { type: 'set_availability', status: 'online' })
       bob.be('active')
-      await alice.sees('bob', isOnline, { since })
+      await ask(bob, { type: 'unwatch', user_ids: [] })
+      // The status alone was shown before; the version was not.
+      const { version } = await read(url, 'bob')
+      await alice.sees('bob', (shown) => isOnline(shown) && shown.version === version, { since })
       const end = alice.heard.length
       if (visit % 2 === 0) bob.close()
       else bob.send({ type: 'leave' })

@@ -45,8 +45,10 @@ export function useAttackFixture(settings: SettingsInput = {}): AttackFixture {
   }
 
   beforeAll(async () => {
-    // The fixture sends many frames a second; tests of that limit set their own.
-    server = await startServer({ flush_ms: 5, frames_per_second: 10_000, ...settings })
+    // The fixture sends many frames a second; tests of that limit set their own. Its clients beat only before
+    // an attack, which may take long on a busy machine.
+    const defaults = { flush_ms: 5, frames_per_second: 10_000, heartbeat_ttl_ms: 600_000 }
+    server = await startServer({ ...defaults, ...settings })
     anchor = await connect(url(), 'mallory', { platform: PLATFORM, deviceId: 'anchor' })
     bob = await connect(url(), 'bob', { platform: PLATFORM })
     carol = await connect(url(), 'carol')

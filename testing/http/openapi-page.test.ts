@@ -5,9 +5,9 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { startServer, type TestServer } from '../clients/server.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
+import { WAIT_MS } from '../services/within.ts'
 import { operationsOf, parseDocument } from './openapi-document.ts'
 
-const WAIT_MS = 8_000
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 360, height: 740 }
 

@@ -19,7 +19,7 @@ test('[C6] a flood of bad tokens leaves few lines with reasons, and no token or 
   const lines: string[] = []
   const audience = { jwt_audience: 'chat' }
   const settings = { ...securedSettings, ...audience, log_level: 'info' }
-  const server = await startServer(settings, (line) => void lines.push(line))
+  const server = await startServer(settings, { log: (line) => void lines.push(line) })
   const claims = (index: number) => ({
     sub: `user-${index}-of-the-flood`,
     exp: secondsFromNow(60),
@@ -82,7 +82,7 @@ test('[C6] a key set without audience and issuer is warned about at the start, o
   const start = async (settings: Record<string, string>) => {
     const lines: string[] = []
     const keySet = { dev: false, jwks_url: 'http://127.0.0.1:1/keys', log_level: 'warn', ...settings }
-    const server = await startServer(keySet, (line) => void lines.push(line))
+    const server = await startServer(keySet, { log: (line) => void lines.push(line) })
     await server.stop()
     return lines.map((line) => JSON.parse(line).msg as string)
   }

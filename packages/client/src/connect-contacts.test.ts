@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { connect as connectBare, type TestClient } from '../../../testing/clients/client.ts'
 import { startServer, type TestServer } from '../../../testing/clients/server.ts'
-import { until } from '../../../testing/services/within.ts'
+import { until, WAIT_MS } from '../../../testing/services/within.ts'
 import { createEventLog, recordingSockets } from '../testing/recording.ts'
 import { connect } from './index.ts'
 import { type Backend, greendot } from './server.ts'
@@ -137,11 +137,23 @@ describe('watchContacts', () => {
   test('[W9] reports the current list after a reconnect', async () => {
     await arrive('bob', 'carol', 'dave')
     await backend.contacts.replace('alice', ['bob', 'carol'])
-    const { dot, sockets } = open()
+    const edited = Promise.withResolvers<void>()
+    // The second connection waits for the edit, which must not reach the client while it is connected.
+    const tokens = [null, edited.promise]
+    const { dot, sockets } = open({
+      async token() {
+        await tokens.shift()
+        return 'dev:alice'
+      },
+    })
     const { lists, until } = followed(dot)
     await until('bob online', 'carol online')
-    sockets.opened[0]!.close()
+    const [socket] = sockets.opened
+    const closed = new Promise((resolve) => socket!.addEventListener('close', resolve))
+    socket!.close()
+    await closed
     await backend.contacts.replace('alice', ['carol', 'dave'])
+    edited.resolve()
     await until('carol online', 'dave online')
     expect(dot.get('bob')).toBeUndefined()
     // No contact was shown with another status meanwhile.
@@ -182,7 +194,7 @@ describe('watchContacts', () => {
     await backend.contacts.add('alice', ['dave'])
     // The server sends the whole list again, and the client unwatches it again.
     const unwatched = () => sockets.sentOf('unwatch').flatMap(({ user_ids }) => user_ids)
-    await until(15_000, 'unwatching dave', async () => unwatched().includes('dave'))
+    await until(WAIT_MS, 'unwatching dave', async () => unwatched().includes('dave'))
     const names = ['erin', 'frank', 'gina']
     dot.watch(names)
     await log.until('all', () => names.every((name) => dot.get(name)))

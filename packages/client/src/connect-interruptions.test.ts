@@ -12,6 +12,8 @@ import {
   serve,
   servers,
 } from '../../../testing/clients/client-scene.ts'
+import { createPatientClock } from '../../../testing/clients/patient-clock.ts'
+import { freePort } from '../../../testing/services/ports.ts'
 import { recordingSockets } from '../testing/recording.ts'
 
 endScenesAfterEach()
@@ -84,7 +86,8 @@ describe('interruptions', () => {
   })
 
   test('[C7] without a server watched users become stale once, and fresh when it is back', async () => {
-    const first = await serve()
+    const port = await freePort()
+    const first = await serve({ port })
     const { dot, log } = open(first)
     await arrive(first, 'bob')
     dot.watch(['bob', 'carol'])
@@ -96,13 +99,14 @@ describe('interruptions', () => {
       { user_id: 'bob', status: 'online', stale: true },
       { user_id: 'carol', stale: true },
     ])
-    await serve({ port: Number(new URL(first.url).port) })
+    await serve({ port })
     await log.until('fresh', () => dot.get('bob')?.stale === false)
     expect(dot.state).toBe('live')
   })
 
   test('[C7] a draining server is left after the next one has welcomed the client', async () => {
-    const [old, next] = [await serve({ drain_ms: 3_000 }), await serve()]
+    // The client comes back within half of it, and what is left is enough for the welcome.
+    const [old, next] = [await serve({ drain_ms: 8_000 }, createPatientClock()), await serve()]
     const balancer = startBalancer(old)
     const sockets = recordingSockets()
     const { dot, log } = open(balancer, { WebSocket: sockets.WebSocket })

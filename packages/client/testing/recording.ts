@@ -2,7 +2,7 @@
 import type { Dot, DotFailure, DotState, Person } from '../src/types.ts'
 
 /** Only for hangs: no test depends on how long something takes. */
-const WAIT_MS = 15_000
+const WAIT_MS = 30_000
 
 export interface EventLog {
   states: DotState[]

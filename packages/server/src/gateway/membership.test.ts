@@ -117,6 +117,40 @@ describe('a gateway whose lease is lost', () => {
   })
 })
 
+describe('where shards of the store lost their memory', () => {
+  const eventAtOf = async (userId: string) =>
+    (await world.store.load([userId]))[0]!.record.sessions[0]!.eventAt
+
+  test('[C7, P26] their users are announced again, under the same name', async () => {
+    await start({ store: { ...world.store, shardOf: (userId) => (userId === 'carol' ? 1 : 0) } })
+    const formerName = name()
+    for (const userId of ['carol', 'dave']) await world.connect(userId)
+    await world.clock.advance(100)
+    const [carol, dave] = [await eventAtOf('carol'), await eventAtOf('dave')]
+    world.doubts.report('shards lost their memory', [1])
+    await world.clock.advance(100)
+    expect(await eventAtOf('carol')).toBeGreaterThan(carol)
+    expect([await eventAtOf('dave'), name(), membership.isHealthy()]).toEqual([dave, formerName, true])
+  })
+
+  test('[C7, W4] their watchers are told what they missed', async () => {
+    await start()
+    await world.watch(ALICE, ['bob'])
+    await losingMessages(() => world.setText('bob', 'missed'))
+    world.doubts.report('shards lost their memory', [0])
+    await world.clock.advance(FINISHED_MS)
+    expect(texts(await world.hears(ALICE))).toEqual(['missed'])
+  })
+
+  test('[C7] looks at the shards with every renewal', async () => {
+    let looks = 0
+    const lookAtShards = async () => void looks++
+    await start({ store: { ...world.store, lookAtShards } })
+    await world.clock.advance(LEASE_MS)
+    expect(looks).toBe(LEASE_MS / 1_000)
+  })
+})
+
 describe('after messages may have been missed', () => {
   test('[C7, W4] watchers are told what they missed', async () => {
     await start()

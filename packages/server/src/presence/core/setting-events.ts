@@ -45,27 +45,39 @@ function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number)
 }
 
 /**
- * Takes over what the archive holds of a user whose settings were unknown; choices made since are newer. A user who
- * will be shown gets a version above all that were shown before; for an invisible user nothing moves.
+ * Takes over what the archive holds of a user: choices that are newer than those in the record, and all of it where the
+ * settings were unknown. A user who will be shown then gets a version above all that were shown before; for an invisible
+ * user nothing moves.
  */
 export function findSettings(record: UserRecord, archived: UserRecord, now: number): UserRecord {
-  if (record.settings === 'known') return record
-  const newest = <T extends { setAt: number }>(found: T | null, chosen: T | null): T | null =>
-    chosen !== null && wins(chosen, found) ? chosen : found
-  const availability = newest(archived.availability, record.availability)
+  const found = withNewerChoices(record, archived)
+  if (record.settings === 'known') return found
+  const { availability } = found
   const isInvisible =
     availability?.status === 'invisible' && (availability.expiresAt === null || availability.expiresAt > now)
   return {
-    ...record,
+    ...found,
     settings: 'known',
-    availability,
-    customStatus: newest(archived.customStatus, record.customStatus),
-    awayAfter: newest(archived.awayAfter, record.awayAfter),
-    privacy: newest(archived.privacy, record.privacy),
     shown: archived.shown,
     lastSeen: Math.max(record.lastSeen ?? 0, archived.lastSeen ?? 0) || null,
     version: isInvisible ? archived.version : Math.max(record.version, archived.version),
   }
+}
+
+/** The same record where none is newer. */
+function withNewerChoices(record: UserRecord, archived: UserRecord): UserRecord {
+  const newest = <T extends { setAt: number }>(mine: T | null, found: T | null): T | null =>
+    found !== null && wins(found, mine) ? found : mine
+  const availability = newest(record.availability, archived.availability)
+  const customStatus = newest(record.customStatus, archived.customStatus)
+  const awayAfter = newest(record.awayAfter, archived.awayAfter)
+  const privacy = newest(record.privacy, archived.privacy)
+  const isSame =
+    availability === record.availability &&
+    customStatus === record.customStatus &&
+    awayAfter === record.awayAfter &&
+    privacy === record.privacy
+  return isSame ? record : { ...record, availability, customStatus, awayAfter, privacy }
 }
 
 /** Whether `next` replaces `current`, by instant and then by value. */

@@ -69,6 +69,8 @@ interface Loaded {
   stored: Stored | null
 }
 
+const isAnnouncedAgain = (event: PresenceEvent): boolean => 'again' in event && event.again !== undefined
+
 const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
@@ -222,7 +224,9 @@ export function createTracker(parts: TrackerParts): Tracker {
       // A tick, or a repeat, of a user that a settling shard does not know would make the user absent.
       if (stored === null && isTicked(work) && now < store.settlesAt(store.shardOf(userId))) continue
       const isUnknown = stored === null || stored.record.settings === 'unknown'
-      const mustWait = work.archived === null && (isUnknown || readQueue.has(userId))
+      // A gateway announces itself again because the store may have lost something, perhaps the newest choices.
+      const isDoubtful = isUnknown || work.events.some(isAnnouncedAgain)
+      const mustWait = work.archived === null && (isDoubtful || readQueue.has(userId))
       if (mustWait) missing.set(userId, work)
       else loaded.push({ userId, work, stored })
     }
@@ -232,14 +236,16 @@ export function createTracker(parts: TrackerParts): Tracker {
   function stepUser({ userId, work, stored }: Loaded, now: number): Stepped | null {
     const { archived } = work
     const before = stored?.record ?? archived!.record
-    const isFound = before.settings === 'unknown' && archived?.isUnread === false
-    if (before.settings === 'unknown' && !isFound) refuseMerges(work)
+    const found = archived?.isUnread === false && stored !== null ? archived.record : null
+    const isUnknown = before.settings === 'unknown'
+    if (isUnknown && found === null) refuseMerges(work)
     const { events, waiters } = work
     if (events.length === 0 && waiters.length === 0) return null
-    const found: PresenceEvent[] = isFound ? [{ type: 'settings_found', archived: archived.record }] : []
-    const { record: after, dueAt } = step(before, [...found, ...events], now, policy)
+    const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
+    const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
     // A user whose settings were unknown was not shown, whatever happened.
-    const isRepeated = work.isRepeated || isFound || events.some(({ type }) => type === 'gateway_lost')
+    const isRepeated =
+      work.isRepeated || (isUnknown && found !== null) || events.some(({ type }) => type === 'gateway_lost')
     const revision = stored?.revision ?? 0
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
   }
