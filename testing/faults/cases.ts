@@ -3,7 +3,12 @@ import { archiveStoppedThenFlushed, flushedThenArchiveStopped } from './cases/ch
 import { clockSkew } from './cases/clock-skew.ts'
 import { gatewayKilled } from './cases/gateway-killed.ts'
 import { gatewayPartitioned } from './cases/gateway-partitioned.ts'
-import { oneMasterEmptied, redisBackEmpty, versionsWhileHealing } from './cases/memory-lost.ts'
+import {
+  actsAfterFlush,
+  oneMasterEmptied,
+  redisBackEmpty,
+  versionsWhileHealing,
+} from './cases/memory-lost.ts'
 import { postgresDown } from './cases/postgres-down.ts'
 import { presenceKilled } from './cases/presence-killed.ts'
 import { propagation } from './cases/propagation.ts'
@@ -36,4 +41,5 @@ export const CASES: readonly FaultCase[] = [
   departuresWhileLocked,
   redisBackEmpty,
   versionsWhileHealing,
+  actsAfterFlush,
 ]

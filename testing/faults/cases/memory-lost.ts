@@ -6,6 +6,8 @@ const PAUSE_MS = 1_000
 const EMPTY_AFTER_MS = 1_500
 const RECONNECT_EVERY_MS = 250
 const RECONNECTS = 24
+const FLUSHES = 6
+const ACT_EVERY_MS = 10
 
 const textsOf = (index: number) =>
   index % 2 === 0 ? [{ field: 'text' as const, value: `text of u${index}` }] : []
@@ -59,6 +61,31 @@ export const versionsWhileHealing = scripted({
       await Bun.sleep(RECONNECT_EVERY_MS)
     }
     await Promise.all(emptied)
+    return []
+  },
+})
+
+export const actsAfterFlush = scripted({
+  name: 'users act right after Redis is flushed',
+  expectation: 'what they do is shown, and never as a departure of those who stay connected',
+  choicesOf: textsOf,
+  async run(world) {
+    // Gateways announce themselves one after the other, so it takes several rounds to act between two of them.
+    for (let round = 0; round < FLUSHES; round++) {
+      await cause(world, 'store flushed')
+      for (const [index, person] of world.people.entries()) {
+        await Bun.sleep(ACT_EVERY_MS)
+        const kind = (index + round) % 4
+        const value = `text ${round} of u${index}`
+        if (kind === 0) person.act({ do: 'choose', field: 'text', value, via: 'http' })
+        else if (kind === 1) person.act({ do: 'choose', field: 'text', value, via: 'socket' })
+        else if (kind === 2)
+          person.act({ do: 'activity', device: 0, activity: round % 2 ? 'active' : 'idle' })
+        // These have two devices, so they stay when one of them comes and goes.
+        else if (index % 2 === 1) person.act({ do: 'end', device: 1, how: 'left' })
+      }
+      await Bun.sleep(PAUSE_MS)
+    }
     return []
   },
 })

@@ -77,6 +77,8 @@ export interface Watching {
 
 export interface History {
   readonly startedAt: number
+  /** When all watchers were first shown the truth. What they are shown later is not about the time before. */
+  agreedAt: number
   readonly targets: Map<string, Target>
   readonly sightings: Sighting[]
   readonly watchings: Watching[]
@@ -95,6 +97,7 @@ export function createHistory(): History {
   const remarks: History['remarks'] = []
   return {
     startedAt: performance.now(),
+    agreedAt: Number.NEGATIVE_INFINITY,
     targets: new Map(),
     sightings,
     watchings: [],

@@ -119,6 +119,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       for (const viewer of viewers.slice(0, options.firstViewers)) enter(viewer)
       const until = performance.now() + FIRST_MS_MAX
       const found = await agree(() => until)
+      history.agreedAt = performance.now()
       if (found.length === 0) history.remark('everybody is connected, and everything agrees')
       asking = keepAsking(options.viewers, ids, parts)
       return found

@@ -14,11 +14,12 @@ export function checkFalseOffline(history: History, allowances: Allowances): Vio
       (fault) => fault.servers.includes(server) && fault.from <= to && fault.to + fault.healMs >= from,
     )
   for (const sighting of history.sightings) {
+    if (sighting.askedAt < history.agreedAt) continue
     const { at, askedAt, viewer, target, status, version, via, isDegraded, server } = sighting
     if ((status !== 'offline' && status !== null) || isDegraded) continue
     if (version === 0 && via !== 'http' && allowances.isDuring(at, ['archive'])) continue
     const user = history.targets.get(target)!
-    const since = allowances.since(askedAt)
+    const since = Math.max(allowances.since(askedAt), history.agreedAt)
     const isForContacts = possibleChoices(user, 'visibility', since, at).has('contacts')
     if (version === 0 && isForContacts && allowances.isDuring(at, ['archive'])) continue
     const held = user.connections.find(
