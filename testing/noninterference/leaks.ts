@@ -237,7 +237,8 @@ const invisible: readonly Leak[] = [
       historyFrom(
         2,
         at(500, opens('viewer', 'v1'), watches('v1', 'hidden')),
-        midway(10, opens('hidden', 'h1')),
+        // A choice holds once it is answered, so the arrival before it is seen.
+        at(500, opens('hidden', 'h1')),
         at(500, vanishes),
       ),
       60,
