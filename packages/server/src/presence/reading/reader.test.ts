@@ -202,6 +202,21 @@ describe('without the archive', () => {
   })
 })
 
+describe('users whose settings are unknown', () => {
+  test('[R3, S6] are answered as degraded, like users that nobody can look up', async () => {
+    await put('bob', { ...ONLINE, settings: 'unknown' })
+    await put('carol', ONLINE)
+    isArchiveAway = true
+    const said = async (userId: string) => {
+      const { isDegraded, isUnread } = await world.reader.read([userId])
+      return { isDegraded, isUnread }
+    }
+    expect(await said('bob')).toEqual({ isDegraded: true, isUnread: true })
+    expect(await said('absent')).toEqual({ isDegraded: true, isUnread: true })
+    expect(await said('carol')).toEqual({ isDegraded: false, isUnread: false })
+  })
+})
+
 describe('without the hot store', () => {
   beforeEach(async () => {
     await archive('gone', GONE)

@@ -22,7 +22,7 @@ export interface Answer {
   records: (UserRecord | null)[]
   /** The hot store did not answer: this is what the archive knows. Or the archive did not, and users are missing. */
   isDegraded: boolean
-  /** The archive did not answer: a user that is null may have been here. */
+  /** The archive did not answer: a user that is null may have been here, or the settings of a user are unknown. */
   isUnread: boolean
   /** The store answers and has lost its memory of these users: their records are what the archive knew last. */
   guessed: ReadonlySet<string>
@@ -90,8 +90,14 @@ export function createReader(parts: ReaderParts): Reader {
       else if ((unknownUntil.get(userId) ?? 0) <= now) missing.add(userId)
     }
     if (forgotten.size > 0) return guess(userIds, records)
-    if (missing.size === 0) return { records, isDegraded: false, isUnread: false, guessed: NO_USERS }
-    const { found, isUnread } = await backfill([...missing])
+    // Users whose settings are unknown are answered as hidden. So are absent users while the archive cannot be
+    // asked, and the two must look the same.
+    const hasUnknown = records.some((record) => record?.settings === 'unknown')
+    if (missing.size === 0)
+      return { records, isDegraded: hasUnknown, isUnread: hasUnknown, guessed: NO_USERS }
+    const backfilled = await backfill([...missing])
+    const { found } = backfilled
+    const isUnread = hasUnknown || backfilled.isUnread
     return {
       records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
       isDegraded: isUnread,
