@@ -13,6 +13,7 @@ import type { PresenceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'
 import { emptyRecord, type UserRecord } from '../core/record.ts'
 import { toOwnPresence } from '../core/view.ts'
+import { toSettingsRow } from '../reading/archived-user.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
 
@@ -223,6 +224,35 @@ describe('a user that is looked up', () => {
 
 /** The archive is not asked for this long after it failed. */
 const PAUSE_MS = 1_000
+describe('a session that is announced again', () => {
+  const again = (): PresenceEvent => connected('web#1', now(), { again: { since: now(), formerIds: [] } })
+
+  test('[C7] does not wait for the archive where the store knows the user', async () => {
+    await apply('bob', connected('web#1', now()))
+    archiveGate.close()
+    lookups = []
+    const outcome = await apply('bob', again())
+    expect(outcome.record).not.toBeNull()
+    expect(lookups).toEqual([['bob']])
+  })
+
+  test('[S4] is followed by newer choices from the archive', async () => {
+    await apply('bob', connected('web#1', now()))
+    const [older] = await world.memory.load(['bob'])
+    await world.clock.advance(10)
+    await apply('bob', say('newer', now()))
+    const [newer] = await world.memory.load(['bob'])
+    await world.archivist.settings(toSettingsRow('bob', newer!.record))
+    // As a failover does that loses the last write.
+    const { record } = older!
+    const lost = { userId: 'bob', expectedRevision: newer!.revision, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([lost])
+    await apply('bob', again())
+    const [healed] = await world.memory.load(['bob'])
+    expect(healed!.record.customStatus?.text).toBe('newer')
+  })
+})
+
 /** After this time a sweeper asks again for settings that are unknown. */
 const SWEPT_MS = 5_000
 
