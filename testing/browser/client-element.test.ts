@@ -177,6 +177,7 @@ describeWithBrowser('<green-dot> in a browser', (browser) => {
     await says(page, 'ada: online')
     await says(page, 'eve: online')
     expect(wire.sockets).toBe(2)
+    await carol.sees('ada', ({ status }) => status === 'online')
     const remove = () => page.evaluate(() => document.querySelector('green-dot')!.remove())
     await remove()
     await page.evaluate(() => document.querySelector('green-dot')!.setAttribute('label', 'still'))

@@ -47,7 +47,12 @@ export async function startGreendot({ command, settings, skewMs = 0 }: GreendotO
     tellReaper({ about: 'ended', pid: child.pid })
     removeFolder(folder)
   })
-  const url = await within(READY_MS_MAX, `the start of greendot ${command}`, readyUrl(child))
+  const url = await within(READY_MS_MAX, `the start of greendot ${command}`, readyUrl(child)).catch(
+    (error) => {
+      child.kill('SIGKILL')
+      throw error
+    },
+  )
 
   async function kill(): Promise<void> {
     child.kill('SIGKILL')

@@ -7,15 +7,19 @@ import { findRedis } from '../services/redis.ts'
 import { within } from '../services/within.ts'
 import { CASES } from './cases.ts'
 import type { FaultContext, Outcome } from './fixture.ts'
+import { runRandom } from './random/random.ts'
 import { type Line, toTable } from './report.ts'
 
 const CASE_MS_MAX = 240_000
+const SEED_MAX = 1_000_000
 
 const HELP = `npm run test:faults -- [case …] [--quick] [--users 2000] [--contacts 18]
+npm run test:faults -- --random 40 [--seed 1] [--store redis|cluster]
 
 Starts real greendot processes with a real Redis and PostgreSQL, breaks them and checks what watchers saw.
 A case is its number or a part of its name; without any, all of them run, one after the other.
---quick takes 300 users and shorter outages. GREENDOT_FAULTS_LOG=info shows the log of the servers.
+--quick takes 300 users and shorter outages. --random runs that many plans, each from its own seed: users with
+several devices and choices, and two to four faults that overlap. A run that fails prints how to repeat it. GREENDOT_FAULTS_LOG=info shows the log of the servers.
 
 ${CASES.map(({ name, expectation }, index) => `${String(index + 1).padStart(2)}  ${name}\n      ${expectation}`).join('\n')}`
 
@@ -25,9 +29,14 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     users: { type: 'string' },
     contacts: { type: 'string', default: '18' },
+    random: { type: 'string' },
+    seed: { type: 'string' },
+    store: { type: 'string', default: 'redis' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
+
+const isStore = (text: string): text is 'redis' | 'cluster' => text === 'redis' || text === 'cluster'
 
 const isChosen = (name: string, number: number): boolean =>
   positionals.length === 0 ||
@@ -57,6 +66,14 @@ async function main(): Promise<number> {
     console.log(HELP)
     return 0
   }
+  const { random: runs, store } = values
+  const count = Number(runs ?? 1)
+  const seed = Number(values.seed ?? 1 + Math.floor(Math.random() * SEED_MAX))
+  const isRandom = runs !== undefined
+  if (isRandom && !(Number.isInteger(count) && count > 0 && Number.isInteger(seed) && isStore(store))) {
+    console.error('--random and --seed take whole numbers, and --store takes redis or cluster; try --help')
+    return 2
+  }
   const chosen = CASES.map((one, index) => ({ ...one, number: index + 1 })).filter(({ name, number }) =>
     isChosen(name, number),
   )
@@ -70,6 +87,7 @@ async function main(): Promise<number> {
       return 1
     }
   }
+  if (isRandom && isStore(store)) return (await runRandom({ count, seed, store })) === 0 ? 0 : 1
   const postgres = await startPostgres({ settings: { max_connections: '200' } })
   const userCount = Number(values.users ?? (values.quick ? 300 : 2_000))
   const context: FaultContext = {

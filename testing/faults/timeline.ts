@@ -8,6 +8,8 @@ export interface Timeline<T> {
   /** Whether this value was the true one at any instant of the stretch. */
   wasWithin(value: T, from: number, to: number): boolean
   set(value: T, at: number): void
+  /** All values in order, each with the stretch in which it was the true one. */
+  stretches(): { value: T; from: number; to: number }[]
 }
 
 export function createTimeline<T>(initial: T): Timeline<T> {
@@ -31,5 +33,11 @@ export function createTimeline<T>(initial: T): Timeline<T> {
       values.push(value)
       starts.push(at)
     },
+    stretches: () =>
+      values.map((value, index) => ({
+        value,
+        from: starts[index]!,
+        to: starts[index + 1] ?? Number.POSITIVE_INFINITY,
+      })),
   }
 }

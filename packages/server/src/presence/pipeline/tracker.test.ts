@@ -11,6 +11,7 @@ import { connected, left, say } from '../../../../../testing/worlds/presence-use
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { UserRecord } from '../core/record.ts'
+import { toSettingsRow } from '../reading/archived-user.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
 
@@ -215,6 +216,35 @@ describe('a user that is looked up', () => {
     archiveGate.open()
     await world.clock.advance(10)
     expect(bob.record?.customStatus?.text).toBe('back soon')
+  })
+})
+
+describe('a session that is announced again', () => {
+  const again = (): PresenceEvent => connected('web#1', now(), { again: { since: now(), formerIds: [] } })
+
+  test('[C7] does not wait for the archive where the store knows the user', async () => {
+    await apply('bob', connected('web#1', now()))
+    archiveGate.close()
+    lookups = []
+    const outcome = await apply('bob', again())
+    expect(outcome.record).not.toBeNull()
+    expect(lookups).toEqual([['bob']])
+  })
+
+  test('[S4] is followed by newer choices from the archive', async () => {
+    await apply('bob', connected('web#1', now()))
+    const [older] = await world.memory.load(['bob'])
+    await world.clock.advance(10)
+    await apply('bob', say('newer', now()))
+    const [newer] = await world.memory.load(['bob'])
+    await world.archivist.settings(toSettingsRow('bob', newer!.record))
+    // As a failover does that loses the last write.
+    const { record } = older!
+    const lost = { userId: 'bob', expectedRevision: newer!.revision, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([lost])
+    await apply('bob', again())
+    const [healed] = await world.memory.load(['bob'])
+    expect(healed!.record.customStatus?.text).toBe('newer')
   })
 })
 

@@ -73,6 +73,15 @@ interface Loaded {
 
 const isAnnouncedAgain = (event: PresenceEvent): boolean => 'again' in event && event.again !== undefined
 
+/**
+ * A gateway announces itself again because the store may have lost something, perhaps the newest choices. These are
+ * read after the announcement, which must not wait for a slow archive: meanwhile its sessions would count as lost.
+ */
+const isDoubtful = ({ archived, events }: Work): boolean => archived === null && events.some(isAnnouncedAgain)
+
+/** Steps a user once more, with what the archive says. */
+const createReview = (): Work => ({ ...createWork(), events: [{ type: 'tick' }] })
+
 const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
@@ -183,10 +192,12 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   async function commitBatch(batch: Map<string, Work>): Promise<void> {
     let remaining = batch
+    const reviewed = new Map<string, Work>()
     for (let attempt = 0; remaining.size > 0; attempt++) {
       if (attempt === ATTEMPTS_MAX) throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
       const now = clock.now()
       const { loaded, missing } = await load(remaining, now)
+      for (const { userId, work } of loaded) if (isDoubtful(work)) reviewed.set(userId, createReview())
       // They are not of this batch any more and do not fail with it.
       for (const userId of missing.keys()) batch.delete(userId)
       readQueue.add(missing)
@@ -210,6 +221,7 @@ export function createTracker(parts: TrackerParts): Tracker {
       announcer.announce(committed, now, answer)
       for (const one of stepped) if (one.after === one.before && !one.isRepeated) answer(one)
     }
+    if (reviewed.size > 0) readQueue.add(reviewed)
   }
 
   /** Users that can be stepped, and those that must be looked up first. */
@@ -226,9 +238,7 @@ export function createTracker(parts: TrackerParts): Tracker {
       // A tick, or a repeat, of a user that a settling shard does not know would make the user absent.
       if (stored === null && isTicked(work) && now < store.settlesAt(store.shardOf(userId))) continue
       const isUnknown = stored === null || stored.record.settings === 'unknown'
-      // A gateway announces itself again because the store may have lost something, perhaps the newest choices.
-      const isDoubtful = isUnknown || work.events.some(isAnnouncedAgain)
-      const mustWait = work.archived === null && (isDoubtful || readQueue.has(userId))
+      const mustWait = work.archived === null && (isUnknown || readQueue.has(userId))
       if (mustWait) missing.set(userId, work)
       else loaded.push({ userId, work, stored })
     }

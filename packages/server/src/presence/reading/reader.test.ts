@@ -136,13 +136,6 @@ describe('users from the archive', () => {
     expect(lookups).toEqual([['bob'], ['bob']])
   })
 
-  test('[R3, S6] whose settings are unknown are answered as degraded, like users that cannot be read', async () => {
-    await put('bob', { ...ONLINE, settings: 'unknown' })
-    await put('ann', ONLINE)
-    expect(await world.done(world.reader.read(['bob']))).toMatchObject({ isDegraded: true, isUnread: true })
-    expect(await world.done(world.reader.read(['ann']))).toMatchObject({ isDegraded: false, isUnread: false })
-  })
-
   test('[R2] leave the hot store whatever they chose, and are read back with it', async () => {
     const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody' as const, setAt: 1 }
     await archive('bob', { ...GONE, privacy })
@@ -206,6 +199,21 @@ describe('without the archive', () => {
     await world.clock.advance(1)
     expect(statuses(await read('bob'))).toEqual(['offline'])
     expect(world.lines).toHaveLength(1)
+  })
+})
+
+describe('users whose settings are unknown', () => {
+  test('[R3, S6] are answered as degraded, like users that nobody can look up', async () => {
+    await put('bob', { ...ONLINE, settings: 'unknown' })
+    await put('carol', ONLINE)
+    isArchiveAway = true
+    const said = async (userId: string) => {
+      const { isDegraded, isUnread } = await world.reader.read([userId])
+      return { isDegraded, isUnread }
+    }
+    expect(await said('bob')).toEqual({ isDegraded: true, isUnread: true })
+    expect(await said('absent')).toEqual({ isDegraded: true, isUnread: true })
+    expect(await said('carol')).toEqual({ isDegraded: false, isUnread: false })
   })
 })
 

@@ -22,7 +22,7 @@ export interface Answer {
   records: (UserRecord | null)[]
   /** The hot store did not answer: this is what the archive knows. Or the archive did not, and users are missing. */
   isDegraded: boolean
-  /** The archive did not answer: a user that is null may have been here. */
+  /** The archive did not answer: a user that is null may have been here, or the settings of a user are unknown. */
   isUnread: boolean
   /** The store answers and has lost its memory of these users: their records are what the archive knew last. */
   guessed: ReadonlySet<string>

@@ -1,0 +1,20 @@
+// Versions of one target never go backwards for one viewer, also when the viewer reconnects with the versions it
+// knows. Version 0 means that nothing is known and may come at any time.
+import type { History } from '../history.ts'
+import type { Violation } from './violation.ts'
+
+export function checkVersions({ sightings }: Pick<History, 'sightings'>): Violation[] {
+  const highest = new Map<string, number>()
+  const found: Violation[] = []
+  for (const { at, viewer, target, version, via, server } of sightings) {
+    if (via === 'http' || version === 0) continue
+    const key = `${viewer} ${target}`
+    const before = highest.get(key) ?? 0
+    if (version < before) {
+      const what = `${viewer} was shown version ${version} of ${target} by ${server} after version ${before}`
+      found.push({ check: 'version', at, target, viewer, what })
+    }
+    highest.set(key, Math.max(version, before))
+  }
+  return found
+}

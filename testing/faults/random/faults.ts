@@ -1,0 +1,75 @@
+// Causes one planned fault and ends it. What was broken and when is in the history; a part that is broken already
+// by another fault stays usable for the next, so errors of the tools are remarks and no failures.
+import type { Postgres } from '../../services/postgres.ts'
+import { breakArchive } from './faults-archive.ts'
+import { breakServers } from './faults-servers.ts'
+import { breakStore, type Store } from './faults-store.ts'
+import type { FaultRecord, FaultScope, History } from './history.ts'
+import type { Peer } from './peer.ts'
+import type { FaultKind, PlannedFault } from './plan-faults.ts'
+import type { Servers } from './servers.ts'
+import { ARCHIVE_HEALS_MS, CLIENTS_HEAL_MS, SERVER_HEALS_MS, STORE_HEALS_MS } from './times.ts'
+
+export interface Breakable {
+  servers: Servers
+  store: Store
+  postgres: Postgres
+  databaseUrl: string
+  /** The devices of all users. */
+  devices: readonly Peer[]
+  history: History
+}
+
+const SCOPES: Record<FaultKind, FaultScope> = {
+  'store restarted empty': 'store',
+  'store restarted': 'store',
+  'store frozen': 'store',
+  'store paused': 'store',
+  'store flushed': 'store',
+  'subscriptions killed': 'store',
+  failover: 'store',
+  'one master flushed': 'store',
+  'master paused': 'store',
+  'archive stopped': 'archive',
+  'archive frozen': 'archive',
+  'table locked': 'archive',
+  'archive full': 'archive',
+  'server killed': 'server',
+  'server frozen': 'server',
+  'server paused': 'server',
+  'rolling restart': 'server',
+  'mass reconnect': 'clients',
+}
+const HEAL_MS: Record<FaultScope, number> = {
+  store: STORE_HEALS_MS,
+  archive: ARCHIVE_HEALS_MS,
+  server: SERVER_HEALS_MS,
+  clients: CLIENTS_HEAL_MS,
+}
+
+export async function causeFault(fault: PlannedFault, broken: Breakable): Promise<void> {
+  const { history, servers, devices } = broken
+  const scope = SCOPES[fault.kind]
+  const record: FaultRecord = {
+    name: fault.kind,
+    scope,
+    from: performance.now(),
+    to: Number.POSITIVE_INFINITY,
+    healMs: HEAL_MS[scope],
+    servers: [],
+  }
+  history.faults.push(record)
+  try {
+    if (scope === 'store') await breakStore(fault, broken.store)
+    else if (scope === 'archive') await breakArchive(fault, broken)
+    else if (scope === 'server') await breakServers(fault, servers, record)
+    else {
+      const server = servers.at(fault.which % servers.count)?.name
+      for (const device of devices) if (device.server() === server) device.reconnect()
+    }
+  } catch (error) {
+    history.remark(`${fault.kind}: ${error instanceof Error ? error.message : error}`)
+  } finally {
+    record.to = performance.now()
+  }
+}

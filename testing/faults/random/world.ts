@@ -1,0 +1,176 @@
+// Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects everybody,
+// `quiet` waits until all agree after the faults, `finish` lets everybody leave and asks all checks.
+import { createRandom } from '../../../packages/bench/src/platform/random.ts'
+import type { SettingsInput } from '../../clients/server.ts'
+import type { Postgres } from '../../services/postgres.ts'
+import { startRedis } from '../../services/redis.ts'
+import { startRedisCluster } from '../../services/redis-cluster.ts'
+import { createAgreement } from './agreeing.ts'
+import { type Allowances, createAllowances } from './allowances.ts'
+import { checkFalseOffline } from './checks/false-offline.ts'
+import { checkGhosts } from './checks/ghosts.ts'
+import { checkKeptChoices } from './checks/kept-choices.ts'
+import { checkLeftovers } from './checks/leftovers.ts'
+import { checkPrivacy } from './checks/privacy.ts'
+import { checkProcesses } from './checks/processes.ts'
+import { checkVersions } from './checks/versions.ts'
+import type { Violation } from './checks/violation.ts'
+import type { Breakable } from './faults.ts'
+import type { Store } from './faults-store.ts'
+import { createHistory } from './history.ts'
+import { measureLag } from './lag.ts'
+import { createPerson, type Person } from './people.ts'
+import type { PlannedUser } from './plan.ts'
+import type { StoreKind } from './plan-faults.ts'
+import { contacts } from './requests.ts'
+import { startServers } from './servers.ts'
+import { GHOST_MS, TIMES } from './times.ts'
+import { createViewer, keepAsking, type Viewer } from './viewers.ts'
+
+const FIRST_MS_MAX = 60_000
+/** Sweepers look at open duties and orphans only so often. */
+const SWEPT_MS = 5_000
+const ENDINGS = ['left', 'closed', 'silent'] as const
+
+export interface WorldOptions {
+  seed: number
+  store: StoreKind
+  serverCount: number
+  users: readonly PlannedUser[]
+  viewers: readonly string[]
+  /** How many of the viewers are there from the start. */
+  firstViewers: number
+  settings?: SettingsInput
+}
+
+export interface World extends Breakable {
+  readonly people: readonly Person[]
+  readonly viewers: readonly Viewer[]
+  enter(viewer: Viewer): void
+  allowances(): Allowances
+  lagMs(): number
+  begin(): Promise<Violation[]>
+  quiet(): Promise<Violation[]>
+  finish(): Promise<Violation[]>
+  stop(): Promise<void>
+}
+
+export async function startWorld(options: WorldOptions, postgres: Postgres): Promise<World> {
+  const random = createRandom(options.seed + 1)
+  const store = await startStore(options.store)
+  const databaseUrl = await postgres.newSchema()
+  const history = createHistory()
+  const lag = measureLag()
+  const servers = await startServers(options.serverCount, {
+    dev: true,
+    port: 0,
+    log_level: process.env.GREENDOT_FAULTS_LOG ?? 'silent',
+    redis_url: store.kind === 'redis' ? store.redis.url : store.cluster.url,
+    database_url: databaseUrl,
+    database_pool: 4,
+    poll_burst: 100_000,
+    ...TIMES,
+    ...options.settings,
+  })
+  const parts = { servers, random, history }
+  const people = options.users.map((user) => createPerson(user, parts))
+  const ids = options.users.map(({ id }) => id)
+  const viewers = options.viewers.map((id) => createViewer(id, ids, parts))
+  const devices = people.flatMap((person) => person.devices.map(({ peer }) => peer))
+  const present = new Set<Viewer>()
+  const agree = createAgreement({ servers, people, viewers: present })
+  const allowances = () => createAllowances(history.faults, lag.worstMs())
+  let asking: { stop(): void } | null = null
+
+  function enter(viewer: Viewer): void {
+    present.add(viewer)
+    viewer.peer.open()
+  }
+
+  async function leave(): Promise<Violation[]> {
+    history.remark('everybody leaves')
+    for (const [index, person] of people.entries()) {
+      for (const device of person.devices.keys())
+        person.act({ do: 'end', device, how: ENDINGS[index % ENDINGS.length]! })
+    }
+    const leftAt = performance.now() + GHOST_MS.silent
+    const found = await agree(() => allowances().until(leftAt))
+    asking?.stop()
+    for (const { peer } of viewers) peer.end('left')
+    return found
+  }
+
+  return {
+    servers,
+    store,
+    postgres,
+    databaseUrl,
+    devices,
+    history,
+    people,
+    viewers,
+    enter,
+    allowances,
+    lagMs: lag.worstMs,
+    async begin() {
+      await prepare(options.users, people, servers.running()[0]!.process.url)
+      for (const person of people)
+        for (const device of person.devices.keys()) person.act({ do: 'connect', device })
+      for (const viewer of viewers.slice(0, options.firstViewers)) enter(viewer)
+      const until = performance.now() + FIRST_MS_MAX
+      const found = await agree(() => until)
+      history.agreedAt = performance.now()
+      if (found.length === 0) history.remark('everybody is connected, and everything agrees')
+      asking = keepAsking(options.viewers, ids, parts)
+      return found
+    },
+    async quiet() {
+      await Promise.all(people.map((person) => person.settled()))
+      history.remark('quiet')
+      // Of the last silent departures.
+      const quietAt = performance.now() + GHOST_MS.silent
+      const until = () => allowances().until(quietAt)
+      return [...(await agree(until)), ...(await checkKeptChoices(history, servers, databaseUrl, until()))]
+    },
+    async finish() {
+      const found = await leave()
+      const emptyUntil = allowances().until(performance.now() + TIMES.offline_delay_ms) + SWEPT_MS
+      found.push(...(await checkLeftovers(store, servers, emptyUntil)))
+      found.push(...(await checkProcesses(servers, history)))
+      const final = allowances()
+      return [
+        ...found,
+        ...checkVersions(history),
+        ...checkFalseOffline(history, final),
+        ...checkPrivacy(history, final.slackMs),
+        ...checkGhosts(history, final, performance.now()),
+      ]
+    },
+    async stop() {
+      asking?.stop()
+      lag.stop()
+      for (const peer of [...devices, ...viewers.map((viewer) => viewer.peer)]) peer.end('closed')
+      await servers.endAll()
+      await (store.kind === 'redis' ? store.redis.stop() : store.cluster.stop())
+    },
+  }
+}
+
+async function startStore(kind: StoreKind): Promise<Store> {
+  if (kind === 'redis') return { kind, redis: await startRedis() }
+  return { kind, cluster: await startRedisCluster() }
+}
+
+/** Contact lists and first choices, before anybody connects. */
+async function prepare(users: readonly PlannedUser[], people: readonly Person[], url: string): Promise<void> {
+  await Promise.all(
+    users.map(async ({ id, contacts: list, choices }, index) => {
+      const response = await contacts(url, id, list)
+      if (!response.ok) throw new Error(`the contacts of ${id} were refused: ${response.status}`)
+      for (const { field, value } of choices) {
+        const { outcome } = await people[index]!.choose(field, value, 'http')
+        if (outcome !== 'acknowledged') throw new Error(`the first choice of ${id} was ${outcome}`)
+      }
+    }),
+  )
+}
