@@ -1,0 +1,37 @@
+// Tables in a document, between the markers `<!-- table: name -->` and `<!-- /table -->`: a run replaces
+// what is between them and nothing else, so no table is typed by hand. Below each is where it comes from.
+import { type Result, words } from '../figures/result.ts'
+
+/** The document with the table of this name replaced; null when it has no such markers. */
+export function withTable(document: string, name: string, table: string): string | null {
+  const begin = `<!-- table: ${name} -->\n`
+  const start = document.indexOf(begin)
+  const end = document.indexOf('<!-- /table -->', start)
+  if (start < 0 || end < 0) return null
+  return `${document.slice(0, start + begin.length)}\n${table}\n\n${document.slice(end)}`
+}
+
+/** The figures of a result as a table, its faults, and the command, the commit and the day. */
+export function tableOf(result: Result): string {
+  const { figures, problems, table, command, versions, date } = result
+  const rows = figures.map((figure) => [figure.label, words(figure)])
+  const origin = [
+    `\`npx ${command}\``,
+    versions.commit === undefined ? `version ${versions.greendot}` : `commit ${versions.commit}`,
+    date.slice(0, 10),
+  ]
+  return [
+    table ?? alignedTable([['', ''], ...rows]),
+    ...problems.map((problem) => `Fault: ${problem}.`),
+    origin.join(', '),
+  ].join('\n\n')
+}
+
+/** Markdown, with the first row as its head. */
+export function alignedTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)))
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  const [head, ...body] = rows
+  return [line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
+}
