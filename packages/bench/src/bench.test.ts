@@ -29,6 +29,7 @@ test('[C9, X7] churn of 50 users: every watcher receives every change, and the r
   expect(out).toContain('no errors')
   const result = JSON.parse(readFileSync(join(folder, 'churn.json'), 'utf8')) as Result
   expect(result.problems).toEqual([])
+  if (process.platform === 'linux') expect(result.othersPercent).toBeGreaterThanOrEqual(0)
   expect(result).toMatchObject({ scenario: 'churn', subject: 'Greendot', settings: { users: 50 } })
   // The measured second: 50 changes, each with 6 watchers; all are counted when a newer one took their place.
   expect(result.curves[0]!.count).toBe(50 * 6)

@@ -7,6 +7,7 @@ import { createLoad } from './load/load-worker.ts'
 import { takeOrders } from './load/worker.ts'
 import { FLAGS, loadsFor, type Options, parseOptions, timedUsers } from './options.ts'
 import { describeFlags, wantsHelp } from './platform/flags.ts'
+import { watchOthers } from './platform/others.ts'
 import { EXIT, type ExitCode, type Outlet } from './platform/outlet.ts'
 import { BenchProblem } from './platform/problem.ts'
 import { filesMax } from './platform/proc.ts'
@@ -102,6 +103,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
   const { options, scope, progress } = bench
   const scenario = SCENARIOS[name]
   const date = new Date().toISOString()
+  const othersPercent = watchOthers()
   progress.show(`${name}: starting the server`)
   const subject = await startGreendot(
     {
@@ -124,6 +126,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
     versions: versions(),
     settings: { ...options },
     constants: {},
+    othersPercent: othersPercent(),
     ...outcome,
   }
 }

@@ -59,6 +59,8 @@ export interface Result extends Outcome {
   versions: Record<string, string>
   settings: Record<string, unknown>
   constants: Record<string, { value: number; unit: string }>
+  /** What other programs used of the machine during the run, in percent of a core; null where it is not known. */
+  othersPercent: number | null
 }
 
 export const noOutcome = (): Outcome => ({

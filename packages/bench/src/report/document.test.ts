@@ -11,6 +11,7 @@ const RESULT: Result = {
   versions: { greendot: '1.2.3', bun: '4.5.6', commit: 'abc1234' },
   settings: {},
   constants: {},
+  othersPercent: 3.4,
   figures: [
     { name: 'connected', label: 'connected users', value: 5, unit: '' },
     { name: 'late', label: 'p99', value: 1.234, unit: 'ms' },
@@ -29,9 +30,9 @@ test('[X7] a table has the figures, and the command, the commit and the day belo
     '| connected users | 5       |',
     '| p99             | 1.23 ms |',
     '',
-    '`npx greendot bench idle --users 5`, commit abc1234, 2030-01-02',
+    '`npx greendot bench idle --users 5`, commit abc1234, 2030-01-02, other programs took 3 % of a core',
   ])
-  const installed = { ...RESULT, versions: { greendot: '1.2.3', bun: '4.5.6' } }
+  const installed = { ...RESULT, othersPercent: null, versions: { greendot: '1.2.3', bun: '4.5.6' } }
   expect(tableOf(installed)).toEndWith(', version 1.2.3, 2030-01-02')
 })
 

@@ -11,14 +11,15 @@ export function withTable(document: string, name: string, table: string): string
   return `${document.slice(0, start + begin.length)}\n${table}\n\n${document.slice(end)}`
 }
 
-/** The figures of a result as a table, its faults, and the command, the commit and the day. */
+/** The figures of a result as a table, its faults, and the command, the commit, the day and how busy the machine was. */
 export function tableOf(result: Result): string {
-  const { figures, problems, table, command, versions, date } = result
+  const { figures, problems, table, command, versions, date, othersPercent } = result
   const rows = figures.map((figure) => [figure.label, words(figure)])
   const origin = [
     `\`npx ${command}\``,
     versions.commit === undefined ? `version ${versions.greendot}` : `commit ${versions.commit}`,
     date.slice(0, 10),
+    ...(othersPercent === null ? [] : [`other programs took ${Math.round(othersPercent)} % of a core`]),
   ]
   return [
     table ?? alignedTable([['', ''], ...rows]),
