@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Result } from '../figures/result.ts'
-import { tableOf, withTable } from './document.ts'
+import { runsOf, tableOf, withTable } from './document.ts'
 
 const RESULT: Result = {
   scenario: 'idle',
@@ -48,4 +48,18 @@ test('[X7] a table replaces what is between its markers, and nothing else', () =
   expect(withTable(once, 'two', '| new $& |')).toBe(once)
   expect(withTable(document, 'three', '')).toBeNull()
   expect(withTable('<!-- table: one -->\n', 'one', '')).toBeNull()
+})
+
+test('[X7] the commands of a document are those below its tables, each once', () => {
+  const places = ['idle', 'connect', 'few', 'empty'].map(
+    (name) => `<!-- table: ${name} -->\n<!-- /table -->\n`,
+  )
+  const both = tableOf({ ...RESULT, command: 'greendot bench idle connect --users 5' })
+  let document = places.join('\n')
+  for (const name of ['idle', 'connect']) document = withTable(document, name, both)!
+  document = withTable(document, 'few', tableOf(RESULT))!
+  expect(runsOf(document)).toEqual([
+    { argv: ['idle', 'connect', '--users', '5'], tables: ['idle', 'connect'] },
+    { argv: ['idle', '--users', '5'], tables: ['few'] },
+  ])
 })

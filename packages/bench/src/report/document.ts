@@ -28,6 +28,17 @@ export function tableOf(result: Result): string {
   ].join('\n\n')
 }
 
+/** The commands below the tables of a document, each once, with the tables that it fills. */
+export function runsOf(document: string): { argv: string[]; tables: string[] }[] {
+  const places = /^<!-- table: (\S+) -->\n([\s\S]*?)^<!-- \/table -->$/gm
+  const byCommand = new Map<string, string[]>()
+  for (const [, name, text] of document.matchAll(places)) {
+    const command = /^`npx greendot bench (.+)`,/m.exec(text!)?.[1]
+    if (command !== undefined) byCommand.set(command, [...(byCommand.get(command) ?? []), name!])
+  }
+  return Array.from(byCommand, ([command, tables]) => ({ argv: command.split(' '), tables }))
+}
+
 /** Markdown, with the first row as its head. */
 export function alignedTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)))
