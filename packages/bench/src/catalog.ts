@@ -1,7 +1,8 @@
 // The names of the scenarios and what each measures, for the help and for the command line.
 
 export const CATALOG = {
-  connect: 'arrivals at a fixed rate, from socket to welcome and snapshot; the rate that is sustained',
+  connect:
+    'users connect at a fixed rate while all others are connected, from socket to welcome and snapshot',
   idle: 'all users connected and beating: memory per user, CPU, bytes per user and hour',
   churn: 'users change at a fixed rate: deliveries, how late they are, what they cost; --ramp for the limit',
   fanout: 'the changes of one user to all others, beside a bare loop of send',

@@ -5,15 +5,16 @@ import { CATALOG, type ScenarioName } from './catalog.ts'
 import { machine, type Outcome, type Result, versions } from './figures/result.ts'
 import { createLoad } from './load/load-worker.ts'
 import { takeOrders } from './load/worker.ts'
-import { FLAGS, loadsFor, type Options, parseOptions } from './options.ts'
+import { FLAGS, loadsFor, type Options, parseOptions, timedUsers } from './options.ts'
 import { describeFlags, wantsHelp } from './platform/flags.ts'
+import { watchOthers } from './platform/others.ts'
 import { EXIT, type ExitCode, type Outlet } from './platform/outlet.ts'
 import { BenchProblem } from './platform/problem.ts'
 import { filesMax } from './platform/proc.ts'
 import { createProgress } from './platform/progress.ts'
 import { createScope } from './platform/scope.ts'
 import { summary } from './report/summary.ts'
-import { writeResults } from './report/write.ts'
+import { documentProblem, fillDocument, isDocument, writeResults } from './report/write.ts'
 import type { Bench } from './scenarios/scenario.ts'
 import { SCENARIOS } from './scenarios/scenarios.ts'
 import { createBareServer } from './subject/bare-server.ts'
@@ -45,6 +46,14 @@ export async function runBench(argv: readonly string[], outlet: Outlet): Promise
     return EXIT.usage
   }
   const { options } = parsed
+  const documents = options.out.filter(isDocument)
+  const tables = options.table === null ? options.scenarios : [options.table]
+  for (const path of documents) {
+    const problem = documentProblem(path, tables)
+    if (problem === null) continue
+    outlet.complain(problem)
+    return EXIT.usage
+  }
   const tooFew = filesProblem(options)
   if (tooFew !== null) {
     outlet.complain(tooFew)
@@ -74,16 +83,27 @@ export async function runBench(argv: readonly string[], outlet: Outlet): Promise
     return EXIT.failed
   } finally {
     await scope.close()
-    if (options.out !== null && results.length > 0)
-      for (const file of await writeResults(options.out, results)) progress.say(`written: ${file}`)
+    await writeAll(options, results, (file) => progress.say(`written: ${file}`))
   }
   return results.some(({ problems }) => problems.length > 0) ? EXIT.failed : EXIT.ok
+}
+
+async function writeAll(options: Options, results: readonly Result[], onWritten: (file: string) => void) {
+  if (results.length === 0) return
+  for (const path of options.out) {
+    if (!isDocument(path)) for (const file of await writeResults(path, results)) onWritten(file)
+    else {
+      fillDocument(path, results, options.table)
+      onWritten(path)
+    }
+  }
 }
 
 async function runScenario(name: ScenarioName, bench: Bench, argv: readonly string[]): Promise<Result> {
   const { options, scope, progress } = bench
   const scenario = SCENARIOS[name]
   const date = new Date().toISOString()
+  const othersPercent = watchOthers()
   progress.show(`${name}: starting the server`)
   const subject = await startGreendot(
     {
@@ -101,21 +121,29 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
     scenario: name,
     subject: subject.title,
     date,
-    command: `greendot bench ${argv.join(' ')}`,
+    command: `greendot bench ${withoutOutput(argv).join(' ')}`,
     machine: machine(),
     versions: versions(),
     settings: { ...options },
     constants: {},
+    othersPercent: othersPercent(),
     ...outcome,
   }
 }
+
+/** What was measured does not depend on where it is written. */
+const withoutOutput = (argv: readonly string[]): string[] =>
+  argv.filter(
+    (word, index) => !/^--(out|table)\b/.test(word) && !/^--(out|table)$/.test(argv[index - 1] ?? ''),
+  )
 
 /** Besides connections a process has the files of its program, its database and its channels. */
 const OTHER_FILES = 200
 
 function filesProblem(options: Options): string | null {
-  const { users, gateways } = options
-  const needed = Math.ceil(users / Math.min(gateways, loadsFor(options))) + OTHER_FILES
+  const { gateways, scenarios } = options
+  const users = options.users + (scenarios.includes('connect') ? timedUsers(options) : 0)
+  const needed = Math.ceil(users / Math.min(gateways, loadsFor({ ...options, users }))) + OTHER_FILES
   const max = filesMax()
   if (needed <= max) return null
   return (

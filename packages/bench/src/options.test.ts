@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { loadsFor, parseOptions } from './options.ts'
+import { loadsFor, parseOptions, timedUsers } from './options.ts'
 
 function problem(...argv: string[]): string {
   const parsed = parseOptions(argv)
@@ -25,6 +25,7 @@ describe('the command line of the benchmark', () => {
     expect(problem('churn', '--users', '5', '--contacts', '5')).toContain('at most 4 contacts')
     expect(problem('churn', '--set', 'flush')).toContain('name=value')
     expect(problem('churn', 'idle', '--out', 'a.json')).toContain('give a folder for several')
+    expect(problem('churn', 'idle', '--table', 'many')).toContain('leave it out for several')
   })
 
   test('[C9] too many users for the file limit: the message names the processes needed', () => {
@@ -47,5 +48,15 @@ describe('the command line of the benchmark', () => {
     expect([many.serverCore, many.loadCore]).toEqual([null, null])
     expect(loadsFor(many)).toBe(3)
     expect(options('churn', '--no-pin').serverCore).toBeNull()
+  })
+
+  test('[C9] users that connect beside all others: as many as the processes have room for', () => {
+    const timed = (...argv: string[]) => timedUsers(options('connect', '--rate', '500', ...argv))
+    expect(timed('--users', '15000')).toBe(3_000)
+    const many = ['--users', '51322', '--gateways', '5', '--redis']
+    expect(timed(...many)).toBe(5_000)
+    expect(timed(...many, '--loads', '3')).toBe(3 * 18_000 - 51_322)
+    expect(timed('--users', '18000')).toBe(0)
+    expect(timed('--ramp')).toBe(0)
   })
 })

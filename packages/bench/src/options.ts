@@ -31,7 +31,10 @@ export interface Options {
   loadCore: number | null
   /** Settings of the server, as flags. */
   settings: readonly string[]
-  out: string | null
+  /** Folders, a JSON file, or documents with tables. */
+  out: readonly string[]
+  /** The marker of the table in those documents; null is the name of the scenario. */
+  table: string | null
 }
 
 /** A process may hold 20,000 files on common systems; some are needed for other things. */
@@ -50,7 +53,7 @@ export const FLAGS: readonly Flag[] = [
   },
   { name: 'seed', sign: '<n>', help: 'of the graph and of the order of changes', fallback: '1' },
   { name: 'seconds', sign: '<n>', help: 'length of what is measured', fallback: '10' },
-  { name: 'rate', sign: '<n>', help: 'changes (churn, soak, query) or arrivals (connect) a second' },
+  { name: 'rate', sign: '<n>', help: 'changes (churn, soak, query) or connects (connect) a second' },
   { name: 'ramp', sign: null, help: 'looks for the highest rate that is sustained' },
   { name: 'bound-ms', sign: '<n>', help: 'p99 up to which a rate counts as sustained', fallback: '100' },
   { name: 'changers', sign: '<n>', help: 'how many users change, in turns [all of them]' },
@@ -75,7 +78,13 @@ export const FLAGS: readonly Flag[] = [
   {
     name: 'out',
     sign: '<path>',
-    help: 'folder for report.html and a JSON file per scenario, or one .json file',
+    help: 'folder for report.html and a JSON file per scenario, one .json file, or a .md file with markers; may be repeated',
+    isRepeatable: true,
+  },
+  {
+    name: 'table',
+    sign: '<name>',
+    help: 'the marker to fill in a .md file, <!-- table: name --> [the name of the scenario]',
   },
 ]
 
@@ -144,7 +153,8 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     serverCore: isPinned && cores > 1 ? core('server-core') : null,
     loadCore: isPinned && cores > 1 ? core('load-core') : null,
     settings,
-    out: flags.text('out'),
+    out: flags.all('out'),
+    table: flags.text('table'),
   }
   if (contacts >= users) problems.push(`--contacts: ${users} users can have at most ${users - 1} contacts`)
   if (gateways > 1 && !options.redis && options.redisUrl === null)
@@ -158,8 +168,10 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     problems.push(
       `--loads: ${users} users need at least ${Math.ceil(users / CONNECTIONS_PER_PROCESS_MAX)} processes`,
     )
-  if (options.out?.endsWith('.json') && words.length > 1)
+  if (options.out.some((path) => path.endsWith('.json')) && words.length > 1)
     problems.push('--out: one file holds one scenario; give a folder for several')
+  if (options.table !== null && words.length > 1)
+    problems.push('--table: names the table of one scenario; leave it out for several')
   const [problem] = problems
   return problem === undefined ? { ok: true, options } : { ok: false, problem }
 }
@@ -167,3 +179,16 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
 /** As many load processes as were asked for, or as the users need. */
 export const loadsFor = ({ loads, users }: Pick<Options, 'loads' | 'users'>): number =>
   loads ?? Math.ceil(users / CONNECTIONS_PER_PROCESS_MAX)
+
+/** Connects a second in the scenario `connect`, unless told otherwise. */
+export const CONNECTS_PER_SECOND = 1_000
+
+/**
+ * Users that `connect` times while all others are connected: as many as the rate and the seconds ask for, or as
+ * the processes have room for.
+ */
+export function timedUsers({ users, gateways, loads, rate, seconds, ramp }: Options): number {
+  if (ramp) return 0
+  const room = Math.min(gateways, loads ?? gateways) * CONNECTIONS_PER_PROCESS_MAX - users
+  return Math.max(0, Math.min((rate ?? CONNECTS_PER_SECOND) * seconds, room))
+}

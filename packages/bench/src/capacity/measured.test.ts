@@ -12,11 +12,12 @@ describe('[C9] constants of a benchmark', () => {
       machine: { cpu: 'Fast', cores: 2, memoryBytes: 24 * 2 ** 30, system: 'linux' },
       date: '2026-12-01T10:00:00.000Z',
       command: 'greendot bench idle',
+      versions: { greendot: '1.2.3', commit: 'abc1234' },
       constants: { edge_bytes: { value: 3.25678, unit: 'any' }, update_cpu_us: { value: 1 } },
     })
     if (!read.ok) throw new Error(read.problem)
     const place = {
-      from: 'greendot bench idle',
+      from: 'greendot bench idle, commit abc1234',
       machine: '2 cores of Fast, 24 GiB',
       measuredAt: '2026-12-01',
     }

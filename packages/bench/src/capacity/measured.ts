@@ -9,6 +9,7 @@ import type { Constant, Constants, Read } from './constants.ts'
 const result = z.object({
   command: z.string().optional(),
   date: z.string().optional(),
+  versions: z.object({ commit: z.string().optional() }).optional(),
   machine: z
     .union([z.string(), z.object({ cpu: z.string(), cores: z.number(), memoryBytes: z.number() })])
     .optional(),
@@ -52,10 +53,15 @@ const isConstant = (name: string): name is ConstantName =>
 type Origin = Omit<z.infer<typeof result>, 'constants'>
 
 function placeOf(origin: Origin, path: string): Pick<Constant, 'from' | 'machine' | 'measuredAt'> {
-  const { command, date, machine } = origin
+  const { command, date, machine, versions } = origin
+  const commit = versions?.commit === undefined ? '' : `, commit ${versions.commit}`
   const words =
     typeof machine === 'object'
       ? `${machine.cores} cores of ${machine.cpu}, ${Math.round(machine.memoryBytes / 2 ** 30)} GiB`
       : machine
-  return { from: command ?? path, machine: words ?? null, measuredAt: date?.slice(0, 10) ?? null }
+  return {
+    from: `${command ?? path}${commit}`,
+    machine: words ?? null,
+    measuredAt: date?.slice(0, 10) ?? null,
+  }
 }

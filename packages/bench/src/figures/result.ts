@@ -1,6 +1,7 @@
 // The result of a scenario as data: the JSON file is exactly this, and the report is made from it.
 import { cpus, platform, release, totalmem } from 'node:os'
 import { VERSION } from '../../../server/src/platform/version.ts'
+import { commitOf } from '../platform/commit.ts'
 import type { CurvePoint } from './histogram.ts'
 
 export interface Figure {
@@ -58,6 +59,8 @@ export interface Result extends Outcome {
   versions: Record<string, string>
   settings: Record<string, unknown>
   constants: Record<string, { value: number; unit: string }>
+  /** What other programs used of the machine during the run, in percent of a core; null where it is not known. */
+  othersPercent: number | null
 }
 
 export const noOutcome = (): Outcome => ({
@@ -76,7 +79,10 @@ export const machine = (): Machine => ({
   system: `${platform()} ${release()}`,
 })
 
-export const versions = (): Record<string, string> => ({ greendot: VERSION, bun: Bun.version })
+export const versions = (): Record<string, string> => {
+  const commit = commitOf(import.meta.path)
+  return { greendot: VERSION, bun: Bun.version, ...(commit === null ? {} : { commit }) }
+}
 
 /** A figure as text, with few digits where it is large. */
 export function words({ value, unit }: Pick<Figure, 'value' | 'unit'>): string {

@@ -1,7 +1,7 @@
 // `npm run bench:micro`: the small measurements, each beside its yardstick in the same run. With --out
 // it writes the constants among them, for `greendot capacity --measured`.
 import { writeFileSync } from 'node:fs'
-import { machine } from '../figures/result.ts'
+import { machine, versions } from '../figures/result.ts'
 import { describeFlags, type Flag, readFlags } from '../platform/flags.ts'
 import { amount, columns, percent } from '../platform/table.ts'
 import { MICROS, runMicros } from './all.ts'
@@ -43,7 +43,8 @@ for (const { name, why } of skipped) console.log(`${name}: left out, because ${w
 if (out !== null) {
   const constants = readings.flatMap(({ constant }) => (constant === undefined ? [] : [constant]))
   const result = {
-    command: ['npm run bench:micro --', ...words].join(' '),
+    command: ['npm run bench:micro', ...(words.length === 0 ? [] : ['--', ...words])].join(' '),
+    versions: versions(),
     date: new Date().toISOString(),
     machine: machine(),
     constants: Object.fromEntries(constants.map(({ name, value }) => [name, { value: rounded(value) }])),

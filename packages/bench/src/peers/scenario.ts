@@ -28,24 +28,22 @@ async function run(greendot: Subject, bench: Bench): Promise<Outcome> {
     // After an interrupt no further server is started.
     if (isInterrupted) break
     const why = peer.findReason()
-    if (why === null) rows.push(await row(peer, () => start(peer, bench), bench, problems))
-    else rows.push({ ...named(peer), state: 'missing', why })
+    const { name, title } = peer
+    if (why !== null) rows.push({ name, title, state: 'missing', why })
+    else {
+      const versioned = { name, title: `${title} ${peer.version()}` }
+      rows.push(await row(versioned, () => start(peer, bench), bench, problems))
+    }
   }
-  const found = peers.filter((peer) => peer.findReason() === null)
   for (const signal of STOPPING) process.off(signal, interrupt)
   return {
     ...noOutcome(),
     table: markdownTable(rows),
     figures: figuresOf(rows),
     problems,
-    notes: [
-      `Measured were ${found.map(({ title, version }) => `${title} ${version()}`).join(', ') || 'no peers'}.`,
-      'Compare the rows of one run, never rows of two. docs/peers.md says how each server is set up.',
-    ],
+    notes: ['Compare the rows of one run, never rows of two. docs/peers.md says how each server is set up.'],
   }
 }
-
-const named = ({ name, title }: { name: string; title: string }) => ({ name, title })
 
 async function row(
   server: { name: string; title: string },
@@ -56,13 +54,13 @@ async function row(
   try {
     const { figures, faults } = await measure(await begin(), bench)
     problems.push(...faults.map((fault) => `${server.title}: ${fault}`))
-    return { ...named(server), state: 'measured', figures }
+    return { ...server, state: 'measured', figures }
   } catch (error) {
     // A server that fails does not end the comparison of the others.
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     if (!(error instanceof BenchProblem)) bench.progress.say(stack ?? message)
     problems.push(`${server.title}: ${message}`)
-    return { ...named(server), state: 'failed', why: message }
+    return { ...server, state: 'failed', why: message }
   } finally {
     await bench.scope.close()
   }

@@ -1,6 +1,7 @@
 // The one table of a comparison: a row for each server, and one that says how many times better Greendot
 // is than the best of the others, column by column. Pure: it is made of numbers that were measured.
 import type { Figure } from '../figures/result.ts'
+import { alignedTable } from '../report/document.ts'
 
 export interface Figures {
   memoryBytesPerUser: number
@@ -107,15 +108,11 @@ export function markdownTable(rows: readonly Row[]): string {
   })
   const lead = leadOver(rows, 'greendot')
   if (lead !== null) body.push(['Greendot against the best of the others', ...lead])
-  const widths = head.map((_, column) => Math.max(3, ...[head, ...body].map((line) => line[column]!.length)))
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
   const notes = rows.flatMap((row) => {
     if (row.state === 'measured') return []
     return [`${row.title}: ${row.state === 'missing' ? 'not measured' : 'failed'}, ${row.why}`]
   })
-  const rule = line(widths.map((width) => '-'.repeat(width)))
-  const table = [line(head), rule, ...body.map(line)].join('\n')
+  const table = alignedTable([head, ...body])
   return notes.length === 0 ? table : `${table}\n\n${notes.join('\n')}`
 }
 

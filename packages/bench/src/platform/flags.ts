@@ -85,6 +85,14 @@ export function describeFlags(known: readonly Flag[]): string[] {
   })
 }
 
+/** The arguments of a program without flags: ends it after its help. */
+export function readArguments(help: string): string[] {
+  const argv = process.argv.slice(2)
+  if (!wantsHelp(argv)) return argv
+  console.log(help)
+  process.exit(0)
+}
+
 /** For a program that is only this: ends it after its help or after a mistake. */
 export function readFlags(
   known: readonly Flag[],

@@ -12,6 +12,7 @@ const result: Result = {
   versions: versions(),
   settings: { users: 5 },
   constants: {},
+  othersPercent: null,
   figures: [
     { name: 'rate', label: 'deliveries', value: 12_345.6, unit: 'a second' },
     { name: 'late', label: 'p99 </script>', value: 1.234, unit: 'ms' },

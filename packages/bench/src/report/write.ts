@@ -1,8 +1,29 @@
 // Writes results: a JSON file for each scenario and one page for all of them. A path that ends in .json
-// is the file itself, for a run of one scenario; the page lies beside it.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// is the file itself, for a run of one scenario; the page lies beside it. A path that ends in .md is a document
+// whose tables are filled in.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Result } from '../figures/result.ts'
+import { tableOf, withTable } from './document.ts'
+
+export const isDocument = (path: string): boolean => path.endsWith('.md')
+
+/** Why the tables cannot be filled in; null when they can. Asked before anything is measured. */
+export function documentProblem(path: string, names: readonly string[]): string | null {
+  if (!existsSync(path)) return `--out: there is no document ${path}`
+  const text = readFileSync(path, 'utf8')
+  const missing = names.find((name) => withTable(text, name, '') === null)
+  if (missing === undefined) return null
+  return `--out: ${path} has no place for this table; add <!-- table: ${missing} --> and <!-- /table -->, on lines of their own`
+}
+
+/** `name` is the marker; without it, that of each result is its scenario. */
+export function fillDocument(path: string, results: readonly Result[], name: string | null): void {
+  for (const result of results) {
+    const filled = withTable(readFileSync(path, 'utf8'), name ?? result.scenario, tableOf(result))
+    if (filled !== null) writeFileSync(path, filled)
+  }
+}
 
 /** Returns the files it wrote. */
 export async function writeResults(path: string, results: readonly Result[]): Promise<string[]> {

@@ -1,20 +1,21 @@
-// Connects at a fixed rate, timed from the instant each was due until the welcome and the states of all
-// contacts are there. Some users connect before, uncounted: a fresh process compiles while it works. Then
-// the rest connects as fast as possible, or with --ramp at growing rates until one is not sustained.
+// All users connect as fast as possible. Then, while they are connected, further users connect at a fixed rate,
+// timed from the instant each was due until the welcome and the states of all contacts are there. With --ramp a
+// third of the users connects first, and the others at growing rates until one is not sustained.
 
 import { curveOf } from '../figures/histogram.ts'
 import type { Figure, Outcome } from '../figures/result.ts'
 import { startSampler } from '../figures/sampler.ts'
 import { type Connected, type Fleet, startFleet } from '../load/fleet.ts'
+import { CONNECTS_PER_SECOND, timedUsers } from '../options.ts'
 import { now, sleep } from '../platform/clock.ts'
 import { BenchProblem } from '../platform/problem.ts'
 import { usageOf } from '../platform/proc.ts'
 import type { Subject } from '../subject/subject.ts'
 import { BEAT_EVERY_MS, type Bench, faults, figure, fleetSpec, type Scenario } from './scenario.ts'
 
-const RATE = 1_000
-const WARM_MAX = 5_000
 const WARM_SHARE = 1 / 3
+/** Fewer would say nothing about p99. */
+const TIMED_MIN = 10
 const RAMP_GROWTH = 1.25
 const RAMP_STEP_SECONDS = 1
 const PARALLEL = 200
@@ -24,52 +25,81 @@ const CONNECT_MS_MAX = 600_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress, scope } = bench
-  const { users, contacts, seconds } = options
-  const rate = options.rate ?? RATE
-  const spec = fleetSpec(options)
-  progress.show(`preparing ${users} users, load processes: ${spec.loads}`)
+  const { users, contacts } = options
+  const rate = options.rate ?? CONNECTS_PER_SECOND
+  const timed = timedUsers(options)
+  if (!options.ramp && timed < TIMED_MIN)
+    throw new BenchProblem(
+      `connect: there is no room for users that connect beside ${users} others; take fewer --users, or more --gateways and --redis`,
+    )
+  const everyone = { ...options, users: users + timed }
+  const spec = fleetSpec(everyone)
+  progress.show(`preparing ${users + timed} users, load processes: ${spec.loads}`)
   const fleet = await startFleet(subject, spec, scope)
   await fleet.beat(BEAT_EVERY_MS)
   const sampler = startSampler(subject, fleet, progress, 'connect')
 
-  const warm = Math.min(WARM_MAX, Math.ceil(users * WARM_SHARE))
+  // A fresh process compiles while it works, so the first users are not counted.
+  const warm = Math.ceil(users * WARM_SHARE)
   const warmed = await arriveInParallel(fleet, 0, warm)
   if (warmed.failed > 0)
     throw new BenchProblem(`${warmed.failed} of the first ${warm} users could not connect`)
-  const timed = Math.min(Math.ceil((users - warm) / 2), rate * seconds)
-  const steady = await measured(subject, () => arriveAt(fleet, rate, warm, warm + timed))
-  const more = options.ramp
-    ? await climb(fleet, rate, warm + timed, bench)
-    : await connectRest(subject, fleet, warm + timed, users)
+  const parts = options.ramp
+    ? await climb(fleet, rate, warm, bench)
+    : await connectBeside(subject, fleet, { rate, warm, users, timed })
   const { timeS, series } = await sampler.stop()
-  const { latencies, failed } = steady.result
-  const problems = await faults(fleet)
-  if (failed > 0) problems.push(`${failed} of ${timed} arrivals failed`)
-  const cpuMs = (steady.cpuSeconds / timed) * 1000
-
   return {
-    figures: [
-      figure('connect_rate', 'arrivals a second', rate, 'a second'),
-      figure('connect_arrivals', 'arrivals that were timed', latencies.count()),
-      figure('connect_p50_ms', 'p50', latencies.at(50), 'ms'),
-      figure('connect_p99_ms', 'p99', latencies.at(99), 'ms'),
-      figure('connect_p999_ms', 'p99.9', latencies.at(99.9), 'ms'),
-      figure('connect_max_ms', 'longest', latencies.max(), 'ms'),
-      figure('cpu_ms_per_connect', 'server CPU per connect, at that rate', cpuMs, 'ms'),
-      ...more,
-    ],
-    constants: {
-      connect_cpu_us: { value: cpuMs * 1000, unit: 'µs per connect, with idle_contacts' },
-    },
-    curves: [{ label: `connect at ${rate} a second`, count: latencies.count(), points: curveOf(latencies) }],
+    ...parts,
     timeS,
     series,
-    problems,
+    problems: [...parts.problems, ...(await faults(fleet))],
     notes: [
-      `From the instant an arrival was due to its welcome and the states of ${contacts} contacts: TCP, ` +
+      `From the instant a connect was due to its welcome and the states of ${contacts} contacts: TCP, ` +
         'handshake, token check, welcome, watch, snapshot.',
-      `The first ${warm} users came before, uncounted.`,
+      `The first ${warm} users connected before, uncounted.`,
     ],
+  }
+}
+
+type Parts = Pick<Outcome, 'figures' | 'constants' | 'curves' | 'problems'>
+interface Beside {
+  rate: number
+  warm: number
+  users: number
+  timed: number
+}
+
+/** The rest of the users as fast as possible; then, with all of them connected, the timed ones at the rate. */
+async function connectBeside(
+  subject: Subject,
+  fleet: Fleet,
+  { rate, warm, users, timed }: Beside,
+): Promise<Parts> {
+  const fast = await connectRest(subject, fleet, warm, users)
+  await fleet.quiet(SLACK_MS)
+  const before = (await fleet.report()).counts.ready
+  const { result, cpuSeconds } = await measured(subject, () => arriveAt(fleet, rate, users, users + timed))
+  const { latencies, failed } = result
+  const cpuMs = (cpuSeconds / timed) * 1000
+  const problems: string[] = []
+  if (before !== users) problems.push(`${users - before} of ${users} users were not connected at the start`)
+  if (failed > 0) problems.push(`${failed} of ${timed} timed connects failed`)
+  return {
+    figures: [
+      ...fast,
+      figure('connected', 'connected users, before the timed connects', before),
+      figure('connect_rate', 'timed connects a second, beside them', rate, 'a second'),
+      figure('connect_arrivals', 'connects that were timed', latencies.count()),
+      ...[50, 90, 95, 99].map((percentile) =>
+        figure(`connect_p${percentile}_ms`, `p${percentile}`, latencies.at(percentile), 'ms'),
+      ),
+      figure('connect_p999_ms', 'p99.9', latencies.at(99.9), 'ms'),
+      figure('connect_max_ms', 'longest', latencies.max(), 'ms'),
+      figure('cpu_ms_per_connect', 'server CPU per connect, heartbeats of all included', cpuMs, 'ms'),
+    ],
+    constants: { connect_cpu_us: { value: cpuMs * 1000, unit: 'µs per connect, with idle_contacts' } },
+    curves: [{ label: `connect at ${rate} a second`, count: latencies.count(), points: curveOf(latencies) }],
+    problems,
   }
 }
 
@@ -106,7 +136,7 @@ async function connectRest(subject: Subject, fleet: Fleet, from: number, to: num
 }
 
 /** Steps of growing rates, each with new users, until p99 is over the bound or no users are left. */
-async function climb(fleet: Fleet, firstRate: number, first: number, bench: Bench): Promise<Figure[]> {
+async function climb(fleet: Fleet, firstRate: number, first: number, bench: Bench): Promise<Parts> {
   const { users, boundMs } = bench.options
   let from = first
   let sustained = 0
@@ -120,14 +150,14 @@ async function climb(fleet: Fleet, firstRate: number, first: number, bench: Benc
     const { latencies, failed } = await arriveAt(fleet, rate, from, to)
     const p99 = latencies.at(99)
     const lost = failed > 0 ? `, ${failed} failed` : ''
-    bench.progress.say(`  ${rate} arrivals a second: p99 ${p99.toFixed(1)} ms${lost}`)
+    bench.progress.say(`  ${rate} connects a second: p99 ${p99.toFixed(1)} ms${lost}`)
     if (p99 > boundMs || failed > 0) break
     sustained = rate
     from = to
     await sleep(LEAD_MS)
   }
   const label = `highest rate with p99 up to ${boundMs} ms${isAtEnd ? ' (no users left for a higher one)' : ''}`
-  return [figure('connects_sustained', label, sustained, 'a second')]
+  return { figures: [figure('connects_sustained', label, sustained, 'a second')], curves: [], problems: [] }
 }
 
 export const connect: Scenario = { run }

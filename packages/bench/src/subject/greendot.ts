@@ -1,9 +1,9 @@
-// Greendot as the server under test: real processes with token checks and a database, in a temporary folder. Several gateways share one port and one Redis.
+// Greendot as the server under test: real processes with token checks and a database, in a temporary folder. The
+// program sets its runtime flags itself, as after `npm start`. Several gateways share one port and one Redis.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { RUNTIME_FLAGS } from '../../../server/src/platform/runtime-flags.ts'
 import { endProcess, pinned } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { freePort } from '../platform/ports.ts'
@@ -69,7 +69,7 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   ]
   const command = pinned(spec.core, [process.execPath, spec.program ?? findGreendot(), 'serve', ...flags])
   // Secrets by the environment: other users of the machine can read command lines.
-  const env = { ...cleanEnv(), ...RUNTIME_FLAGS, GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
+  const env = { ...cleanEnv(), GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
 
   let isStopping = false
   const start = () => {
