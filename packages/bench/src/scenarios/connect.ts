@@ -11,7 +11,7 @@ import { now, sleep } from '../platform/clock.ts'
 import { BenchProblem } from '../platform/problem.ts'
 import { usageOf } from '../platform/proc.ts'
 import type { Subject } from '../subject/subject.ts'
-import { BEAT_EVERY_MS, type Bench, faults, figure, fleetSpec, type Scenario } from './scenario.ts'
+import { BEAT_EVERY_MS, type Bench, faults, figure, fleetSpec, type Scenario, SETTLE_MS } from './scenario.ts'
 
 const WARM_SHARE = 1 / 3
 /** Fewer would say nothing about p99. */
@@ -76,7 +76,7 @@ async function connectBeside(
   { rate, warm, users, timed }: Beside,
 ): Promise<Parts> {
   const fast = await connectRest(subject, fleet, warm, users)
-  await fleet.quiet(SLACK_MS)
+  await sleep(SETTLE_MS)
   const before = (await fleet.report()).counts.ready
   const { result, cpuSeconds } = await measured(subject, () => arriveAt(fleet, rate, users, users + timed))
   const { latencies, failed } = result
