@@ -21,6 +21,7 @@ const RAMP_STEP_SECONDS = 1
 const PARALLEL = 200
 const LEAD_MS = 300
 const SLACK_MS = 10_000
+const SETTLE_MS_PER_USER = 2
 const CONNECT_MS_MAX = 600_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
@@ -76,7 +77,8 @@ async function connectBeside(
   { rate, warm, users, timed }: Beside,
 ): Promise<Parts> {
   const fast = await connectRest(subject, fleet, warm, users)
-  await sleep(SETTLE_MS)
+  // A few users leave little to free.
+  await sleep(Math.min(SETTLE_MS, users * SETTLE_MS_PER_USER))
   const before = (await fleet.report()).counts.ready
   const { result, cpuSeconds } = await measured(subject, () => arriveAt(fleet, rate, users, users + timed))
   const { latencies, failed } = result
