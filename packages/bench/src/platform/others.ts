@@ -1,5 +1,4 @@
-// How busy other programs kept the machine during a run: figures of a busy machine say little. Linux only. Time of the
-// kernel that belongs to no program is left out on both sides.
+// How busy other programs kept the machine during a run: figures of a busy machine say little. Linux only.
 import { readFileSync } from 'node:fs'
 import { now } from './clock.ts'
 
@@ -18,14 +17,17 @@ export function watchOthers(): () => number | null {
 
 function othersTicks(): number | null {
   try {
-    const [user, nice, system] = numbersOf(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!)
+    // Interrupts are part of the time of the program that they interrupt, so they count on both sides.
+    const [user, nice, system, , , irq, softirq] = numbersOf(
+      readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!,
+    )
     // The name of the program may have spaces and brackets, so fields are counted from after it: own time, and that of
     // children that have ended.
     const fields = readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
     const own = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-    return user! + nice! + system! - own
+    return user! + nice! + system! + irq! + softirq! - own
   } catch {
     return null
   }

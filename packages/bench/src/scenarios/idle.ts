@@ -15,10 +15,9 @@ import {
   fleetSpec,
   helperFigures,
   type Scenario,
+  SETTLE_MS,
 } from './scenario.ts'
 
-/** The server frees memory some seconds after many connects; memory is read after that. */
-const SETTLE_MS = 20_000
 const EMPTY_MS = 1_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
