@@ -110,5 +110,11 @@ function silentSocket(user: number, onFrame: () => void): Socket {
     onFrame()
     return 1
   }
-  return { data: { ...opening, tokenExpiresAt: null }, send, close: () => {} } as unknown as Socket
+  const reading = { isPaused: false, getBufferedAmount: () => 0 }
+  return {
+    data: { ...opening, tokenExpiresAt: null },
+    send,
+    close: () => {},
+    ...reading,
+  } as unknown as Socket
 }
