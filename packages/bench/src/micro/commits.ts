@@ -111,7 +111,10 @@ async function scripting({ store, bare }: OwnRedis): Promise<Going> {
   return going
 }
 
+/** The duties of a commit without any, as the script reads them. */
+const NO_DUTIES = '0'
+
 function argumentsOf(user: number, activity: Activity): string[] {
   const record = arrived(user, activity)
-  return [userName(user), '0', headOf(record), encodeRecord(record), '', '']
+  return [userName(user), '0', headOf(record), encodeRecord(record), '', '', NO_DUTIES]
 }
