@@ -136,6 +136,20 @@ describe('users from the archive', () => {
     expect(lookups).toEqual([['bob'], ['bob']])
   })
 
+  test('[S3] whose choice is written and not committed yet are not kept hot', async () => {
+    const chosen = { text: 'lunch', emoji: null, expiresAt: null, setAt: world.clock.now() + 1 }
+    await archive('bob', { ...GONE, customStatus: chosen })
+    expect((await read('bob'))[0]?.shown.customStatus).toBeNull()
+    expect(await world.stored('bob')).toBeNull()
+    // Its process finds that it changes something.
+    await world.watch('bob')
+    const event = { type: 'set_custom_status', at: chosen.setAt, text: 'lunch', emoji: null } as const
+    const [before] = await world.done(world.lookup.loadOrFail(['bob']))
+    const unchosen = { ...before!, record: { ...before!.record, customStatus: null } }
+    await world.done(world.tracker.applyTo(unchosen, 'bob', { ...event, expiresAt: null }))
+    expect(world.changes()).toMatchObject([{ custom_status: { text: 'lunch' } }])
+  })
+
   test('[R2] leave the hot store whatever they chose, and are read back with it', async () => {
     const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody' as const, setAt: 1 }
     await archive('bob', { ...GONE, privacy })

@@ -134,7 +134,8 @@ export function createReader(parts: ReaderParts): Reader {
       found.set(userId, record)
       // An expiry that passed meanwhile is a change, and the tracker announces changes.
       if (record.version !== before.version) tick(userId)
-      else {
+      // A choice is on its way: its process commits it, and must find that it changes something.
+      else if (!hasNewChoice(before)) {
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil: now + BACKFILL_MS })
       }
     }
@@ -188,6 +189,10 @@ export function createReader(parts: ReaderParts): Reader {
     return answer
   }
 }
+
+/** Whether a custom status was written since the row of what is shown; of an absent user nothing else is shown. */
+const hasNewChoice = ({ customStatus, settledAt }: UserRecord): boolean =>
+  (customStatus?.setAt ?? 0) > settledAt
 
 const NO_USERS: ReadonlySet<string> = new Set()
 const NOTHING_ASKED: Answer = { records: [], isDegraded: false, isUnread: false, guessed: NO_USERS }
