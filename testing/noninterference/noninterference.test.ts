@@ -14,7 +14,7 @@ import type { Switchboard } from './switchboard.ts'
 import { call, opens } from './user-moves.ts'
 import { createWorld } from './world.ts'
 
-const RUNS = Number(process.env.NONINTERFERENCE_RUNS ?? 150)
+const RUNS = Number(process.env.NONINTERFERENCE_RUNS ?? 60)
 const SEED = Number(process.env.GREENDOT_TEST_SEED ?? 1)
 /** Only for a run that hangs. */
 const TIMEOUT_MS = 60_000 + RUNS * 500
