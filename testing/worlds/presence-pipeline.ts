@@ -6,6 +6,7 @@ import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts
 import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import type { BusMessage } from '../../packages/server/src/bus/port.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
+import type { PresenceEvent } from '../../packages/server/src/presence/core/event.ts'
 import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
 import type { UserRecord } from '../../packages/server/src/presence/core/record.ts'
@@ -130,6 +131,17 @@ export async function createPipeline(options: PipelineOptions = {}) {
     ticked,
     heard,
     watch: (...userIds: string[]) => memory.addInterest(WATCHING, userIds),
+    /** Applies events and runs everything that can run. The outcome is filled in once there is one. */
+    async outcomeOf(userId: string, ...events: PresenceEvent[]) {
+      const outcome = { record: null as UserRecord | null, error: null as unknown }
+      tracker.apply(userId, ...events).then(
+        ({ record }) => Object.assign(outcome, { record }),
+        (error: unknown) => Object.assign(outcome, { error }),
+      )
+      await clock.advance(1)
+      await clock.advance(10)
+      return outcome
+    },
     /** The changes that the watching gateway was sent, oldest first. */
     changes: (): { user_id: string; status: string; version: number }[] =>
       heard.flatMap((message) => (message.kind === 'change' ? [JSON.parse(message.json)] : [])),

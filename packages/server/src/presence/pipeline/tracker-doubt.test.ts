@@ -45,17 +45,7 @@ const now = () => world.clock.now()
 const go = () => world.clock.advance(1)
 const set = (change: Partial<Privacy>): PresenceEvent => ({ type: 'set_privacy', at: now(), change })
 
-/** The outcome of the call, filled in once there is one. */
-async function apply(userId: string, ...events: PresenceEvent[]) {
-  const outcome = { record: null as UserRecord | null, error: null as unknown }
-  world.tracker.apply(userId, ...events).then(
-    ({ record }) => Object.assign(outcome, { record }),
-    (error: unknown) => Object.assign(outcome, { error }),
-  )
-  await go()
-  await world.clock.advance(10)
-  return outcome
-}
+const apply = (userId: string, ...events: PresenceEvent[]) => world.outcomeOf(userId, ...events)
 
 async function report(userId: string, event: PresenceEvent): Promise<void> {
   world.tracker.report(userId, event)

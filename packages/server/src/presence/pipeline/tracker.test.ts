@@ -10,7 +10,6 @@ import {
 import { connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
-import type { UserRecord } from '../core/record.ts'
 import { toSettingsRow } from '../reading/archived-user.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
@@ -55,17 +54,7 @@ const now = () => world.clock.now()
 /** Runs everything that can run, and lets a millisecond pass. */
 const go = () => world.clock.advance(1)
 
-/** The outcome of the call, filled in once there is one. */
-async function apply(userId: string, ...events: PresenceEvent[]) {
-  const outcome = { record: null as UserRecord | null, error: null as unknown }
-  world.tracker.apply(userId, ...events).then(
-    ({ record }) => Object.assign(outcome, { record }),
-    (error: unknown) => Object.assign(outcome, { error }),
-  )
-  await go()
-  await world.clock.advance(10)
-  return outcome
-}
+const apply = (userId: string, ...events: PresenceEvent[]) => world.outcomeOf(userId, ...events)
 
 async function report(userId: string, event: PresenceEvent): Promise<void> {
   world.tracker.report(userId, event)
