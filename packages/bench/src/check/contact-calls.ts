@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
+import { RUNTIME_FLAGS } from '../../../server/src/platform/runtime-flags.ts'
 import { endProcess } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { findGreendot } from '../subject/greendot.ts'
@@ -71,7 +72,8 @@ async function run(): Promise<Value[]> {
     [process.execPath, '--preload', PROBE, findGreendot(), 'serve', ...flags, database],
     {
       cwd: folder,
-      env: { PATH: process.env.PATH ?? '' },
+      // With the flags set the server does not replace itself, which would close the channel to the probe.
+      env: { PATH: process.env.PATH ?? '', ...RUNTIME_FLAGS },
       stdio: ['ignore', 'pipe', 'inherit'],
       serialization: 'json',
       ipc: (answer: LoopAnswer) => answered.resolve(answer),
