@@ -32,7 +32,7 @@ const GUARDS: readonly Guard[] = [
     ratios: ['heartbeats, 16 a segment', 'heartbeats, 1 a segment', 'heartbeat handler'],
   },
   { micro: queries, ratios: ['query of 200, inside', 'query of 200, HTTP'] },
-  { micro: commits, ratios: ['commits to Redis'] },
+  { micro: commits, ratios: ['commits to Redis', 'commits with a duty'] },
   { micro: churnRatio, ratios: [CHURN] },
   { micro: fanoutRatio, ratios: [FANOUT] },
 ]

@@ -1,6 +1,8 @@
 // Commits to Redis through the store, beside the bare script: the same calls with the same arguments,
-// pipelined by the client library, with nothing but the new revisions put in between.
+// pipelined by the client library, with nothing but the new revisions put in between. And commits that leave a duty,
+// which is cleared once it is done, beside commits that leave none.
 import type { Activity } from '@greendot/protocol'
+import type { Commit, OpenDuty, Owed } from '../../../server/src/store/port.ts'
 import { encodeRecord, headOf } from '../../../server/src/store/redis-record.ts'
 import { COMMIT, COMMIT_FIELDS } from '../../../server/src/store/redis-scripts.ts'
 import { groupByShard } from '../../../server/src/store/shards.ts'
@@ -21,10 +23,14 @@ export const commits: Micro = {
 }
 
 async function measure(redis: OwnRedis, { rounds, roundMs }: Scale): Promise<Reading[]> {
-  const reading = { name: 'commits to Redis', unit: 'commits a second', rounds }
-  const ours = perSecond(roundMs, committing(redis))
-  const bare = perSecond(roundMs, await scripting(redis))
-  return [await sideBySide(reading, ours, bare)]
+  const reading = { unit: 'commits a second', rounds }
+  const ours = perSecond(roundMs, committing(redis, USERS))
+  const bare = perSecond(roundMs, await scripting(redis, 2 * USERS))
+  const owing = perSecond(roundMs, committing(redis, 3 * USERS, { duties: ['announce'], since: 0 }))
+  return [
+    await sideBySide({ ...reading, name: 'commits to Redis' }, ours, bare),
+    await sideBySide({ ...reading, name: 'commits with a duty' }, owing, ours),
+  ]
 }
 
 /** Work in batches that counts what it has done. */
@@ -43,20 +49,27 @@ const perSecond =
   }
 
 /** All users exist already, so both sides only change records. */
-function committing({ store }: OwnRedis): Going {
+function committing({ store }: OwnRedis, firstUser: number, owed?: Owed): Going {
   const batches = Array.from({ length: USERS / BATCH }, (_, batch) =>
     Array.from({ length: BATCH }, (_, step) => {
-      const user = USERS + batch * BATCH + step
+      const user = firstUser + batch * BATCH + step
       const [active, idle] = [arrived(user, 'active'), arrived(user, 'idle')]
       const unset = { dueAt: null, retainUntil: null }
       return {
         active,
         idle,
-        commit: { userId: userName(user), expectedRevision: 0, record: active, ...unset },
+        commit: {
+          userId: userName(user),
+          expectedRevision: 0,
+          record: active,
+          ...unset,
+          ...(owed && { owed }),
+        },
       }
     }),
   )
   let next = 0
+  let clearing: Promise<void> | undefined
   const going: Going = {
     done: 0,
     async batch() {
@@ -68,16 +81,24 @@ function committing({ store }: OwnRedis): Going {
         if (result.outcome === 'conflict') throw new Error('a commit conflicts although there is one writer')
         batch[index]!.commit.expectedRevision = result.revision
       }
+      // As in the server, the next commits do not wait for it.
+      await clearing
+      if (owed !== undefined) clearing = store.clearDuties('announce', batch.map(toDuty))
       going.done += BATCH
     },
   }
   return going
 }
 
-async function scripting({ store, bare }: OwnRedis): Promise<Going> {
+const toDuty = ({ commit }: { commit: Commit }): OpenDuty => ({
+  userId: commit.userId,
+  revision: commit.expectedRevision,
+})
+
+async function scripting({ store, bare }: OwnRedis, firstUser: number): Promise<Going> {
   await bare.script('LOAD', COMMIT.lua)
   const batches = Array.from({ length: USERS / BATCH }, (_, batch) => {
-    const users = Array.from({ length: BATCH }, (_, step) => 2 * USERS + batch * BATCH + step)
+    const users = Array.from({ length: BATCH }, (_, step) => firstUser + batch * BATCH + step)
     return groupByShard(users, userName, store.shardCount, BATCH).map(({ shard, items }) => ({
       key: `{s${shard}}:`,
       active: items.flatMap((user) => argumentsOf(user, 'active')),
