@@ -137,5 +137,5 @@ const NO_DUTIES = '0'
 
 function argumentsOf(user: number, activity: Activity): string[] {
   const record = arrived(user, activity)
-  return [userName(user), '0', headOf(record), encodeRecord(record), '', '', NO_DUTIES]
+  return [userName(user), '0', headOf(record), encodeRecord(record), '', '', NO_DUTIES, '']
 }

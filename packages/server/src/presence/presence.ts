@@ -52,6 +52,8 @@ export interface PresenceParts {
   rules: PrivacyRules
   clock: Clock
   logger: Logger
+  /** Changes are put into the change log. */
+  isLogged?: boolean
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */

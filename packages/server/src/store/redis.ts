@@ -152,7 +152,8 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   }
 }
 
-function toArguments({ userId, expectedRevision, record, dueAt, retainUntil, owed }: Commit): string[] {
+function toArguments(commit: Commit): string[] {
+  const { userId, expectedRevision, record, dueAt, retainUntil, owed, logged } = commit
   for (const { gatewayId } of record.sessions) named(gatewayId)
   return [
     userId,
@@ -162,6 +163,7 @@ function toArguments({ userId, expectedRevision, record, dueAt, retainUntil, owe
     dueAt === null ? '' : String(dueAt),
     retainUntil === null ? '' : String(retainUntil),
     dutyCode(owed),
+    logged ?? '',
   ]
 }
 

@@ -13,6 +13,7 @@ import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
+import { changeRecordOf } from './change-record.ts'
 import { presumeHere } from './restore.ts'
 import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
 
@@ -55,6 +56,8 @@ export interface TrackerParts {
   policy: Policy
   clock: Clock
   logger: Logger
+  /** Every new version of a user is put into the change log with its commit. */
+  isLogged?: boolean
   /** A batch could not be committed: what it reported is lost. */
   onTrouble?: () => void
 }
@@ -86,7 +89,7 @@ const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
 export function createTracker(parts: TrackerParts): Tracker {
-  const { store, lookup, announcer, policy, clock, logger, onTrouble } = parts
+  const { store, lookup, announcer, policy, clock, logger, isLogged = false, onTrouble } = parts
   let queue = new Map<string, Work>()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
   let isRunning = false
@@ -276,7 +279,9 @@ export function createTracker(parts: TrackerParts): Tracker {
     const { userId, revision, after, dueAt } = one
     const retainUntil = after.sessions.length === 0 ? now + RETAIN_MS : null
     const owed = announcer.owed(one, now)
-    return { userId, expectedRevision: revision, record: after, dueAt, retainUntil, ...(owed && { owed }) }
+    const logged = isLogged ? changeRecordOf(one, now) : undefined
+    const commit = { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
+    return { ...commit, ...(owed && { owed }), ...(logged && { logged }) }
   }
 
   function answer(one: Stepped): void {
