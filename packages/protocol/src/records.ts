@@ -1,0 +1,23 @@
+// Records of the change log, of webhooks and of the Kafka relay: one JSON object on one line, keyed by user.
+// They hold what is shown to others, so an invisible user is offline here. Readers ignore fields that they do not
+// know; a record with another `v` is not for them.
+import type { CustomStatus, Platform, Status } from './presence.ts'
+
+/** Grows when a reader of older records could misread newer ones. */
+export const RECORD_VERSION = 1
+
+export interface StatusChangedRecord {
+  type: 'status_changed'
+  v: typeof RECORD_VERSION
+  user_id: string
+  old_status: Status
+  new_status: Status
+  /** The version that the change has for viewers. */
+  version: number
+  /** When it happened, in Unix milliseconds. */
+  at: number
+  devices: Platform[]
+  custom_status: CustomStatus | null
+  /** Only where the user allowed a history. */
+  history?: true
+}
