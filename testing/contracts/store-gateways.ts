@@ -161,6 +161,21 @@ export function checkGateways({ store, put }: StoreUnderTest): void {
       expect((await store().attachedGateways()).sort()).toEqual(['g2', 'gateway-1'])
     })
 
+    test('[C7] a gateway with interest alone is listed as well, until its last interest is gone', async () => {
+      const a = await put('a', { record: aRecordOn('g1') })
+      await store().addInterest('g1', ['a'])
+      await store().addInterest('g2', ['a', 'b'])
+      const attached = async () => (await store().attachedGateways()).sort()
+      expect(await attached()).toEqual(['g1', 'g2'])
+      await put('a', { expectedRevision: a.revision })
+      await store().removeInterest('g2', ['a'])
+      expect(await attached()).toEqual(['g1', 'g2'])
+      await store().removeInterest('g2', ['b'])
+      expect(await attached()).toEqual(['g1'])
+      await store().dropGateway('g1')
+      expect(await attached()).toEqual([])
+    })
+
     test('[D2] users of a gateway follow every commit', async () => {
       const steps = [['g1'], ['g1', 'g2'], ['g2'], ['g2', 'g2'], [], ['g1']]
       let revision = 0

@@ -13,17 +13,20 @@ const ATTEMPTS_MAX = 200
 /** Divides the offset of the bus, so that the ports of two processes never overlap. */
 const PROCESSES_MAX = 80
 
-const own = Number(process.env.BUN_TEST_WORKER_ID ?? 0) % PROCESSES_MAX
+const own = Number(process.env.BUN_TEST_WORKER_ID ?? process.pid) % PROCESSES_MAX
 const places = Math.floor((HIGHEST - LOWEST) / PROCESSES_MAX)
+/** A long run needs more ports than there are places, so the oldest are given out again. */
+const TAKEN_MAX = places
 const taken = new Set<number>()
 
-/** Never the same port twice in one process. With `withBus`, the port of the bus is free as well. */
+/** Not the same port again soon. With `withBus`, the port of the bus is free as well. */
 export async function freePort(options: { withBus?: boolean } = {}): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const port = LOWEST + own + PROCESSES_MAX * Math.floor(Math.random() * places)
     const needed = options.withBus ? [port, port + REDIS_BUS_OFFSET] : [port]
     if (needed.some((one) => taken.has(one))) continue
     for (const one of needed) taken.add(one)
+    for (const oldest of taken) if (taken.size > TAKEN_MAX) taken.delete(oldest)
     const free = await Promise.all(needed.map(isFree))
     if (free.every(Boolean)) return port
   }

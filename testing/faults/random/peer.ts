@@ -111,7 +111,9 @@ export function createPeer(options: PeerOptions): Peer {
     later()
   }
 
-  const send = (frame: object) => socket?.send(JSON.stringify(frame))
+  const send = (frame: object) => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame))
+  }
   const beat = () => {
     if (intent === 'connected') send({ type: 'heartbeat', activity })
   }

@@ -60,13 +60,14 @@ export interface Bus {
   /** Resolves when the messages are on their way, or the gateway will be told of the gap. Never fails. */
   publish(gatewayId: string, messages: readonly BusMessage[]): Promise<void>
   /**
-   * Returns a function that ends the subscription. `onGap` is called after every interruption: messages
-   * may be missing.
+   * Returns a function that ends the subscription. `onBreak` is called when an interruption is noticed, and `onGap`
+   * after every interruption: messages may be missing.
    */
   subscribe(
     gatewayId: string,
     receive: (messages: readonly BusMessage[]) => void,
     onGap?: () => void,
+    onBreak?: () => void,
   ): Promise<() => void>
   close(): Promise<void>
 }

@@ -76,13 +76,21 @@ export function createRedisBus(options: RedisBusOptions): Bus {
       await Promise.all(chunks.map((chunk) => send(gatewayId, encodeMessages(chunk))))
     },
 
-    async subscribe(gatewayId, receive: (messages: readonly BusMessage[]) => void, onGap = () => {}) {
+    async subscribe(
+      gatewayId,
+      receive: (messages: readonly BusMessage[]) => void,
+      onGap = () => {},
+      onBreak = () => {},
+    ) {
       let isStopped = false
       const unfollow = await connection.follow(channelOf(gatewayId), {
         receive(payload) {
           if (isStopped) return
           const frame = decodePayload(payload)
           guarded(() => (frame.kind === 'gap' ? onGap() : receive(frame.messages)))
+        },
+        onBreak() {
+          if (!isStopped) guarded(onBreak)
         },
         onGap() {
           if (!isStopped) guarded(onGap)

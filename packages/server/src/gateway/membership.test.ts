@@ -106,6 +106,24 @@ describe('a gateway whose lease is lost', () => {
     expect(await gatewaysOf('ghost')).toEqual([])
   })
 
+  test('[C7, P25] keeps every name of its sessions alive while it cannot announce them', async () => {
+    await start()
+    const formerName = name()
+    await world.connect('carol')
+    // A part of the store is away for several leases; the part with the leases answers.
+    const { addInterest } = world.store
+    world.store.addInterest = async () => Promise.reject(new Error('away'))
+    await world.watch(ALICE, ['bob'])
+    world.doubts.report('a part of the store is away')
+    await world.clock.advance(5 * LEASE_MS)
+    expect(membership.isHealthy()).toBe(false)
+    expect(await world.store.lostGateways(world.clock.now())).toEqual([])
+    expect(await gatewaysOf('carol')).toEqual([formerName])
+    world.store.addInterest = addInterest
+    await world.clock.advance(5 * LEASE_MS)
+    expect([membership.isHealthy(), await gatewaysOf('carol')]).toEqual([true, [name()]])
+  })
+
   test('[C7] ends a session under every name that the record may know it by', async () => {
     await start()
     const { row } = await world.connect('carol')
@@ -212,12 +230,13 @@ describe('healing', () => {
     expect([world.identity.formerIds(), await leases()]).toEqual([[], [name()]])
   })
 
-  test('[C7] keeps the new lease while it takes longer than one', async () => {
+  test('[C7] keeps the new lease and the former one while it takes longer than one', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     await start({ sessions: { announceAgain: () => promise } })
+    const formerName = name()
     world.doubts.report('trouble')
     await world.clock.advance(3 * LEASE_MS)
-    expect([await leases(), membership.isHealthy()]).toEqual([[name()], false])
+    expect([(await leases()).sort(), membership.isHealthy()]).toEqual([[name(), formerName].sort(), false])
     resolve()
     await world.clock.advance(0)
     expect(membership.isHealthy()).toBe(true)

@@ -25,6 +25,8 @@ const RETRY_FIRST_MS = 250
 const RETRY_MS_MAX = 4_000
 /** What other gateways need to announce themselves again, once they have noticed the same trouble. */
 const ANNOUNCE_MS = 1_500
+/** Of a lease, for which former names are renewed: longer than the next renewal takes, and never fresh. */
+const FORMER_SHARE = 0.5
 
 export interface Membership {
   isHealthy(): boolean
@@ -41,13 +43,14 @@ export interface MembershipParts {
   tracker: Tracker
   sessions: Pick<Connections['sessions'], 'announceAgain'>
   ownViews: Pick<Connections['ownViews'], 'forgetRevisions'>
-  watching: Pick<Watching, 'registerAgain' | 'refresh'>
+  watching: Pick<Watching, 'registerAgain' | 'distrust' | 'refresh'>
   clock: Clock
   logger: Logger
   leaseMs: number
 }
 
 const everyUser = () => true
+const ignore = () => {}
 
 export async function startMembership(parts: MembershipParts): Promise<Membership> {
   const { identity, doubts, store, bus, inbox, tracker, sessions, ownViews, watching } = parts
@@ -61,7 +64,12 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   let retryMs = RETRY_FIRST_MS
 
   const subscribe = () =>
-    bus.subscribe(identity.id(), inbox, () => doubts.report('messages may have been missed'))
+    bus.subscribe(
+      identity.id(),
+      inbox,
+      () => doubts.report('messages may have been missed'),
+      watching.distrust,
+    )
 
   // Ever later, and not all gateways at once: healing is work for a store that may have too much of it.
   function tickSoon(): void {
@@ -71,10 +79,20 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   }
 
   function keepAlive(): void {
-    if (state !== 'healing') return void tick()
-    // Healing can take longer than a lease; the name that is being announced must outlive it. A failure
-    // here fails the healing too.
-    store.renewLease(identity.id(), clock.now() + leaseMs).catch(() => {})
+    // This process was stopped for so long that others take it for gone and tell it nothing.
+    if (clock.now() - provenAt >= leaseMs) watching.distrust()
+    if (state !== 'whole') keepNames()
+    if (state !== 'healing') void tick()
+  }
+
+  // Healing can take longer than a lease, as long as a part of the store is away. Sessions that are not announced under
+  // the new name yet are known by a former one, so all of these must outlive it. The former ones are not renewed in
+  // full: by that, sweepers that start see that a gateway heals. A failure here fails the healing too.
+  function keepNames(): void {
+    const now = clock.now()
+    store.renewLease(identity.id(), now + leaseMs).catch(ignore)
+    for (const [formerId] of identity.former())
+      store.renewLease(formerId, now + leaseMs * FORMER_SHARE).catch(ignore)
   }
 
   async function renew(): Promise<void> {
@@ -92,6 +110,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
 
   function doubt(why: string, shards?: readonly number[]): void {
     if (state === 'stopped') return
+    watching.distrust()
     // While it heals everything is announced anyway.
     if (shards !== undefined && state === 'healing') return
     if (shards !== undefined && state === 'whole') return void announceShards(shards, why)

@@ -12,6 +12,8 @@ const RETRY_MS_MAX = 500
 
 export interface Follower {
   receive(message: string): void
+  /** The channel is not followed any more; it will be again. */
+  onBreak?(): void
   /** The channel is followed again; messages may have been missed in between. */
   onGap(): void
 }
@@ -72,8 +74,10 @@ export function followChannel(parts: {
 
   function lose(redis: Redis): void {
     if (!isHeld(redis)) return
+    const wasFollowed = hold.state === 'joined'
     redis.disconnect()
     retry()
+    if (wasFollowed) follower.onBreak?.()
   }
 
   function retry(): void {

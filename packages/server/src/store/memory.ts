@@ -133,7 +133,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): PresenceSto
       return found
     },
     async attachedGateways() {
-      const names = new Set<string>()
+      const names = interest.gateways()
       for (const { record } of users.values()) {
         for (const session of record.sessions) if (session.end.state === 'live') names.add(session.gatewayId)
       }
@@ -215,6 +215,7 @@ function createInterest() {
       else if (!before.includes(gatewayId)) gatewaysByUser.set(userId, [...before, gatewayId])
     },
     remove,
+    gateways: () => new Set([...gatewaysByUser.values()].flat()),
     /** Walks all users: a gateway in this process is dropped at most once, when it stops. */
     drop(gatewayId: string): void {
       for (const userId of gatewaysByUser.keys()) remove(gatewayId, userId)

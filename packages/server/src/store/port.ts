@@ -102,7 +102,7 @@ export interface PresenceStore {
   lostGateways(now: number): Promise<LostGateway[]>
   /** Called when the users of a lost gateway are handled: forgets the gateway and its interest. */
   dropGateway(gatewayId: string): Promise<void>
-  /** Gateways with a live session according to the records, with or without a lease. */
+  /** Gateways with a live session according to the records, or with interest; with or without a lease. */
   attachedGateways(): Promise<string[]>
   /** Users that have a session on this gateway. */
   usersOf(gatewayId: string): Promise<string[]>

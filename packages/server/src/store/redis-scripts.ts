@@ -7,7 +7,7 @@
 //   w:<user>     gateways with a watcher, each followed by "\n"
 //   g:<gateway>  set: users with a live session there
 //   i:<gateway>  set: users with a watcher there
-//   a            set: gateways that have a g: set here
+//   a            set: gateways that have a g: or an i: set here
 //   due, keep    sorted sets: user by deadline, user by the instant until which the record is kept
 //   announce, archive  sorted sets: user with that open duty, by the revision of the commit that left it
 //   e            "<name> <instant>": the epoch of the shard, and since when it remembers (0: nothing to wait for)
@@ -21,14 +21,21 @@ function script(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }
 }
 
+/** A gateway without sessions and interest here is not listed. */
+const DETACH = `
+local function detach(p, gateway)
+  if redis.call('EXISTS', p .. 'g:' .. gateway, p .. 'i:' .. gateway) == 0 then redis.call('SREM', p .. 'a', gateway) end
+end
+`
+
 /** Removes a user from the counts and sets of their previous head (status and gateways). */
-const LEAVE = `
+const LEAVE = `${DETACH}
 local function leave(p, id, head, counts)
   local status = string.match(head, '^%a+')
   counts[status] = (counts[status] or 0) - 1
   for gateway in string.gmatch(head, ' ([^ ]+)') do
     redis.call('SREM', p .. 'g:' .. gateway, id)
-    if redis.call('EXISTS', p .. 'g:' .. gateway) == 0 then redis.call('SREM', p .. 'a', gateway) end
+    detach(p, gateway)
   end
 end
 local function count(p, counts)
@@ -176,7 +183,7 @@ end
 return held
 `)
 
-const WITHOUT = `
+const WITHOUT = `${DETACH}
 local function without(p, id, gateway)
   local name = p .. 'w:' .. id
   local list = redis.call('GET', name) or ''
@@ -196,6 +203,7 @@ for a = 3, #ARGV do
     if redis.call('SADD', interest, ARGV[a]) == 1 then redis.call('APPEND', p .. 'w:' .. ARGV[a], gateway .. '\\n') end
   elseif redis.call('SREM', interest, ARGV[a]) == 1 then without(p, ARGV[a], gateway) end
 end
+if adding > 0 then redis.call('SADD', p .. 'a', gateway) else detach(p, gateway) end
 return 0
 `)
 
@@ -203,6 +211,7 @@ return 0
 export const DROP_INTEREST = script(`${WITHOUT}
 local ids = redis.call('SPOP', KEYS[1] .. 'i:' .. ARGV[1], ARGV[2])
 for _, id in ipairs(ids) do without(KEYS[1], id, ARGV[1]) end
+detach(KEYS[1], ARGV[1])
 return #ids
 `)
 

@@ -52,9 +52,11 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
     const target = interner.find(userId)
     // What was shown before holds until the settings are known.
     if (record?.settings === 'unknown' && targets.isKnown(target)) return
-    // A push came while we read, and it is newer, as are its inputs.
-    if (targets.isKnown(target) && (record?.version ?? 0) < targets.version(target)) return
-    reviews.learn(target, inputsOf(record))
+    // A push came while we read, and it is newer, as are its inputs. Or the archive answered for the store: its versions
+    // are old, and its settings are not.
+    const isOld = targets.isKnown(target) && (record?.version ?? 0) < targets.version(target)
+    if (!isOld || record?.privacy != null) reviews.learn(target, inputsOf(record))
+    if (isOld) return
     const presence = presenceOf(userId, record)
     // Nothing was known when we read and a push has come since: version 0 would win over it.
     if (presence.version === 0 && targets.isKnown(target)) return

@@ -130,6 +130,51 @@ describe('watching and unwatching', () => {
   })
 })
 
+describe('a gateway that may have missed messages', () => {
+  const watchLate = async (connection: number) =>
+    (await world.watch(connection, ['bob'])).map(({ status, custom_status }) => custom_status?.text ?? status)
+
+  beforeEach(async () => {
+    await world.setText('bob', 'before')
+    await world.watch(0, ['bob'])
+    world.unsubscribe()
+    world.watching.distrust()
+  })
+
+  test('[S5, C7] shows no new watcher a user who is hidden by now', async () => {
+    await world.choose('bob', { statusVisibility: 'nobody' })
+    expect(await watchLate(1)).toEqual(['offline'])
+  })
+
+  test('[W1, C7] shows a new watcher what the store knows, until all targets are read again', async () => {
+    await world.setText('bob', 'missed')
+    expect(await watchLate(1)).toEqual(['missed'])
+    await world.done(world.watching.refresh())
+    // Pushes keep the target up to date again, as far as this gateway knows.
+    await world.setText('bob', 'missed again')
+    expect(await watchLate(2)).toEqual(['missed'])
+    world.watching.distrust()
+    expect(await watchLate(3)).toEqual(['missed again'])
+  })
+
+  test('[C7] reads again what was lost while it refreshed', async () => {
+    const open = world.closeGate()
+    await world.clock.advance(UNKNOWN_MS)
+    const refreshed = world.watching.refresh()
+    world.watching.distrust()
+    open()
+    await world.done(refreshed)
+    await world.setText('bob', 'missed')
+    expect(await watchLate(1)).toEqual(['missed'])
+  })
+
+  test('[R3] shows what it knows when neither store nor archive answers', async () => {
+    world.faults.isStoreAway = true
+    world.faults.isArchiveAway = true
+    expect(await watchLate(1)).toEqual(['before'])
+  })
+})
+
 describe('a refresh', () => {
   test('[W4, C7] tells what was missed, and only that', async () => {
     for (const userId of ['bob', 'carol']) await world.setText(userId, 'one')

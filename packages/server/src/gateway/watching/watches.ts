@@ -15,13 +15,17 @@ import {
   type WatchReason,
 } from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
-import type { LevelDecisions } from './level-decisions.ts'
+import type { Decision, LevelDecisions } from './level-decisions.ts'
 import type { LevelReviews } from './level-reviews.ts'
+import type { MemoryTrust } from './memory-trust.ts'
 import { watchLimitFailure } from './state-frames.ts'
 import type { TargetReading } from './target-reading.ts'
 import type { Viewers } from './viewers.ts'
 import type { InputTable } from './visibility-inputs.ts'
 import type { WatchedTargets } from './watched-targets.ts'
+
+/** Privacy that changes while contact lists are asked makes a decision outdated; then it is made again. */
+const DECIDE_ATTEMPTS_MAX = 4
 
 /** Versions that the client knows, by user id. */
 export type KnownVersions = Readonly<Record<string, number>>
@@ -66,13 +70,14 @@ export interface WatchesParts {
   reviews: LevelReviews
   watched: WatchedTargets
   reading: TargetReading
+  memory: MemoryTrust
   watchLimit: number
   clock: Clock
 }
 
 export function createWatches(parts: WatchesParts): Watches {
-  const { interner, delivery, viewers, inputs, decisions, reviews, watched, reading, watchLimit, clock } =
-    parts
+  const { interner, delivery, viewers, inputs, decisions, reviews, watched, reading, memory } = parts
+  const { watchLimit, clock } = parts
   const { edges, targets } = delivery
   /** By target, for the one walk that is under way. */
   let edgeOf = new Int32Array(0)
@@ -110,6 +115,36 @@ export function createWatches(parts: WatchesParts): Watches {
     if (isBehind(target, known)) return true
     // With privacy settings, what is seen of one version need not be what was seen of it before.
     return known[userId] === targets.version(target) && inputs.of(target).privacy === null
+  }
+
+  /** Targets that are watched here already are kept up to date by pushes, as long as these arrive. */
+  async function load(userIds: readonly string[], retained: readonly number[]): Promise<void> {
+    const isHere = (position: number) => targets.isKnown(retained[position]!)
+    const isTrusted = memory.isTrusted()
+    const known = isTrusted ? [] : userIds.filter((_, position) => isHere(position))
+    // Where neither store nor archive answers, what is known here is all there is.
+    const again = reading.load(known).catch(() => {})
+    await reading.load(userIds.filter((_, position) => !isHere(position)))
+    await again
+  }
+
+  /** What the viewer may see of each, by inputs that are still true; null when the connection ended meanwhile. */
+  async function decide(
+    connection: number,
+    retained: readonly number[],
+    isOpen: () => boolean,
+  ): Promise<Decision[] | null> {
+    const viewer = viewers.userOf(connection)
+    for (let attempt = 1; ; attempt++) {
+      const decided = await decisions.decideMany(viewer, retained)
+      if (!isOpen()) return null
+      // Edges that exist have their own reviews.
+      const isNew = (target: number) => edges.find(connection, target) === NIL
+      const isOutdated = (decision: Decision, position: number) =>
+        decisions.isOutdated(decision, viewer, retained[position]!) && isNew(retained[position]!)
+      // Later changes are told by a review, as a change after a snapshot without the target.
+      if (attempt === DECIDE_ATTEMPTS_MAX || !decided.some(isOutdated)) return decided
+    }
   }
 
   /** Reads targets that are behind again. What is newer is pushed. */
@@ -167,11 +202,10 @@ export function createWatches(parts: WatchesParts): Watches {
       const distinct = [...new Set(userIds)]
       const retained = distinct.map(watched.retain)
       try {
-        // Targets that are watched here already are kept up to date by pushes.
-        await reading.load(distinct.filter((_, position) => !targets.isKnown(retained[position]!)))
+        await load(distinct, retained)
         if (!isOpen()) return null
-        const decided = await decisions.decideMany(viewers.userOf(connection), retained)
-        if (!isOpen()) return null
+        const decided = await decide(connection, retained, isOpen)
+        if (decided === null) return null
         const states: string[] = []
         const existing = edgesTo(connection, retained)
         for (const [position, target] of retained.entries()) {

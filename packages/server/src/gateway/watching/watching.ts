@@ -25,6 +25,7 @@ import type { Interner } from '../interner.ts'
 import { createContactFollowing } from './contact-following.ts'
 import { createLevelDecisions } from './level-decisions.ts'
 import { createLevelReviews } from './level-reviews.ts'
+import { createMemoryTrust } from './memory-trust.ts'
 import { createTargetReading } from './target-reading.ts'
 import { createViewers } from './viewers.ts'
 import { createInputTable } from './visibility-inputs.ts'
@@ -56,6 +57,8 @@ export interface Watching
   erase(message: ErasedMessage): void
   /** Registers the interest in these targets again, under the gateway's present name. */
   registerAgain(isMeant: (userId: string) => boolean): Promise<void>
+  /** Messages may be missing: until the next refresh, watches read what is known here again. */
+  distrust(): void
   /**
    * Reads targets and followed lists again, after something may have been lost. False when the archive did not
    * answer for some, and these were left as they are.
@@ -91,8 +94,9 @@ export function createWatching(parts: WatchingParts): Watching {
   const exposure = createWatcherExposure({ ...parts, inputs, viewers })
   const reviews = createLevelReviews({ ...parts, inputs, viewers, exposure, decisions })
   const watched = createWatchedTargets(parts)
+  const memory = createMemoryTrust()
   const reading = createTargetReading({ ...parts, inputs, reviews, watched })
-  const watches = createWatches({ ...parts, inputs, viewers, decisions, reviews, watched, reading })
+  const watches = createWatches({ ...parts, inputs, viewers, decisions, reviews, watched, reading, memory })
   const following = createContactFollowing({ ...parts, viewers, watches })
 
   function learn(user: number, heard: VisibilityInputs): void {
@@ -153,10 +157,14 @@ export function createWatching(parts: WatchingParts): Watching {
       reviews.replace(user, UNRESTRICTED)
     },
     registerAgain: watched.registerAgain,
+    distrust: memory.lose,
     async refresh() {
+      const losses = memory.losses()
       relations.clearCache()
       following.refresh()
-      return reading.refresh()
+      const isComplete = await reading.refresh()
+      if (isComplete) memory.regain(losses)
+      return isComplete
     },
     targetCount: watched.count,
   }

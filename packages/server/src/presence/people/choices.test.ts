@@ -68,6 +68,28 @@ describe('a choice', () => {
     expect((await world.stored('dave'))?.privacy?.statusVisibility).toBe('nobody')
   })
 
+  test('[S4, C7] that follows an acknowledged one counts, though the clock of its process is behind', async () => {
+    const later: ChoiceEvent[] = [
+      { type: 'set_availability', at: now() + 20, status: 'busy', expiresAt: null },
+      say('first', now() + 20) as ChoiceEvent,
+      { type: 'set_away_after', at: now() + 20, awayAfterMs: 60_000 },
+    ]
+    const earlier: ChoiceEvent[] = [
+      { type: 'set_availability', at: now(), status: 'away', expiresAt: null },
+      say('second', now()) as ChoiceEvent,
+      { type: 'set_away_after', at: now(), awayAfterMs: 90_000 },
+    ]
+    await world.done(choose(...later))
+    await world.done(choose(...earlier))
+    const second = {
+      availability: { status: 'away' },
+      customStatus: { text: 'second' },
+      awayAfter: { awayAfterMs: 90_000 },
+    }
+    expect(await world.stored('bob')).toMatchObject(second)
+    expect(await settingsOf('bob')).toMatchObject(second)
+  })
+
   test('[S4] that cannot be written is refused, and changes nothing', async () => {
     isArchiveAway = true
     const heard = world.heard.length

@@ -43,8 +43,9 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
 
   const write = (userId: string, record: UserRecord) => archivist.settings(toSettingsRow(userId, record))
 
-  async function choose(userId: string, events: readonly ChoiceEvent[]): Promise<Tracked> {
+  async function choose(userId: string, chosen: readonly ChoiceEvent[]): Promise<Tracked> {
     const { record, archived } = await present(userId)
+    const events = chosen.map((event) => dateAfter(record, event))
     const wanted = events.reduce(applyChoice, record)
     await write(userId, wanted)
     // Asked again now, the archive would already have the choice, and nothing would seem to change.
@@ -71,6 +72,30 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
         if (underWay.get(userId) === chosen) underWay.delete(userId)
       }
     },
+  }
+}
+
+/**
+ * The clocks of processes differ a little. A choice that follows an acknowledged one is newer than that, whatever the
+ * clock says of the process that takes it.
+ */
+function dateAfter(record: UserRecord, event: ChoiceEvent): ChoiceEvent {
+  const earlierAt = settingOf(record, event)?.setAt ?? 0
+  return event.at > earlierAt ? event : { ...event, at: earlierAt + 1 }
+}
+
+function settingOf(record: UserRecord, event: ChoiceEvent): { setAt: number } | null {
+  switch (event.type) {
+    case 'set_availability':
+      return record.availability
+    case 'set_custom_status':
+      return record.customStatus
+    case 'set_away_after':
+      return record.awayAfter
+    // Privacy is dated when it is merged.
+    case 'set_privacy':
+    case 'unlist':
+      return null
   }
 }
 
