@@ -1,7 +1,7 @@
 // Records of the change log, of webhooks and of the Kafka relay: one JSON object on one line, keyed by user.
 // They hold what is shown to others, so an invisible user is offline here. Readers ignore fields that they do not
 // know; a record with another `v` is not for them.
-import type { CustomStatus, Platform, Status } from './presence.ts'
+import type { Activity, CustomStatus, Platform, Status } from './presence.ts'
 
 /** Grows when a reader of older records could misread newer ones. */
 export const RECORD_VERSION = 1
@@ -20,4 +20,20 @@ export interface StatusChangedRecord {
   custom_status: CustomStatus | null
   /** Only where the user allowed a history. */
   history?: true
+}
+
+/** What happened to a session, as gateways say it. Other gateways than ours may write these too. */
+export const SESSION_RECORD_TYPES = ['session_connected', 'session_disconnected', 'heartbeat'] as const
+export type SessionRecordType = (typeof SESSION_RECORD_TYPES)[number]
+
+export interface SessionRecord {
+  type: SessionRecordType
+  gateway_id: string
+  user_id: string
+  device_id: string
+  platform?: Platform
+  /** `active` where it is left out. */
+  activity?: Activity
+  /** When it happened, in Unix milliseconds. */
+  at: number
 }

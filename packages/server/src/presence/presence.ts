@@ -19,10 +19,10 @@ import { type Announcer, createAnnouncer } from './pipeline/announcer.ts'
 import { createArchivist } from './pipeline/archivist.ts'
 import { createDuties } from './pipeline/duties.ts'
 import { createDutySweep } from './pipeline/duty-sweep.ts'
-import { createTracker } from './pipeline/tracker.ts'
+import { createTracker, type Tracker } from './pipeline/tracker.ts'
 import { createEvaluator, type Evaluator } from './privacy/evaluator.ts'
 import { createRelations, type Relations } from './privacy/relations.ts'
-import { createArchiveLookup } from './reading/archive-lookup.ts'
+import { type ArchiveLookup, createArchiveLookup } from './reading/archive-lookup.ts'
 import { createQueryCache } from './reading/query-cache.ts'
 import { createReader } from './reading/reader.ts'
 import { createViewerReader, type ViewerReader } from './reading/viewer-reader.ts'
@@ -54,6 +54,8 @@ export interface PresenceParts {
   logger: Logger
   /** Changes are put into the change log. */
   isLogged?: boolean
+  /** Makes the tracker of a process that does not own the users it hears of. */
+  createRemoteTracker?: (lookup: ArchiveLookup) => Tracker
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */
@@ -81,7 +83,8 @@ export function createPresence(parts: PresenceParts) {
     }),
     replace.announcer,
   )
-  const tracker = createTracker({ ...parts, lookup, announcer })
+  const createOwnTracker = (own: Clock) => createTracker({ ...parts, clock: own, lookup, announcer })
+  const tracker = parts.createRemoteTracker?.(lookup) ?? createOwnTracker(clock)
   const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
   const reader = createReader({ ...parts, loadForQuery, lookup, cache, tick })
   const evaluator = replaced(createEvaluator(rules), replace.evaluator)
@@ -99,6 +102,8 @@ export function createPresence(parts: PresenceParts) {
     duties,
     dutySweep: createDutySweep({ store, tracker, archivist, duties }),
     tracker,
+    /** For users that this process owns, on their clock. */
+    createOwnTracker,
     choices,
     reader,
     evaluator,

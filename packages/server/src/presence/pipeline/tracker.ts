@@ -12,6 +12,7 @@ import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
+import { applyByArchive } from './archive-only.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
 import { changeRecordOf } from './change-record.ts'
 import { presumeHere } from './restore.ts'
@@ -26,9 +27,8 @@ const RETAIN_MS = 300_000
 const REPEAT_MS = 500
 const REPEATED_USERS_MAX = 100_000
 const NO_GATEWAYS: readonly string[] = []
-/** The revision of a state that was never committed. Below every revision a store gives. */
-export const UNSTORED_REVISION = 0.5
 
+export { UNSTORED_REVISION } from './archive-only.ts'
 export type { Tracked } from './work.ts'
 
 export interface Tracker {
@@ -311,11 +311,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     apply: (userId, ...events) => applyTo(null, userId, events),
     applyTo: (archived, userId, ...events) => applyTo(archived, userId, events),
     repeat,
-    async applyWithoutStore(userId, event) {
-      const [archived] = await lookup.loadOrUnknown([userId])
-      const { record } = step(archived!.record, [event], clock.now(), policy)
-      return { record, revision: UNSTORED_REVISION }
-    },
+    applyWithoutStore: (userId, event) => applyByArchive(parts, userId, event),
     catchUp,
     async flush() {
       if (!isRunning && readQueue.size() === 0) return
