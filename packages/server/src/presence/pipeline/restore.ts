@@ -5,7 +5,7 @@
 import type { Archive, ArchivedUser } from '../../archive/port.ts'
 import { chunksOf } from '../../platform/chunks.ts'
 import type { PresenceStore } from '../../store/port.ts'
-import { nextDeadline, openView } from '../core/machine.ts'
+import { isInvisible, nextDeadline, openView } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { Session, UserRecord } from '../core/record.ts'
 import { fromArchive, toLastSeenRow } from '../reading/archived-user.ts'
@@ -85,5 +85,7 @@ export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }
     }),
   )
   const here: UserRecord = { ...before, sessions, here: { state: 'here' }, lastSeen, settledAt: now }
+  // The settings are written before the row: this user became invisible, and the row was never written.
+  if (isInvisible(before, now)) return here
   return { ...here, shown: { ...openView(here, now, policy), since: lastSeen, lastSeen } }
 }

@@ -4,6 +4,7 @@
 import type { Archive, ArchivedUser } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { isInvisible } from '../core/machine.ts'
 import type { UserRecord } from '../core/record.ts'
 import { Unavailable } from '../unavailable.ts'
 import { fromArchive } from './archived-user.ts'
@@ -21,7 +22,7 @@ export interface ArchivedRecord {
   isKnown: boolean
   /** The archive could not be asked: settings chosen before are not in the record. */
   isUnread: boolean
-  /** Whether the user was shown as present when the row was written. */
+  /** Whether the user was shown as present when the row was written, and did not become invisible since. */
   wasHere: boolean
   /** The version in the row, however old; 0 without one. */
   archivedVersion: number
@@ -39,12 +40,13 @@ export function createArchiveLookup(archive: Archive, clock: Clock, logger: Logg
   let pausedUntil = 0
 
   function toRecord(user: ArchivedUser, now: number, isUnread = false): ArchivedRecord {
+    const record = fromArchive(user, now)
     return {
       user,
       isUnread,
-      record: { ...fromArchive(user, now), settings: isUnread ? 'unknown' : 'known' },
+      record: { ...record, settings: isUnread ? 'unknown' : 'known' },
       isKnown: user.lastSeen !== null || user.settings !== null,
-      wasHere: user.lastSeen?.status === 'here',
+      wasHere: user.lastSeen?.status === 'here' && !isInvisible(record, now),
       archivedVersion: user.lastSeen?.version ?? 0,
     }
   }

@@ -250,6 +250,14 @@ describe('without the hot store', () => {
     expect((await world.done(world.reader.read(['gone']))).isDegraded).toBe(false)
   })
 
+  test('[S2, R3] a user who became invisible is not shown, though the row is from before', async () => {
+    const invisible = { status: 'invisible', expiresAt: null, setAt: world.clock.now() } as const
+    const settings = { availability: invisible, customStatus: null, awayAfter: null, privacy: null }
+    await world.done(world.archive.writeSettings([{ userId: 'here', ...settings }]))
+    for (const look of [world.reader.read, world.reader.query])
+      expect(statuses((await world.done(look(['here']))).records)).toEqual(['offline'])
+  })
+
   test('[R3] and without the archive the caller is told to come again', async () => {
     isArchiveAway = true
     const failure = await world.done(world.reader.read(['gone'])).catch((error: unknown) => error)

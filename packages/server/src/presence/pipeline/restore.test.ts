@@ -1,0 +1,42 @@
+// A restart of a lone server: users who were present are taken to be present, except those who became invisible.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { createPipeline, type Pipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
+import { restore } from './restore.ts'
+
+const LEASE_MS = 10_000
+
+let world: Pipeline
+beforeEach(async () => {
+  world = await createPipeline()
+  await world.done(world.archive.markAlive(world.clock.now()))
+})
+
+async function writeHere(userId: string): Promise<void> {
+  const at = world.clock.now()
+  const device = { deviceId: 'd', platform: 'web', activity: 'active' } as const
+  const row = { userId, lastSeenAt: at, status: 'here', devices: [device], version: 5 } as const
+  await world.done(world.archive.writeLastSeen([{ ...row, shownCustomStatus: null, updatedAt: at }]))
+}
+
+async function restoreAll(): Promise<number> {
+  const { archive, store, policy, clock } = world
+  return world.done(restore({ archive, store, policy, leaseMs: LEASE_MS, now: clock.now() }))
+}
+
+describe('a restart', () => {
+  test('[C8] takes users who were present as present, until a lease has passed', async () => {
+    await writeHere('bob')
+    expect(await restoreAll()).toBe(1)
+    const bob = await world.stored('bob')
+    expect([bob?.shown.status, bob?.sessions[0]?.end.state]).toEqual(['online', 'lost'])
+  })
+
+  test('[S2] does not show a user whose choice to be invisible was written and whose row was not', async () => {
+    await writeHere('bob')
+    const invisible = { status: 'invisible', expiresAt: null, setAt: world.clock.now() } as const
+    const settings = { availability: invisible, customStatus: null, awayAfter: null, privacy: null }
+    await world.done(world.archive.writeSettings([{ userId: 'bob', ...settings }]))
+    await restoreAll()
+    expect((await world.stored('bob'))?.shown.status).toBe('offline')
+  })
+})
