@@ -43,7 +43,7 @@ export interface MembershipParts {
   tracker: Tracker
   sessions: Pick<Connections['sessions'], 'announceAgain'>
   ownViews: Pick<Connections['ownViews'], 'forgetRevisions'>
-  watching: Pick<Watching, 'registerAgain' | 'distrust' | 'refresh'>
+  watching: Pick<Watching, 'registerAgain' | 'distrust' | 'refresh' | 'readUnsure'>
   clock: Clock
   logger: Logger
   leaseMs: number
@@ -103,6 +103,8 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
       if (await store.renewLease(identity.id(), now + leaseMs)) provenAt = now
       else return doubt('the store does not know our lease')
       await store.lookAtShards(now)
+      // The lease must not wait for a slow archive.
+      void watching.readUnsure()
     } catch {
       doubt('the lease could not be renewed')
     }

@@ -2,24 +2,29 @@
 // have been lost. Privacy is learned before the state it belongs to, so that nothing goes out to a viewer who
 // may not see it any more.
 import type { Presence } from '@greendot/protocol'
+import { chunksOf } from '../../platform/chunks.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type PrivacyRules, UNRESTRICTED, type VisibilityInputs } from '../../presence/core/privacy.ts'
 import { isBare, type UserRecord } from '../../presence/core/record.ts'
 import { wins } from '../../presence/core/setting-events.ts'
 import { toPresence, unknownPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
-import type { Reader } from '../../presence/reading/reader.ts'
+import type { Answer, Reader } from '../../presence/reading/reader.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
 import type { LevelReviews } from './level-reviews.ts'
 import type { InputTable } from './visibility-inputs.ts'
 import type { WatchedTargets } from './watched-targets.ts'
 
+const USERS_PER_READ = 500
+
 export interface TargetReading {
   /** Registers interest first and reads after, so that no change falls between the two. */
   load(userIds: readonly string[]): Promise<void>
   /** Reads all targets again and tells watchers what was missed. False when some could not be read. */
   refresh(): Promise<boolean>
+  /** Reads the targets again whose state was a guess when they were read, or could not be read. */
+  readUnsure(): Promise<void>
   /** The user is gone, and nothing may be told. Watchers that were not shown the user as present hear nothing. */
   forget(userId: string, version: number): void
 }
@@ -39,6 +44,9 @@ export interface TargetReadingParts {
 export function createTargetReading(parts: TargetReadingParts): TargetReading {
   const { interner, delivery, inputs, reviews, watched, reader, tracker, rules, clock } = parts
   const { targets } = delivery
+  /** Targets whose state was not certain when they were read. */
+  let unsure = new Set<string>()
+  let isReadingUnsure = false
 
   const presenceOf = (userId: string, record: UserRecord | null) =>
     record === null ? unknownPresence(userId, rules.hiddenAs) : toPresence(userId, record, rules.hiddenAs)
@@ -99,6 +107,27 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
     else delivery.change(target, presence.version, json, clock.now())
   }
 
+  /** The store lost its memory of the user, or neither store nor archive knows the user: that proves nothing. */
+  function isUnsure({ records, isUnread, guessed }: Answer, position: number, userId: string): boolean {
+    return guessed.has(userId) || (records[position] == null && isUnread)
+  }
+
+  /** False when some could not be read; these are unsure. */
+  async function readAgain(userIds: readonly string[]): Promise<boolean> {
+    const before = userIds.map(knowledgeOf)
+    const answer = await reader.read(userIds)
+    const isComplete = !answer.isUnread && answer.guessed.size === 0
+    if (isComplete && answer.isDegraded)
+      throw new Error('the store went away while watched users were read again')
+    for (const [position, userId] of userIds.entries()) {
+      const { version, inputs } = knowledgeOf(userId)
+      if (isUnsure(answer, position, userId)) unsure.add(userId)
+      else if (version === before[position]!.version && inputs === before[position]!.inputs)
+        reconcile(userId, answer.records[position] ?? null)
+    }
+    return isComplete
+  }
+
   function forget(userId: string, version: number): void {
     const target = interner.find(userId)
     if (target === -1 || !targets.isKnown(target)) return
@@ -112,25 +141,29 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
     async load(userIds) {
       if (userIds.length === 0) return
       await watched.registerInterest(userIds)
-      const { records } = await reader.read(userIds)
-      for (const [position, userId] of userIds.entries()) take(userId, records[position] ?? null)
+      const answer = await reader.read(userIds)
+      for (const [position, userId] of userIds.entries()) {
+        take(userId, answer.records[position] ?? null)
+        if (isUnsure(answer, position, userId)) unsure.add(userId)
+      }
     },
     async refresh() {
       let isComplete = true
-      for (const userIds of watched.slices()) {
-        const before = userIds.map(knowledgeOf)
-        const { records, isDegraded, isUnread, guessed } = await reader.read(userIds)
-        if (isUnread || guessed.size > 0) isComplete = false
-        else if (isDegraded) throw new Error('the store went away while watched users were read again')
-        for (const [position, userId] of userIds.entries()) {
-          const { version, inputs } = knowledgeOf(userId)
-          // The store lost its memory of the user, or neither knows the user: that proves nothing.
-          if (guessed.has(userId) || (records[position] == null && isUnread)) continue
-          if (version === before[position]!.version && inputs === before[position]!.inputs)
-            reconcile(userId, records[position] ?? null)
-        }
-      }
+      for (const userIds of watched.slices()) if (!(await readAgain(userIds))) isComplete = false
       return isComplete
+    },
+    async readUnsure() {
+      if (isReadingUnsure || unsure.size === 0) return
+      isReadingUnsure = true
+      const all = [...unsure].filter((userId) => watched.isRetained(interner.find(userId)))
+      unsure = new Set()
+      try {
+        for (const userIds of chunksOf(all, USERS_PER_READ)) await readAgain(userIds)
+      } catch {
+        for (const userId of all) unsure.add(userId)
+      } finally {
+        isReadingUnsure = false
+      }
     },
   }
 }

@@ -175,6 +175,34 @@ describe('a gateway that may have missed messages', () => {
   })
 })
 
+describe('a target whose state is a guess', () => {
+  const at = () => world.clock.now()
+
+  test('[D2, C7] is read again when the store has settled, and watchers are told', async () => {
+    const row = { userId: 'bob', lastSeenAt: at(), status: 'here', devices: [], version: 5 } as const
+    await world.archive.writeLastSeen([{ ...row, shownCustomStatus: null, updatedAt: at() }])
+    const settled = at() + 1_000
+    world.store.settlesAt = () => settled
+    expect((await world.watch(0, ['bob'])).map(({ status }) => status)).toEqual(['online'])
+    await world.done(world.watching.readUnsure())
+    expect(await world.hears(0)).toEqual([])
+    await world.clock.advance(1_000)
+    await world.done(world.watching.readUnsure())
+    expect((await world.hears(0)).map(({ status }) => status)).toEqual(['offline'])
+  })
+
+  test('[R2, C7] or could not be read, is read when the archive answers', async () => {
+    const row = { userId: 'bob', lastSeenAt: at(), status: 'offline', devices: [], version: 5 } as const
+    await world.archive.writeLastSeen([{ ...row, shownCustomStatus: null, updatedAt: at() }])
+    world.faults.isArchiveAway = true
+    expect((await world.watch(0, ['bob'])).map(({ last_seen }) => last_seen)).toEqual([null])
+    world.faults.isArchiveAway = false
+    await world.clock.advance(1_000)
+    await world.done(world.watching.readUnsure())
+    expect((await world.hears(0)).map(({ version }) => version)).toEqual([5])
+  })
+})
+
 describe('a refresh', () => {
   test('[W4, C7] tells what was missed, and only that', async () => {
     for (const userId of ['bob', 'carol']) await world.setText(userId, 'one')

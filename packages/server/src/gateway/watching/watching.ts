@@ -64,6 +64,8 @@ export interface Watching
    * answer for some, and these were left as they are.
    */
   refresh(): Promise<boolean>
+  /** Reads the targets again whose state was a guess. */
+  readUnsure(): Promise<void>
   /** Users that are watched here. */
   targetCount(): number
 }
@@ -166,6 +168,7 @@ export function createWatching(parts: WatchingParts): Watching {
       if (isComplete) memory.regain(losses)
       return isComplete
     },
+    readUnsure: reading.readUnsure,
     targetCount: watched.count,
   }
 }
