@@ -37,3 +37,8 @@ export interface SessionRecord {
   /** When it happened, in Unix milliseconds. */
   at: number
 }
+
+/** The topics of Kafka, each with the user id as key. */
+export const UPDATES_TOPIC = 'presence.updates'
+export const CHANGES_TOPIC = 'presence.changes'
+export const DEAD_TOPIC = 'presence.dead'

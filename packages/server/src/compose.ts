@@ -10,12 +10,17 @@ import type { FileUse } from './archive/sqlite-lock.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
+import { startFanout } from './fanout/fanout.ts'
+import { createKafkaRelay } from './fanout/kafka-relay.ts'
 import { createDoubts, type Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { startHttpApp } from './http/http-app.ts'
 import { createMemoryRateLimiter } from './limits/memory.ts'
 import type { RateLimiter } from './limits/port.ts'
 import { createRedisRateLimiter } from './limits/redis.ts'
+import { createMemoryLog } from './log/memory.ts'
+import type { ChangeLog } from './log/port.ts'
+import { createRedisLog } from './log/redis.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
@@ -35,6 +40,8 @@ import { parseRedisUrl } from './redis/url.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
 import { createRedisStore } from './store/redis.ts'
+import { LOG_ENTRIES_MAX } from './store/redis-scripts.ts'
+import { openStreaming } from './streaming/streaming.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
@@ -84,25 +91,33 @@ export function exposedDatabaseFiles(config: Config): string[] | null {
 interface HotState {
   store: PresenceStore
   bus: Bus
+  /** Null where no part of the deployment consumes it. */
+  log: ChangeLog | null
   rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
   close(): Promise<void>
 }
 
-function openMemory(logger: Logger): HotState {
-  const store = createMemoryStore()
+function openMemory(isLogged: boolean, { logger, clock }: { logger: Logger; clock: Clock }): HotState {
+  const log = isLogged ? createMemoryLog({ partitionCount: 1, clock, logger }) : null
+  const store = createMemoryStore(log === null ? {} : { log: (record) => void log.append([record]) })
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
   return {
     store,
     bus,
+    log,
     rateLimiter: createMemoryRateLimiter(),
     loadForQuery: store.load,
     async close() {
+      await log?.close()
       await store.close()
       await bus.close()
     },
   }
 }
+
+/** Whether something consumes the change log. Otherwise nothing is written to it. */
+const isLogged = ({ kafkaBrokers }: Config): boolean => kafkaBrokers.length > 0
 
 /** Doubts are reported when Redis was away, and when a part of it lost its memory. */
 async function openRedis(
@@ -130,14 +145,25 @@ async function openRedis(
   const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
+  const log = isLogged(config)
+    ? createRedisLog({
+        client: connection,
+        clock,
+        logger,
+        shards: store.shardCount,
+        entriesMax: LOG_ENTRIES_MAX,
+      })
+    : null
   const local = createMemoryRateLimiter()
   const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
   return {
     store,
     bus,
+    log,
     rateLimiter,
     loadForQuery: store.loadForQuery,
     async close() {
+      await log?.close()
       await bus.close()
       await store.close()
       await replicas?.close()
@@ -180,7 +206,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
-      ? openMemory(logger)
+      ? openMemory(isLogged(config), { logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus, store } = hot
   const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
@@ -195,10 +221,15 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 
   const tally = createTally()
   const feed = createFeed(clock)
+  const onTrouble = () => doubts.report('events could not be committed')
+  const streaming =
+    config.kafkaBrokers.length > 0 ? await openStreaming({ config, bus, clock, logger, onTrouble }) : null
   const presence = createPresence({
     archive,
     store,
     bus,
+    isLogged: hot.log !== null,
+    ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
     loadForQuery: hot.loadForQuery,
     isStoreVolatile: !isShared,
     cacheMs: isShared ? config.readCacheMs : 0,
@@ -210,9 +241,22 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       tally.changes++
       feed.show(() => toPresence(userId, record), clock.now())
     },
-    onTrouble: () => doubts.report('events could not be committed'),
+    onTrouble,
   })
   const { tracker, archivist, dutySweep } = presence
+  const owner =
+    streaming !== null && roles.includes('presence')
+      ? await streaming.startOwner(presence.createOwnTracker)
+      : null
+  const fanout =
+    hot.log !== null && roles.includes('fanout')
+      ? await startFanout({
+          log: hot.log,
+          consumers: { ...(streaming && { kafka: createKafkaRelay(streaming.changes) }) },
+          clock,
+          logger,
+        })
+      : null
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence')
     ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
@@ -263,9 +307,12 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await tracker.flush()
       await gateway?.stop()
       await sweeper?.stop()
+      await fanout?.stop()
       presence.eraser.stop()
       await presence.notifier.stop()
       await tracker.flush()
+      await owner?.stop()
+      await streaming?.close()
       await archivist.flush()
       const lost = await archivist.finish(config.drainMs)
       if (lost.length > 0)

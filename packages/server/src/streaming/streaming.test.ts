@@ -152,7 +152,8 @@ describe('updates through a log', () => {
     await clock.advance(10)
     world.tracker.report('bob', closed('web#1', now()))
     // So many that the two updates of the user are not handed out together.
-    for (let other = 0; other < 1_000; other++) world.tracker.report(`other-${other}`, connected('web#1', now()))
+    for (let other = 0; other < 1_000; other++)
+      world.tracker.report(`other-${other}`, connected('web#1', now()))
     await clock.advance(1_000)
     world.tracker.report('bob', connected('web#2', now()))
     // No process owns the user for longer than the offline delay.

@@ -282,17 +282,9 @@ describe('one clear line', () => {
   })
 })
 
-describe('not in this version', () => {
-  const early = [['--kafka-brokers', '127.0.0.1:9092']]
-  for (const argv of early) {
-    test(`[C2] ${argv.join(' ')}`, () => {
-      expect(problemOf({ argv: ['--dev', ...argv] })).toContain('is not in this version yet; ')
-    })
-  }
-})
-
 describe('processes that must meet', () => {
-  for (const argv of [['--workers', '2'], ['--reuse-port'], ['--roles', 'gateway']]) {
+  const kafka = ['--kafka-brokers', '127.0.0.1:9092']
+  for (const argv of [['--workers', '2'], ['--reuse-port'], ['--roles', 'gateway'], kafka]) {
     test(`[C1] ${argv.join(' ')} needs redis_url`, () => {
       expect(problemOf({ argv: ['--dev', ...argv] })).toContain('redis_url')
       expect(load({ argv: ['--dev', ...argv, '--redis-url', 'redis://127.0.0.1:6379'] }).ok).toBe(true)
