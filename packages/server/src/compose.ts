@@ -283,6 +283,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     gateway,
     // Tokens have instants of other machines, so they are compared with the true time.
     tokenClock: isShared ? clock : options.clock,
+    logLag: () => fanout?.lags() ?? {},
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,

@@ -5,6 +5,7 @@ import type { Archive } from '../archive/port.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { RateLimiter } from '../limits/port.ts'
 import type { Feed } from '../ops/feed.ts'
+import type { LogLag } from '../ops/process-directory.ts'
 import { createStats, type ProcessGauges } from '../ops/stats.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -68,6 +69,8 @@ export interface HttpAppParts {
   tokenClock: Pick<Clock, 'now'>
   logger: Logger
   processGauges: () => ProcessGauges
+  /** Of the consumers of the log in this process. */
+  logLag: () => LogLag
 }
 
 export function startHttpApp(parts: HttpAppParts): HttpApp {
@@ -83,6 +86,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     roles: config.roles,
     gateway: gauges,
     process: parts.processGauges,
+    logLag: parts.logLag,
   })
   const rejections = createRejectionLog({ clock, logger })
   const authenticator = createAuthenticator(config, parts.tokenClock, rejections.report)
@@ -109,6 +113,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
       isArchiveFailing: parts.archivist.isFailing,
       isHealthy: () => gateway?.isHealthy() ?? true,
       isDraining: () => isDraining,
+      logLag: parts.logLag,
       areMetricsOpen: config.metricsOpen || dev,
       version: VERSION,
     }),

@@ -1,5 +1,6 @@
 // Routes for operators: liveness, readiness, metrics and statistics.
 import type { Archive } from '../../archive/port.ts'
+import type { LogLag } from '../../ops/process-directory.ts'
 import type { Stats } from '../../ops/stats.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import {
@@ -26,6 +27,8 @@ export interface OpsRoutesParts {
   /** Whether the gateway, if there is one, has its lease and its subscription. */
   isHealthy(): boolean
   isDraining(): boolean
+  /** Of the consumers of the log; empty in a process that does not consume it. */
+  logLag(): LogLag
   /** Counts can reveal users, so by default they need a server key. */
   areMetricsOpen: boolean
   version: string
@@ -40,6 +43,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
     isArchiveFailing,
     isHealthy,
     isDraining,
+    logLag,
     areMetricsOpen,
     version,
   } = parts
@@ -81,7 +85,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
           const isWhole = hot === 'ok' && cold === 'ok' && gateway === 'ok'
           const status = !isReady ? 'not_ready' : isWhole ? 'ready' : 'degraded'
           return reply(
-            { status, checks: { store: hot, archive: cold, gateway, accepting } },
+            { status, checks: { store: hot, archive: cold, gateway, accepting }, log_lag: logLag() },
             isReady ? 200 : 503,
           )
         },
