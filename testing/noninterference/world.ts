@@ -173,6 +173,7 @@ async function startServer(ground: Ground): Promise<Server> {
       clock,
       roles: config.roles,
       gateway: gateway.gauges,
+      logLag: () => ({}),
       process: () => ({ trackerDepth: tracker.depth(), sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
     }),
   )
@@ -198,6 +199,7 @@ async function startServer(ground: Ground): Promise<Server> {
       isArchiveFailing: archivist.isFailing,
       isHealthy: gateway.isHealthy,
       isDraining: () => false,
+      logLag: () => ({}),
       // As everywhere but in dev mode, whose tokens are used here because they need no signature.
       areMetricsOpen: config.metricsOpen,
       version: 'test',
