@@ -1,8 +1,8 @@
 // PostgreSQL and Redis fail together. What users chose is not known for a while: privacy fails closed, and choices
 // that were acknowledged are back when PostgreSQL is.
-import { request } from '../random/requests.ts'
-import { cause, move, scripted } from '../random/scripted.ts'
-import type { World } from '../random/world.ts'
+import { request } from '../random/clients/requests.ts'
+import { cause, move, scripted } from '../random/run/scripted.ts'
+import type { World } from '../random/run/world.ts'
 
 const ARCHIVE_AWAY_MS = 8_000
 const BETWEEN_MS = 1_000

@@ -1,7 +1,7 @@
 // After everything is quiet, all watchers and all servers show the same, and it is true. Where the answers leave open
 // what a user chose, any combination will do that explains what all of them show.
-import { isAdmitted, possibleChoices } from '../choices.ts'
-import type { Sighting, Target } from '../history.ts'
+import type { Sighting, Target } from '../history/history.ts'
+import { isAdmitted, possibleChoices } from '../history/possible-choices.ts'
 import type { Violation } from './violation.ts'
 
 export interface Truth {

@@ -1,7 +1,7 @@
 // Faults of the hot store: a single Redis or one master of a cluster.
-import type { Redis } from '../../services/redis.ts'
-import type { RedisCluster } from '../../services/redis-cluster.ts'
-import type { PlannedFault } from './plan-faults.ts'
+import type { Redis } from '../../../services/redis.ts'
+import type { RedisCluster } from '../../../services/redis-cluster.ts'
+import type { PlannedFault } from '../plan/plan-faults.ts'
 
 export type Store = { kind: 'redis'; redis: Redis } | { kind: 'cluster'; cluster: RedisCluster }
 
