@@ -4,7 +4,7 @@
 import { redisCli } from '../../../services/redis.ts'
 import { request } from '../clients/requests.ts'
 import type { Servers } from '../deployment/servers.ts'
-import type { Store } from '../faults/store-faults.ts'
+import type { Store } from '../deployment/store.ts'
 import type { Violation } from './violation.ts'
 
 const CHECK_EVERY_MS = 300

@@ -3,7 +3,8 @@ import type { Person } from '../clients/people.ts'
 import { query } from '../clients/requests.ts'
 import type { Viewer } from '../clients/viewers.ts'
 import type { Servers } from '../deployment/servers.ts'
-import { disagreement, type Shown } from './agreement.ts'
+import type { Shown } from '../history/truth.ts'
+import { disagreement } from './agreement.ts'
 import type { Violation } from './violation.ts'
 
 const CHECK_EVERY_MS = 200

@@ -1,7 +1,6 @@
 // The users of a random run: their devices, what they do, and the truth about them. Choices of one user are made one
 // after the other, so it is known which is the last.
 import type { Activity } from '@greendot/protocol'
-import type { Truth } from '../checks/agreement.ts'
 import type { Servers } from '../deployment/servers.ts'
 import {
   type Choice,
@@ -11,6 +10,7 @@ import {
   type History,
   type Target,
 } from '../history/history.ts'
+import type { Truth } from '../history/truth.ts'
 import type { Action, PlannedUser } from '../plan/plan.ts'
 import { createPeer, type Peer } from './peer.ts'
 import { choose } from './requests.ts'

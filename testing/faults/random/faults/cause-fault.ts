@@ -3,12 +3,13 @@
 import type { Postgres } from '../../../services/postgres.ts'
 import type { Peer } from '../clients/peer.ts'
 import type { Servers } from '../deployment/servers.ts'
+import type { Store } from '../deployment/store.ts'
 import { ARCHIVE_HEALS_MS, CLIENTS_HEAL_MS, SERVER_HEALS_MS, STORE_HEALS_MS } from '../deployment/times.ts'
 import type { FaultRecord, FaultScope, History } from '../history/history.ts'
 import type { FaultKind, PlannedFault } from '../plan/plan-faults.ts'
 import { breakArchive } from './archive-faults.ts'
 import { breakServers } from './server-faults.ts'
-import { breakStore, type Store } from './store-faults.ts'
+import { breakStore } from './store-faults.ts'
 
 export interface Breakable {
   servers: Servers

@@ -3,8 +3,8 @@
 import { startPostgres } from '../../../services/postgres.ts'
 import { within } from '../../../services/within.ts'
 import type { Violation } from '../checks/violation.ts'
+import type { StoreKind } from '../deployment/store.ts'
 import { planOf } from '../plan/plan.ts'
-import type { StoreKind } from '../plan/plan-faults.ts'
 import { runSeed } from './run-seed.ts'
 import { storyOf } from './story.ts'
 

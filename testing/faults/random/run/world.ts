@@ -3,8 +3,6 @@
 import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
 import type { SettingsInput } from '../../../clients/server.ts'
 import type { Postgres } from '../../../services/postgres.ts'
-import { startRedis } from '../../../services/redis.ts'
-import { startRedisCluster } from '../../../services/redis-cluster.ts'
 import { checkFalseOffline } from '../checks/false-offline.ts'
 import { checkGhosts } from '../checks/ghosts.ts'
 import { checkKeptChoices } from '../checks/kept-choices.ts'
@@ -18,13 +16,12 @@ import { createPerson, type Person } from '../clients/people.ts'
 import { contacts } from '../clients/requests.ts'
 import { createViewer, keepAsking, type Viewer } from '../clients/viewers.ts'
 import { startServers } from '../deployment/servers.ts'
+import { type StoreKind, startStore } from '../deployment/store.ts'
 import { GHOST_MS, TIMES } from '../deployment/times.ts'
 import type { Breakable } from '../faults/cause-fault.ts'
-import type { Store } from '../faults/store-faults.ts'
 import { type Allowances, createAllowances } from '../history/allowances.ts'
 import { createHistory } from '../history/history.ts'
 import type { PlannedUser } from '../plan/plan.ts'
-import type { StoreKind } from '../plan/plan-faults.ts'
 import { measureLag } from './lag.ts'
 
 const FIRST_MS_MAX = 60_000
@@ -154,11 +151,6 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       await (store.kind === 'redis' ? store.redis.stop() : store.cluster.stop())
     },
   }
-}
-
-async function startStore(kind: StoreKind): Promise<Store> {
-  if (kind === 'redis') return { kind, redis: await startRedis() }
-  return { kind, cluster: await startRedisCluster() }
 }
 
 /** Contact lists and first choices, before anybody connects. */
