@@ -213,17 +213,17 @@ describe('invisible', () => {
     expect(bob.welcome.self).toMatchObject({ status: 'online', availability: 'invisible' })
     await scene.mark(alice, url)
     expect(alice.sightings('bob')).toHaveLength(1)
-    const nobody: Omit<Presence, 'user_id'> = {
+    const unknown: Omit<Presence, 'user_id'> = {
       status: 'offline',
       last_seen: null,
       custom_status: null,
       devices: [],
       version: 0,
     }
-    expect(state).toEqual({ user_id: 'bob', ...nobody })
-    expect(await read(url, 'bob')).toEqual({ user_id: 'bob', ...nobody, source: 'db' })
+    expect(state).toEqual({ user_id: 'bob', ...unknown })
+    expect(await read(url, 'bob')).toEqual({ user_id: 'bob', ...unknown, source: 'db' })
     // The same as of an unknown user.
-    expect(await read(url, 'no-one')).toEqual({ user_id: 'no-one', ...nobody, source: 'db' })
+    expect(await read(url, 'never-seen')).toEqual({ user_id: 'never-seen', ...unknown, source: 'db' })
   })
 })
 

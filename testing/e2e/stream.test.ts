@@ -37,12 +37,12 @@ describe('what comes', () => {
   test('[W1] the present state in the order asked, then the changes', async () => {
     const { url } = await scene.server()
     const bob = await scene.person(url, 'bob', { platform: 'web' })
-    const alice = await stream(url, 'alice', ['nobody', 'bob'])
+    const alice = await stream(url, 'alice', ['unknown', 'bob'])
     expect(alice.told[0]!.frame).toEqual({
       type: 'presence_state',
       states: [
         {
-          user_id: 'nobody',
+          user_id: 'unknown',
           status: 'offline',
           last_seen: null,
           custom_status: null,

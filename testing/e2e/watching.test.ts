@@ -24,9 +24,16 @@ describe('snapshot and changes', () => {
     const { url } = await scene.server()
     const bob = await scene.person(url, 'bob', { platform: 'web' })
     const alice = await scene.person(url, 'alice')
-    const states = await watch(alice, ['nobody', 'bob'])
+    const states = await watch(alice, ['unknown', 'bob'])
     expect(states).toEqual([
-      { user_id: 'nobody', status: 'offline', last_seen: null, custom_status: null, devices: [], version: 0 },
+      {
+        user_id: 'unknown',
+        status: 'offline',
+        last_seen: null,
+        custom_status: null,
+        devices: [],
+        version: 0,
+      },
       {
         user_id: 'bob',
         status: 'online',
@@ -160,14 +167,14 @@ describe('versions', () => {
     const names = ['bob', 'carol', 'dave']
     const [, carol] = await Promise.all(names.map((name) => scene.person(url, name)))
     const first = await scene.person(url, 'alice', { deviceId: 'laptop' })
-    const states = await watch(first, [...names, 'nobody'])
+    const states = await watch(first, [...names, 'unknown'])
     const known = Object.fromEntries(states.map(({ user_id, version }) => [user_id, version]))
     first.close()
     await first.closed
     carol!.be('idle')
     await ask(carol!, { type: 'unwatch', user_ids: [] })
     const second = await scene.person(url, 'alice', { deviceId: 'laptop' })
-    const changed = await watch(second, [...names, 'nobody'], known)
+    const changed = await watch(second, [...names, 'unknown'], known)
     expect(changed).toMatchObject([{ user_id: 'carol', status: 'away', version: known.carol! + 1 }])
   })
 

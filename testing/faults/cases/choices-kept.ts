@@ -26,7 +26,7 @@ export const archiveStoppedThenFlushed = scripted({
     const away = cause(world, 'archive stopped', ARCHIVE_AWAY_MS)
     await Bun.sleep(BETWEEN_MS)
     await cause(world, 'store flushed')
-    // Half of the users come again while nobody can say what they chose, and new viewers see them come.
+    // Half of the users come again while their choices cannot be read, and new viewers see them come.
     for (const viewer of world.viewers.slice(-3)) world.enter(viewer)
     for (const device of world.devices.filter((_, index) => index % 2 === 0)) device.reconnect()
     await Bun.sleep(BETWEEN_MS)

@@ -14,7 +14,7 @@ const textsOf = (index: number) =>
 
 export const oneMasterEmptied = scripted({
   name: 'one master of a Redis Cluster is emptied',
-  expectation: 'no connection breaks, and everybody agrees again',
+  expectation: 'no connection breaks, and all watchers agree again',
   store: 'cluster',
   choicesOf: textsOf,
   async run(world) {

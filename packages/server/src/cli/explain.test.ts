@@ -57,9 +57,9 @@ describe('greendot explain', () => {
     const stranger = await run(['--user', 'bob', '--url', server.url], {})
     expect({ ...stranger, out: '' }).toMatchObject({ code: 1, out: '' })
     expect(stranger.err).toContain('set server_keys')
-    const nobody = await run(['--user', 'bob', '--url', 'http://127.0.0.1:9'])
-    expect(nobody.code).toBe(1)
-    expect(nobody.err).toContain('is a server running there?')
+    const unreachable = await run(['--user', 'bob', '--url', 'http://127.0.0.1:9'])
+    expect(unreachable.code).toBe(1)
+    expect(unreachable.err).toContain('is a server running there?')
   })
 
   for (const args of [

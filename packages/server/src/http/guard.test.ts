@@ -1,5 +1,5 @@
-// What the guard does when a handler breaks: one answer that tells nothing, and one log line from which
-// nobody can take over a session. The rest of it is tested over a real socket, in testing/http.
+// What the guard does when a handler breaks: one answer that tells nothing, and one log line without
+// the token of the session. The rest of it is tested over a real socket, in testing/http.
 import { expect, test } from 'bun:test'
 import type { BunRequest } from 'bun'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// After everybody has left, Redis holds only records of absent users (which it keeps for five minutes), the counts
+// After all users have left, Redis holds only records of absent users (which it keeps for five minutes), the counts
 // and epochs of shards, and the leases of running servers: no interest, no sessions, no deadlines, no open duties,
 // no lost gateways. The servers hold no sessions and no watches.
 import { redisCli } from '../../../services/redis.ts'

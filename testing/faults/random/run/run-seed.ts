@@ -1,4 +1,4 @@
-// One random run: everybody connects, users and faults follow the plan, and the world is judged after it.
+// One random run: all users connect, users and faults follow the plan, and the world is judged after it.
 import type { Postgres } from '../../../services/postgres.ts'
 import type { Violation } from '../checks/violation.ts'
 import { causeFault } from '../faults/cause-fault.ts'

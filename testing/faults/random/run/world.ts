@@ -1,5 +1,5 @@
-// Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects everybody,
-// `quiet` waits until all agree after the faults, `finish` lets everybody leave and asks all checks.
+// Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects all users,
+// `quiet` waits until all agree after the faults, `finish` lets all users leave and asks all checks.
 import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
 import type { SettingsInput } from '../../../clients/server.ts'
 import type { Postgres } from '../../../services/postgres.ts'
@@ -85,7 +85,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
   }
 
   async function leave(): Promise<Violation[]> {
-    history.remark('everybody leaves')
+    history.remark('all users leave')
     for (const [index, person] of people.entries()) {
       for (const device of person.devices.keys())
         person.act({ do: 'end', device, how: ENDINGS[index % ENDINGS.length]! })
@@ -117,7 +117,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       const until = performance.now() + FIRST_MS_MAX
       const found = await agree(() => until)
       history.agreedAt = performance.now()
-      if (found.length === 0) history.remark('everybody is connected, and everything agrees')
+      if (found.length === 0) history.remark('all users are connected, and everything agrees')
       asking = keepAsking(options.viewers, ids, parts)
       return found
     },
@@ -153,7 +153,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
   }
 }
 
-/** Contact lists and first choices, before anybody connects. */
+/** Contact lists and first choices, before the first user connects. */
 async function prepare(users: readonly PlannedUser[], people: readonly Person[], url: string): Promise<void> {
   await Promise.all(
     users.map(async ({ id, contacts: list, choices }, index) => {
