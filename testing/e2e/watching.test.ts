@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { openClient, type TestClient } from '../clients/client.ts'
 import { createPatientClock } from '../clients/patient-clock.ts'
+import { hidden } from './audience.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 const scene = useScene()
@@ -26,14 +27,7 @@ describe('snapshot and changes', () => {
     const alice = await scene.person(url, 'alice')
     const states = await watch(alice, ['unknown', 'bob'])
     expect(states).toEqual([
-      {
-        user_id: 'unknown',
-        status: 'offline',
-        last_seen: null,
-        custom_status: null,
-        devices: [],
-        version: 0,
-      },
+      hidden('unknown'),
       {
         user_id: 'bob',
         status: 'online',
