@@ -1,7 +1,6 @@
 // Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects all users,
 // `quiet` waits until all agree after the faults, `finish` lets all users leave and asks all checks.
 import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
-import type { SettingsInput } from '../../../clients/server.ts'
 import type { Postgres } from '../../../services/postgres.ts'
 import { checkFalseOffline } from '../checks/false-offline.ts'
 import { checkGhosts } from '../checks/ghosts.ts'
@@ -19,7 +18,7 @@ import { startServers } from '../deployment/servers.ts'
 import { type StoreKind, startStore } from '../deployment/store.ts'
 import { GHOST_MS, TIMES } from '../deployment/times.ts'
 import type { Breakable } from '../faults/cause-fault.ts'
-import { type Allowances, createAllowances } from '../history/allowances.ts'
+import { createAllowances } from '../history/allowances.ts'
 import { createHistory } from '../history/history.ts'
 import type { PlannedUser } from '../plan/plan.ts'
 import { measureLag } from './lag.ts'
@@ -37,14 +36,12 @@ export interface WorldOptions {
   viewers: readonly string[]
   /** How many of the viewers are there from the start. */
   firstViewers: number
-  settings?: SettingsInput
 }
 
 export interface World extends Breakable {
   readonly people: readonly Person[]
   readonly viewers: readonly Viewer[]
   enter(viewer: Viewer): void
-  allowances(): Allowances
   lagMs(): number
   begin(): Promise<Violation[]>
   quiet(): Promise<Violation[]>
@@ -67,7 +64,6 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
     database_pool: 4,
     poll_burst: 100_000,
     ...TIMES,
-    ...options.settings,
   })
   const parts = { servers, random, history }
   const people = options.users.map((user) => createPerson(user, parts))
@@ -107,7 +103,6 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
     people,
     viewers,
     enter,
-    allowances,
     lagMs: lag.worstMs,
     async begin() {
       await prepare(options.users, people, servers.running()[0]!.process.url)
