@@ -3,13 +3,12 @@
 // their own, which goes away with them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { start } from '../../packages/server/src/compose.ts'
 import { type Clock, systemClock } from '../../packages/server/src/platform/clock.ts'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
-
-const CLI = resolve(import.meta.dir, '../../packages/server/src/cli.ts')
+import { CLI } from './cli.ts'
 
 /** Settings by their file spelling, e.g. `{ offline_delay_ms: 200 }`. */
 export type SettingsInput = Record<string, string | number | boolean>

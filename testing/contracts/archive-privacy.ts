@@ -58,7 +58,7 @@ export function checkArchivePrivacy(archive: () => Archive): void {
       await archive().writeSettings([...rows, short])
       await archive().writeLastSeen([seen])
       const all = [...rows, short]
-      const read = await archive().read([...all.map((row) => row.userId), 'nobody'])
+      const read = await archive().read([...all.map((row) => row.userId), 'unknown'])
       expect(read).toEqual([
         ...all.map((settings) => ({ lastSeen: settings.userId === 'full-3' ? seen : null, settings })),
         { lastSeen: null, settings: null },
@@ -117,10 +117,10 @@ export function checkArchivePrivacy(archive: () => Archive): void {
       )
       for (let n = 0; n < FULL_LISTS; n++) await write(`full-${n}`, aPrivacy({ allow: fullList('a') }))
       expect(await archive().namedBy('d1249', '', 10)).toEqual(['short-1249', 'short-2499'])
-      const everybody = Array.from({ length: FULL_LISTS }, (_, n) => `full-${n}`).sort()
+      const owners = Array.from({ length: FULL_LISTS }, (_, n) => `full-${n}`).sort()
       const last = fullList('a').at(-1)!
-      expect(await archive().namedBy(last, '', 100)).toEqual(everybody)
-      expect(await archive().namedBy(last, everybody[3]!, 2)).toEqual(everybody.slice(4, 6))
+      expect(await archive().namedBy(last, '', 100)).toEqual(owners)
+      expect(await archive().namedBy(last, owners[3]!, 2)).toEqual(owners.slice(4, 6))
     })
   })
 }

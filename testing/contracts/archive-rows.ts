@@ -52,7 +52,7 @@ export function checkArchiveRows(archive: () => Archive): void {
       await archive().writeLastSeen([a])
       await archive().writeSettings([b])
 
-      expect(await archive().read(['b', 'nobody', 'a', 'b'])).toEqual([
+      expect(await archive().read(['b', 'unknown', 'a', 'b'])).toEqual([
         { lastSeen: null, settings: b },
         { lastSeen: null, settings: null },
         { lastSeen: a, settings: null },

@@ -12,7 +12,7 @@ export function checkRecords({ store, put, allDue, dueIds }: StoreUnderTest): vo
       const a = await put('a', { record: aRecord({ version: 1 }) })
       const b = await put('b', { record: aRecord({ version: 2 }) })
 
-      const loaded = await store().load(['b', 'nobody', 'a', 'b'])
+      const loaded = await store().load(['b', 'unknown', 'a', 'b'])
       expect(loaded.map((one) => one?.record.version ?? null)).toEqual([2, null, 1, 2])
       expect(loaded.map((one) => one?.revision ?? 0)).toEqual([b.revision, 0, a.revision, b.revision])
       expect(await store().load([])).toEqual([])

@@ -10,8 +10,6 @@ import { checkRecords } from './store-records.ts'
 import { checkSummaries } from './store-summaries.ts'
 import { type MakeStore, useStore } from './store-under-test.ts'
 
-export type { MakeStore } from './store-under-test.ts'
-
 const MODEL_RUNS = 100
 
 /** `modelRuns` is the number of random histories; fewer where every call is a round trip. */

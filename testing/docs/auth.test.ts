@@ -1,11 +1,12 @@
 // Keeps docs/auth.md true: its settings load and accept what the providers sign, its programs mint tokens that a
 // server takes, and its table has every reason.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { REJECTION_REASONS } from '../../packages/server/src/http/rejection-log.ts'
+import { useServers } from '../clients/clearing.ts'
 import { type SettingsInput, startServer } from '../clients/server.ts'
 import { call, expectProblem } from '../http/calls.ts'
 import { SECRET, SERVER_KEY, secondsFromNow, securedSettings } from '../http/tokens.ts'
@@ -13,16 +14,10 @@ import { blocksOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
 
 const PATH = 'docs/auth.md'
 
-const clearing: (() => unknown)[] = []
-afterEach(async () => {
-  for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-})
+const { serve: start, onEnd } = useServers()
 
-async function serve(settings: SettingsInput): Promise<string> {
-  const server = await startServer({ dev: false, ...settings })
-  clearing.push(server.stop)
-  return server.url
-}
+const serve = async (settings: SettingsInput): Promise<string> =>
+  (await start({ dev: false, ...settings })).url
 
 const settingsIn = (heading: string): SettingsInput => {
   const [block] = blocksOf(PATH, 'json', section(PATH, heading))
@@ -42,7 +37,7 @@ describe('a plain backend', () => {
   async function minted(language: string, file: string, command: string[]): Promise<string> {
     // In the repository, where its packages are found.
     const folder = mkdtempSync(join(language === 'js' ? join(ROOT, 'testing') : tmpdir(), 'greendot-auth-'))
-    clearing.push(() => rmSync(folder, { recursive: true }))
+    onEnd(() => rmSync(folder, { recursive: true }))
     const [block] = blocksOf(PATH, language)
     writeFileSync(join(folder, file), block!.text)
     const child = Bun.spawn([...command, join(folder, file)], {

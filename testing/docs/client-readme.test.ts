@@ -1,21 +1,16 @@
 // The examples of the client's README in a real browser, as they stand there: the element from the server on a
 // page of another origin, and React 18 and 19. Its first program is run by packages/client/build.test.ts.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { greendot } from '../../packages/client/src/server.ts'
 import { bundle, describeWithBrowser, type ReactVersion } from '../browser/fixtures/app-pages.ts'
 import { connect } from '../clients/client.ts'
 import type { TestServer } from '../clients/server.ts'
-import { blocksOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
+import { blocksOf, plain, rowsOf, section } from './docs-text.ts'
+import { fromHere, inFolder } from './snippet-program.ts'
 
 const PATH = 'packages/client/README.md'
 const [oneLine, styled, localized, ...otherPages] = blocksOf(PATH, 'html').map(({ text }) => text)
 const [app, ...otherApps] = blocksOf(PATH, 'tsx').map(({ text }) => text)
-
-const fromHere = (text: string, server: TestServer) =>
-  text.replaceAll('127.0.0.1:4400', new URL(server.url).host)
 
 test('[X3] the README has three pages and one app', () => {
   expect([otherPages, otherApps]).toEqual([[], []])
@@ -124,15 +119,3 @@ describeWithBrowser('packages/client/README.md in a browser', (browser) => {
     })
   }
 })
-
-/** Outside of the repository, with its imports resolved as if it were inside. */
-async function inFolder(name: string, text: string, use: (path: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'greendot-readme-'))
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  writeFileSync(join(folder, name), text)
-  try {
-    await use(join(folder, name))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}

@@ -1,5 +1,5 @@
 // Holds what is under deploy/ against the program: a variable, a command, a port or a path that the
-// program does not know fails here and not on somebody's cluster. No container engine is needed; where
+// program does not know fails here and not on a real cluster. No container engine is needed; where
 // kubectl or systemd-analyze is installed, they are asked too.
 import { afterAll, describe, expect, test } from 'bun:test'
 import fs from 'node:fs'
@@ -112,7 +112,7 @@ describe('what the files say to the program', () => {
       return grace - podDrain - Number(at(containerOf(one), 'lifecycle preStop sleep seconds'))
     })
     expect([graces.length, pods.length]).toEqual([3, 2])
-    // A second SIGTERM means now, so nobody but the process that was started may get the first.
+    // A second SIGTERM means now, so only the process that was started may get the first.
     expect(UNITS.flatMap((path) => directive(path, 'KillMode'))).toEqual(['mixed', 'mixed'])
     for (const seconds of [...graces, ...stops, ...pods])
       expect(seconds).toBeGreaterThanOrEqual(drainSeconds + 10)

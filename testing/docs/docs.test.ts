@@ -1,43 +1,33 @@
 // Keeps the documents true. What they show is run, as it is written, against a real server; what they
 // list is held against the registries in the code, both ways: nothing is missing and nothing is made up.
 import { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CLOSE, type ClientFrame, ERRORS, problem, type ServerFrame } from '@greendot/protocol'
 import { greendot } from '../../packages/client/src/server.ts'
 import * as limits from '../../packages/protocol/src/limits.ts'
-import { describeValue, loadConfig } from '../../packages/server/src/platform/config/config.ts'
+import { defaultOf } from '../../packages/server/src/cli/help.ts'
+import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import {
-  DEFAULT_POLICY,
   flagOf,
   SETTING_NAMES,
   SETTINGS,
   type Setting,
   variableOf,
 } from '../../packages/server/src/platform/config/settings.ts'
-import { POLICIES, POLICY_NAMES } from '../../packages/server/src/presence/core/policy.ts'
+import { POLICY_NAMES } from '../../packages/server/src/presence/core/policy.ts'
+import { useServers } from '../clients/clearing.ts'
 import { connect } from '../clients/client.ts'
-import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
+import { startServer } from '../clients/server.ts'
 import { registeredRoutes } from '../http/registered-routes.ts'
+import { linesOf } from '../services/lines.ts'
 import { freePort } from '../services/ports.ts'
 import { type Block, blocksOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
+import { fromHere } from './snippet-program.ts'
 
-const HOST_IN_DOCUMENTS = '127.0.0.1:4400'
-
-const clearing: (() => unknown)[] = []
-afterEach(async () => {
-  for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-})
-
-async function serve(settings?: SettingsInput): Promise<TestServer> {
-  const server = await startServer(settings)
-  clearing.push(server.stop)
-  return server
-}
-
-const withHost = (text: string, url: string): string => text.replaceAll(HOST_IN_DOCUMENTS, new URL(url).host)
+const { serve, onEnd } = useServers()
 
 /** Runs an example as a program of its own; `says` resolves when it prints that line next or later. */
 function runScript(text: string) {
@@ -45,7 +35,7 @@ function runScript(text: string) {
   const file = join(folder, 'example.mjs')
   writeFileSync(file, text)
   const child = Bun.spawn([process.execPath, file], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
-  clearing.push(async () => {
+  onEnd(async () => {
     child.kill('SIGKILL')
     await child.exited
     rmSync(folder, { recursive: true })
@@ -60,20 +50,10 @@ function runScript(text: string) {
   }
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop()!
-    yield* lines
-  }
-}
-
 /** Runs a shell block at the root, as a newcomer would who has Node and npm but no Bun. */
 async function runShell(text: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-docs-'))
-  clearing.push(() => rmSync(folder, { recursive: true }))
+  onEnd(() => rmSync(folder, { recursive: true }))
   // An error status fails the command, and each answer gets a line of its own.
   writeFileSync(join(folder, '.curlrc'), 'fail\nshow-error\nwrite-out = "\\n"\n')
   const child = Bun.spawn(['sh', '-e', '-c', text], {
@@ -101,7 +81,7 @@ describe('the examples', () => {
   for (const { path, line, text } of watching) {
     test(`[W1] ${path}:${line} prints which users are online`, async () => {
       const { url } = await serve()
-      const script = runScript(withHost(text, url))
+      const script = runScript(fromHere(text, { url }))
       await script.says('bob is offline')
       const bob = await connect(url, 'bob')
       await script.says('bob is online')
@@ -114,7 +94,7 @@ describe('the examples', () => {
     const port = await freePort()
     const first = await startServer({ port })
     const [block] = blocksOf('docs/protocol.md', 'js', section('docs/protocol.md', 'A client that lasts'))
-    const script = runScript(withHost(block!.text, first.url))
+    const script = runScript(fromHere(block!.text, first))
     await script.says('bob is offline')
     await connect(first.url, 'bob')
     await script.says('bob is online')
@@ -137,7 +117,7 @@ describe('the examples', () => {
       `${path}:${line} is answered${noCurl ? ' (there is no curl here)' : ''}`,
       async () => {
         const { url } = await serve()
-        const answers = await runShell(withHost(text, url))
+        const answers = await runShell(fromHere(text, { url }))
         expect(answers).not.toBeEmpty()
         if (text.includes('/metrics')) expect(answers[0]).toStartWith('# HELP greendot_')
         else for (const answer of answers) expect(JSON.parse(answer)).toBeObject()
@@ -181,7 +161,7 @@ describe('the examples', () => {
       `mkdir ${restored}\n${inFolder(back.text).replaceAll(`${folder}/greendot`, `${restored}/greendot`)}`,
     )
     const backup = new Database(join(restored, 'greendot.db'), { readonly: true })
-    clearing.push(() => backup.close())
+    onEnd(() => backup.close())
     expect(backup.query('SELECT user_id, custom_text FROM user_settings').all()).toEqual([
       { user_id: 'alice', custom_text: 'kept' },
     ])
@@ -340,15 +320,6 @@ function load(flags: string, file: string | null = null) {
 
 describe('docs/configuration.md', () => {
   const path = 'docs/configuration.md'
-
-  function defaultOf(setting: Setting<unknown>): string {
-    const { fallback } = setting
-    if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
-    if (fallback.from === 'dev') return `${fallback.otherwise}, dev ${fallback.inDev}`
-    const usual = POLICIES[DEFAULT_POLICY][fallback.key]
-    const others = POLICY_NAMES.filter((name) => POLICIES[name][fallback.key] !== usual)
-    return [usual, ...others.map((name) => `${name} ${POLICIES[name][fallback.key]}`)].join(', ')
-  }
 
   test('[C1] has every setting, its default, its meaning and what it takes', () => {
     const documented = rowsOf(section(path, 'Settings')).map((row) => row.map(plain))

@@ -7,7 +7,7 @@ import { call } from './scene.ts'
 export interface Door {
   name: string
   /** As the viewer, as an anonymous reader, or as the app, from which nothing is hidden. */
-  eyes: 'viewer' | 'anyone' | 'app'
+  reader: 'viewer' | 'anyone' | 'app'
   look(url: string, viewerId: string, targetId: string): Promise<unknown>
   /** The whole answer about a target who is seen like this. */
   shape(seen: Presence): unknown
@@ -34,80 +34,80 @@ const asStatuses = ({ user_id, status }: Presence) => ({ [user_id]: status })
 const DOORS: readonly Door[] = [
   {
     name: 'GET one',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => get(url, `dev:${viewer}`, `/api/v1/presence/${target}`),
     shape: withSource,
   },
   {
     name: 'GET list',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => get(url, `dev:${viewer}`, LIST + target),
     shape: asList,
   },
   {
     name: 'POST query',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => query(url, `dev:${viewer}`, '/api/v1/presence/query', target),
     shape: asList,
   },
   {
     name: 'GET batch',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => get(url, `dev:${viewer}`, BATCH + target),
     shape: asStatuses,
   },
   {
     name: 'public page',
-    eyes: 'anyone',
+    reader: 'anyone',
     look: async (url, _, target) => (await fetch(`${url}/api/v1/public/presence/${target}`)).json(),
     shape: (seen) => seen,
   },
   {
     name: 'backend for the viewer, one',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => get(url, SERVER_KEY, `/api/v1/presence/${target}?viewer_id=${viewer}`),
     shape: withSource,
   },
   {
     name: 'backend for the viewer, list',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => get(url, SERVER_KEY, `${LIST}${target}&viewer_id=${viewer}`),
     shape: asList,
   },
   {
     name: 'backend for the viewer, query',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) =>
       query(url, SERVER_KEY, `/api/v1/presence/query?viewer_id=${viewer}`, target),
     shape: asList,
   },
   {
     name: 'backend for the viewer, batch',
-    eyes: 'viewer',
+    reader: 'viewer',
     look: (url, viewer, target) => get(url, SERVER_KEY, `${BATCH}${target}&viewer_id=${viewer}`),
     shape: asStatuses,
   },
   {
     name: 'backend, one',
-    eyes: 'app',
+    reader: 'app',
     look: (url, _, target) => get(url, SERVER_KEY, `/api/v1/presence/${target}`),
     shape: withSource,
   },
   {
     name: 'backend, list',
-    eyes: 'app',
+    reader: 'app',
     look: (url, _, target) => get(url, SERVER_KEY, LIST + target),
     shape: asList,
   },
   {
     name: 'backend, query',
-    eyes: 'app',
+    reader: 'app',
     look: (url, _, target) => query(url, SERVER_KEY, '/api/v1/presence/query', target),
     shape: asList,
   },
   {
     name: 'backend, batch',
-    eyes: 'app',
+    reader: 'app',
     look: (url, _, target) => get(url, SERVER_KEY, BATCH + target),
     shape: asStatuses,
   },
@@ -124,6 +124,6 @@ export async function throughEveryDoor(
 }
 
 /** What every door must answer, when each kind of reader sees this. */
-export function behindEveryDoor(seenBy: Record<Door['eyes'], Presence>): Record<string, unknown> {
-  return Object.fromEntries(DOORS.map(({ name, eyes, shape }) => [name, shape(seenBy[eyes])]))
+export function behindEveryDoor(seenBy: Record<Door['reader'], Presence>): Record<string, unknown> {
+  return Object.fromEntries(DOORS.map(({ name, reader, shape }) => [name, shape(seenBy[reader])]))
 }

@@ -28,7 +28,7 @@ const toAll = (audience: 'everyone' | 'contacts' | 'nobody'): Chosen => ({
 
 const AUDIENCES: readonly Mode[] = [
   { name: 'nothing chosen', sees: 'everything', anyone: 'everything' },
-  { name: 'status to nobody', bob: { status_visibility: 'nobody' }, ...UNSEEN },
+  { name: 'status hidden', bob: { status_visibility: 'nobody' }, ...UNSEEN },
   {
     name: 'status to contacts, and alice is a stranger',
     bob: { status_visibility: 'contacts' },
@@ -43,7 +43,7 @@ const AUDIENCES: readonly Mode[] = [
     anyone: 'nothing',
   },
   {
-    name: 'last seen to nobody',
+    name: 'last seen hidden',
     bob: { last_seen_visibility: 'nobody' },
     bobsContacts: ALICE,
     sees: 'status',
@@ -76,7 +76,7 @@ const PRECISION: readonly Mode[] = [
 
 const LISTS: readonly Mode[] = [
   {
-    name: 'alice is allowed, and nobody else',
+    name: 'only alice is allowed',
     bob: { ...toAll('nobody'), allow: ALICE },
     sees: 'everything',
     anyone: 'nothing',
@@ -109,7 +109,7 @@ const RECIPROCITY: readonly Mode[] = [
 ]
 
 const CONTACTS_BY_DEFAULT = { default_visibility: 'contacts' }
-const NOBODY_BY_DEFAULT = { default_visibility: 'nobody' }
+const HIDDEN_BY_DEFAULT = { default_visibility: 'nobody' }
 const HIDDEN_AS_NULL = { hidden_as: 'null' }
 
 const BY_DEFAULT: readonly Mode[] = [
@@ -121,8 +121,8 @@ const BY_DEFAULT: readonly Mode[] = [
     anyone: 'nothing',
   },
   {
-    name: 'nobody by default',
-    server: NOBODY_BY_DEFAULT,
+    name: 'hidden by default',
+    server: HIDDEN_BY_DEFAULT,
     bobsContacts: ALICE,
     ...UNSEEN,
   },

@@ -27,7 +27,7 @@ async function chooseForBob(url: string, chosen: Chosen): Promise<void> {
 
 export const WAYS: readonly Way[] = [
   {
-    name: 'bob shows himself to nobody',
+    name: 'bob hides his status',
     lose: (url) => choose(url, 'bob', { status_visibility: 'nobody' }),
     gain: (url) => choose(url, 'bob', { status_visibility: 'everyone' }),
   },

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
 import { createPatientClock } from '../clients/patient-clock.ts'
+import { hidden } from './audience.ts'
 import { ask, call, isOffline, isOnline, isStatus, type Person, read, useScene, watch } from './scene.ts'
 
 /** Long enough to be seen before it ends, on a busy machine too. */
@@ -213,17 +214,10 @@ describe('invisible', () => {
     expect(bob.welcome.self).toMatchObject({ status: 'online', availability: 'invisible' })
     await scene.mark(alice, url)
     expect(alice.sightings('bob')).toHaveLength(1)
-    const nobody: Omit<Presence, 'user_id'> = {
-      status: 'offline',
-      last_seen: null,
-      custom_status: null,
-      devices: [],
-      version: 0,
-    }
-    expect(state).toEqual({ user_id: 'bob', ...nobody })
-    expect(await read(url, 'bob')).toEqual({ user_id: 'bob', ...nobody, source: 'db' })
+    expect(state).toEqual(hidden('bob'))
+    expect(await read(url, 'bob')).toEqual({ ...hidden('bob'), source: 'db' })
     // The same as of an unknown user.
-    expect(await read(url, 'no-one')).toEqual({ user_id: 'no-one', ...nobody, source: 'db' })
+    expect(await read(url, 'never-seen')).toEqual({ ...hidden('never-seen'), source: 'db' })
   })
 })
 

@@ -84,7 +84,7 @@ const ways = (id: string) => [
   asServer(`/api/v1/users/${id}/export`),
   asServer(`/api/v1/explain?user_id=bob&viewer_id=${id}`),
   asUser(decodeURIComponent(id), '/api/v1/presence/settings'),
-  asUser('anybody', `/api/v1/public/presence/${id}`),
+  asUser('viewer', `/api/v1/public/presence/${id}`),
 ]
 
 export const explanations = (id: string) => [

@@ -21,10 +21,10 @@ const exportOf = async (url: string, userId = ANNA) =>
 
 test('[X6] of an unknown user every part is empty', async () => {
   const { url } = await scene.server()
-  const { kept } = await exportOf(url, 'nobody-q7x')
+  const { kept } = await exportOf(url, 'unknown-q7x')
   expect(kept).toEqual({
     shown: {
-      user_id: 'nobody-q7x',
+      user_id: 'unknown-q7x',
       status: 'offline',
       last_seen: null,
       custom_status: null,

@@ -48,7 +48,7 @@ export async function holdTable(databaseUrl: string, table: string): Promise<Hel
   await holder.unsafe(`LOCK TABLE ${table} IN EXCLUSIVE MODE`)
   return {
     isWaitedFor: () =>
-      until(WAIT_MS, `somebody to wait for ${table}`, async () => {
+      until(WAIT_MS, `a session to wait for ${table}`, async () => {
         const waiting: unknown[] = await sql.unsafe('SELECT 1 FROM pg_locks WHERE NOT granted')
         return waiting.length > 0
       }),

@@ -11,10 +11,10 @@ const STAR = 'star'
 
 const scene = useScene()
 
-async function crowdOf(url: string, size: number): Promise<Person[]> {
-  const crowd: Person[] = []
-  for (let n = 0; n < size; n++) crowd.push(await scene.person(url, `fan-${n}`))
-  return crowd
+async function openFans(url: string, size: number): Promise<Person[]> {
+  const fans: Person[] = []
+  for (let n = 0; n < size; n++) fans.push(await scene.person(url, `fan-${n}`))
+  return fans
 }
 
 async function watchStar(fan: Person): Promise<Presence> {
@@ -28,8 +28,8 @@ const says = (text: string) => (presence: Presence) => presence.custom_status?.t
 test('[W7, W8, G1, G5] with every plan pushed watchers end at the newest version, and the others can poll', async () => {
   const { url } = await scene.server(LIMITS)
   const star = await scene.person(url, STAR)
-  const crowd = await crowdOf(url, PUSHED + TURNED_AWAY)
-  const [pushed, others] = [crowd.slice(0, PUSHED), crowd.slice(PUSHED)]
+  const fans = await openFans(url, PUSHED + TURNED_AWAY)
+  const [pushed, others] = [fans.slice(0, PUSHED), fans.slice(PUSHED)]
   const speak = async (from: number, to: number) => {
     for (let n = from; n <= to; n++) {
       star.send({ type: 'set_custom_status', text: `${n}`, ref: n })
@@ -73,18 +73,18 @@ test('[W7, W8, G1, G5] with every plan pushed watchers end at the newest version
 test('[W7, S5] a target who hides from a large audience is hidden for all of it', async () => {
   const { url } = await scene.server(LIMITS)
   const star = await scene.person(url, STAR)
-  const crowd = await crowdOf(url, 40)
-  for (const fan of crowd) await watchStar(fan)
+  const fans = await openFans(url, 40)
+  for (const fan of fans) await watchStar(fan)
   star.send({ type: 'set_custom_status', text: 'hello' })
   const headers = { authorization: `Bearer dev:${STAR}` }
   const body = JSON.stringify({ status_visibility: 'nobody' })
   const answer = await fetch(`${url}/api/v1/presence/settings`, { method: 'PUT', headers, body })
   expect(answer.status).toBe(200)
-  for (const fan of crowd) await fan.sees(STAR, ({ version }) => version === 0)
+  for (const fan of fans) await fan.sees(STAR, ({ version }) => version === 0)
   star.send({ type: 'set_custom_status', text: 'unheard', ref: 1 })
   await star.next('ok')
-  const watcher = crowd[0]!
+  const watcher = fans[0]!
   watcher.send({ type: 'watch', user_ids: ['marker'] })
   await scene.mark(watcher, url)
-  for (const fan of crowd) expect(fan.sightings(STAR).at(-1)?.presence.version).toBe(0)
+  for (const fan of fans) expect(fan.sightings(STAR).at(-1)?.presence.version).toBe(0)
 })

@@ -26,10 +26,10 @@ describe('reciprocity', () => {
     const { url } = await scene.server({ flush_ms: 5 })
     const mutual = Array.from({ length: 20 }, (_, n) => `mutual-${n}`)
     for (const userId of mutual) await choose(url, userId, { reciprocal: true })
-    const everybody = [...mutual, 'open']
-    for (const userId of everybody) await scene.person(url, userId)
-    const alice = await openAudience(scene, url, 'alice', everybody)
-    const other = await openAudience(scene, url, 'other', everybody)
+    const targets = [...mutual, 'open']
+    for (const userId of targets) await scene.person(url, userId)
+    const alice = await openAudience(scene, url, 'alice', targets)
+    const other = await openAudience(scene, url, 'other', targets)
 
     const since = positions(alice.ears)
     const sinceOfOther = positions(other.ears)
@@ -47,7 +47,7 @@ describe('reciprocity', () => {
       expect(toldOf(userId)).toEqual([both, both])
     }
     expect(toldOf('open')).toEqual([[], []])
-    for (const userId of everybody) expect(toldSince(other.ears, sinceOfOther, userId)).toEqual([[], []])
+    for (const userId of targets) expect(toldSince(other.ears, sinceOfOther, userId)).toEqual([[], []])
   })
 
   /** Nowhere present. */

@@ -1,9 +1,9 @@
 // What an end-to-end test works with: servers, users with their devices, processes that hold a socket.
 // Everything is cleared away after the test, clients before servers.
-import { afterEach } from 'bun:test'
 import { resolve } from 'node:path'
 import { type Activity, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE, type QueriedPresence } from '@greendot/protocol'
 import type { Clock } from '../../packages/server/src/platform/clock.ts'
+import { clearAfterEach } from '../clients/clearing.ts'
 import { type ClientOptions, connect, type TestClient, webSocketUrl } from '../clients/client.ts'
 import {
   type SettingsInput,
@@ -49,27 +49,23 @@ export interface Scene {
 const BEAT_EVERY_MS = 5_000
 
 export function useScene(): Scene {
-  const clearing: (() => unknown)[] = []
-  afterEach(async () => {
-    // Last come, first gone.
-    for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-  })
+  const onEnd = clearAfterEach()
 
   const scene: Scene = {
     async server(settings, clock) {
       const server = await startServer(settings, { clock })
-      clearing.push(server.stop)
+      onEnd(server.stop)
       return server
     },
     async process(settings, folder) {
       const server = await spawnServer(settings, folder)
       // Stopping one that was killed only removes its folder.
-      clearing.push(server.stop)
+      onEnd(server.stop)
       return server
     },
     async person(url, userId, options = {}) {
       const person = await enter(url, userId, options)
-      clearing.push(person.close)
+      onEnd(person.close)
       return person
     },
     async holder(url, userId, beatEveryMs) {
@@ -78,7 +74,7 @@ export function useScene(): Scene {
         stdout: 'pipe',
         stderr: 'inherit',
       })
-      clearing.push(async () => {
+      onEnd(async () => {
         child.kill('SIGKILL')
         await child.exited
       })
@@ -94,7 +90,7 @@ export function useScene(): Scene {
       marker.send({ type: 'leave' })
       await watcher.sees('marker', isOffline, { since })
     },
-    onEnd: (clear) => void clearing.push(clear),
+    onEnd,
   }
   return scene
 }

@@ -3,6 +3,7 @@
 // same settings.
 import { describe, expect, test } from 'bun:test'
 import type { Settings } from '@greendot/protocol'
+import { DEFAULT_SETTINGS } from '../clients/default-settings.ts'
 import { type Chosen, choose, SERVER_KEY } from './audience.ts'
 import { call, useScene, watch } from './scene.ts'
 
@@ -12,16 +13,6 @@ const OWN = '/api/v1/presence/settings'
 const NAMED = '/api/v1/users/bob/settings'
 const LISTED_MAX = 1_000
 const WEEK_MS = 7 * 86_400_000
-
-const DEFAULTS: Settings = {
-  status_visibility: 'everyone',
-  last_seen_visibility: 'everyone',
-  reciprocal: false,
-  last_seen_precision: 'exact',
-  allow: [],
-  deny: [],
-  away_after_ms: 300_000,
-}
 
 const ALL_CHOSEN: Settings = {
   status_visibility: 'contacts',
@@ -45,13 +36,13 @@ async function settingsOf(url: string): Promise<Settings> {
 describe('reading', () => {
   test('[S5] shows the defaults where nothing was chosen', async () => {
     const { url } = await scene.server()
-    expect(await settingsOf(url)).toEqual(DEFAULTS)
+    expect(await settingsOf(url)).toEqual(DEFAULT_SETTINGS)
   })
 
   test('[S5] shows the defaults of this server', async () => {
     const { url } = await scene.server({ default_visibility: 'contacts', away_after_ms: 5_000 })
     const defaults = {
-      ...DEFAULTS,
+      ...DEFAULT_SETTINGS,
       status_visibility: 'contacts',
       last_seen_visibility: 'contacts',
       away_after_ms: 5_000,
@@ -80,7 +71,7 @@ describe('reading', () => {
 describe('changing', () => {
   test('[S5] merges: what is not named stays, and the answer is the whole', async () => {
     const { url } = await scene.server()
-    let expected = DEFAULTS
+    let expected = DEFAULT_SETTINGS
     for (const [name, value] of Object.entries(ALL_CHOSEN)) {
       expected = { ...expected, [name]: value }
       expect(await choose(url, 'bob', { [name]: value })).toEqual(expected)
@@ -94,12 +85,12 @@ describe('changing', () => {
       reciprocal: false,
     })
     const back: Chosen = {
-      ...DEFAULTS,
+      ...DEFAULT_SETTINGS,
       status_visibility: null,
       last_seen_visibility: null,
       away_after_ms: null,
     }
-    expect(await choose(url, 'bob', back)).toEqual(DEFAULTS)
+    expect(await choose(url, 'bob', back)).toEqual(DEFAULT_SETTINGS)
   })
 
   test('[S5] by the backend and by the user is the same, and changes no other user', async () => {
@@ -108,11 +99,11 @@ describe('changing', () => {
     const answer = await call<Settings>(url, SERVER_KEY, 'PUT', NAMED, byBackend)
     expect(answer).toEqual({
       status: 200,
-      body: { ...DEFAULTS, status_visibility: 'contacts', deny: ['mallory'] },
+      body: { ...DEFAULT_SETTINGS, status_visibility: 'contacts', deny: ['mallory'] },
     })
     expect(await choose(url, 'bob', { deny: ['trudy'] })).toEqual({ ...answer.body, deny: ['trudy'] })
     expect(await settingsOf(url)).toEqual({ ...answer.body, deny: ['trudy'] })
-    expect((await call<Settings>(url, 'dev:carol', 'GET', OWN)).body).toEqual(DEFAULTS)
+    expect((await call<Settings>(url, 'dev:carol', 'GET', OWN)).body).toEqual(DEFAULT_SETTINGS)
     const forbidden = await call(url, 'dev:bob', 'PUT', NAMED, { deny: [] })
     expect(forbidden).toMatchObject({ status: 403, body: { code: 'forbidden' } })
     expect(await call(url, 'dev:carol', 'GET', NAMED)).toMatchObject({ status: 403 })
@@ -124,7 +115,7 @@ describe('changing', () => {
     const { url } = await scene.server()
     const thousand = Array.from({ length: LISTED_MAX }, (_, n) => `${'x'.repeat(8)}-${n}`)
     const chosen = await choose(url, 'bob', { allow: thousand, deny: thousand.toReversed() })
-    expect(chosen).toEqual({ ...DEFAULTS, allow: thousand, deny: thousand.toReversed() })
+    expect(chosen).toEqual({ ...DEFAULT_SETTINGS, allow: thousand, deny: thousand.toReversed() })
     for (const list of ['allow', 'deny']) {
       const answer = await call(url, 'dev:bob', 'PUT', OWN, { [list]: [...thousand, 'one-more'] })
       expect(answer).toMatchObject({ status: 400, body: { code: 'too_many_ids' } })

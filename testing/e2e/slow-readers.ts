@@ -42,10 +42,10 @@ export async function expectSlowReadersHarmless(scene: Scene, reading: SlowReadi
   const settings = { flush_ms: flushMs, frames_per_second: 1_000, heartbeat_ttl_ms: 600_000 }
   const { url } = await scene.process(settings)
   const enter = async (name: string) => readerOf(await reading.openLine(url, name, names), names)
-  const crowd = await Promise.all(names.map((name) => member(scene, url, name)))
+  const sockets = await Promise.all(names.map((name) => member(scene, url, name)))
   // Long objects, so that what is not read soon exceeds what the system will buffer.
   const text = '🟢'.repeat(CUSTOM_TEXT_CHARS_MAX)
-  for (const socket of crowd) socket.send(JSON.stringify({ type: 'set_custom_status', text }))
+  for (const socket of sockets) socket.send(JSON.stringify({ type: 'set_custom_status', text }))
   const watcher = await enter('watcher')
   await watcher.seesAll(({ custom_status }) => custom_status?.text === text)
   const slow = await Promise.all(Array.from({ length: READERS }, (_, n) => enter(`slow-${n}`)))
@@ -56,7 +56,7 @@ export async function expectSlowReadersHarmless(scene: Scene, reading: SlowReadi
   async function changeAll(): Promise<void> {
     const before = new Map(watcher.seen)
     activity = activity === HEARTBEAT_ACTIVE ? HEARTBEAT_IDLE : HEARTBEAT_ACTIVE
-    for (const socket of crowd) socket.send(activity)
+    for (const socket of sockets) socket.send(activity)
     await watcher.seesAll(({ user_id, version }) => version === before.get(user_id)!.version + 1)
   }
 

@@ -5,6 +5,7 @@ import type { Presence, QueriedPresence } from '@greendot/protocol'
 import { call, expectProblem } from '../http/calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
 import { until, WAIT_MS } from '../services/within.ts'
+import { hidden } from './audience.ts'
 import { isAway, isOffline, isOnline, useScene, watch } from './scene.ts'
 import { openStream, type StreamOptions, streamPath, type TestStream } from './stream-client.ts'
 
@@ -37,18 +38,11 @@ describe('what comes', () => {
   test('[W1] the present state in the order asked, then the changes', async () => {
     const { url } = await scene.server()
     const bob = await scene.person(url, 'bob', { platform: 'web' })
-    const alice = await stream(url, 'alice', ['nobody', 'bob'])
+    const alice = await stream(url, 'alice', ['unknown', 'bob'])
     expect(alice.told[0]!.frame).toEqual({
       type: 'presence_state',
       states: [
-        {
-          user_id: 'nobody',
-          status: 'offline',
-          last_seen: null,
-          custom_status: null,
-          devices: [],
-          version: 0,
-        },
+        hidden('unknown'),
         {
           user_id: 'bob',
           status: 'online',

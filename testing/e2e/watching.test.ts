@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
 import { openClient, type TestClient } from '../clients/client.ts'
 import { createPatientClock } from '../clients/patient-clock.ts'
+import { hidden } from './audience.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 const scene = useScene()
@@ -24,9 +25,9 @@ describe('snapshot and changes', () => {
     const { url } = await scene.server()
     const bob = await scene.person(url, 'bob', { platform: 'web' })
     const alice = await scene.person(url, 'alice')
-    const states = await watch(alice, ['nobody', 'bob'])
+    const states = await watch(alice, ['unknown', 'bob'])
     expect(states).toEqual([
-      { user_id: 'nobody', status: 'offline', last_seen: null, custom_status: null, devices: [], version: 0 },
+      hidden('unknown'),
       {
         user_id: 'bob',
         status: 'online',
@@ -160,14 +161,14 @@ describe('versions', () => {
     const names = ['bob', 'carol', 'dave']
     const [, carol] = await Promise.all(names.map((name) => scene.person(url, name)))
     const first = await scene.person(url, 'alice', { deviceId: 'laptop' })
-    const states = await watch(first, [...names, 'nobody'])
+    const states = await watch(first, [...names, 'unknown'])
     const known = Object.fromEntries(states.map(({ user_id, version }) => [user_id, version]))
     first.close()
     await first.closed
     carol!.be('idle')
     await ask(carol!, { type: 'unwatch', user_ids: [] })
     const second = await scene.person(url, 'alice', { deviceId: 'laptop' })
-    const changed = await watch(second, [...names, 'nobody'], known)
+    const changed = await watch(second, [...names, 'unknown'], known)
     expect(changed).toMatchObject([{ user_id: 'carol', status: 'away', version: known.carol! + 1 }])
   })
 

@@ -2,11 +2,11 @@
 // `npm start`. The commands are those of the README.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { blocksOf, ROOT } from '../docs/docs-text.ts'
+import { fromHere } from '../docs/snippet-program.ts'
+import { linesOf } from '../services/lines.ts'
 import { WAIT_MS, within } from '../services/within.ts'
-
-const ROOT = resolve(import.meta.dir, '../..')
-const HOST_IN_EXAMPLES = '127.0.0.1:4400'
 
 export const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -23,12 +23,8 @@ export interface RunningExample {
 }
 
 /** The shell lines of a document, in order. */
-export function shellLines(path: string): string[] {
-  const text = readFileSync(join(ROOT, path), 'utf8')
-  return Array.from(text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)).flatMap(([, block]) =>
-    block!.trim().split('\n'),
-  )
-}
+export const shellLines = (path: string): string[] =>
+  blocksOf(path, 'sh').flatMap(({ text }) => text.trim().split('\n'))
 
 /** The command that starts it. */
 export const commandOf = (name: string): string => shellLines(`examples/${name}/README.md`)[0]!
@@ -44,7 +40,7 @@ export async function startExample(
   serverUrl: string,
   { env = {}, runtime }: ExampleOptions = {},
 ): Promise<RunningExample> {
-  const folder = copyFor(name, new URL(serverUrl).host)
+  const folder = copyFor(name, { url: serverUrl })
   const [npx, bun, path] = commandOf(name).split(' ')
   if (npx !== 'npx' || bun !== 'bun') throw new Error(`examples/${name}: the command is not npx bun …`)
   const cmd = runtime ? [runtime, await bundled(join(folder, path!))] : [process.execPath, path!]
@@ -82,14 +78,14 @@ async function bundled(path: string): Promise<string> {
   return bundle
 }
 
-function copyFor(name: string, host: string): string {
+function copyFor(name: string, server: { url: string }): string {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-example-'))
   const copy = join(folder, 'examples', name)
   cpSync(join(ROOT, 'examples', name), copy, { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   for (const file of readdirSync(copy)) {
     const path = join(copy, file)
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(HOST_IN_EXAMPLES, host))
+    writeFileSync(path, fromHere(readFileSync(path, 'utf8'), server))
   }
   return folder
 }
@@ -99,15 +95,5 @@ async function nextLine(lines: AsyncIterator<string>, expected: string | RegExp)
     const { value, done } = await lines.next()
     if (done) throw new Error(`it ended before it said ${expected}`)
     if (typeof expected === 'string' ? value === expected : expected.test(value)) return value
-  }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop()!
-    yield* lines
   }
 }

@@ -1,37 +1,14 @@
 // The code of the README, run as it stands there against a real server: programs by themselves, the element
 // and the hooks in a page. Its shell lines, and what needs no kit, are run by docs.test.ts.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { bundle, describeWithBrowser } from '../browser/fixtures/app-pages.ts'
 import { connect } from '../clients/client.ts'
 import { startServer } from '../clients/server.ts'
+import { blocksOf } from '../docs/docs-text.ts'
+import { fromHere, inFolder } from '../docs/snippet-program.ts'
 import { SECRET, SERVER_KEY, securedSettings } from '../http/tokens.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-
-const snippets = (language: string): string[] =>
-  Array.from(
-    README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
-    ([, text]) => text!,
-  )
-
-const fromHere = (text: string, server: { url: string }) =>
-  text.replaceAll('127.0.0.1:4400', new URL(server.url).host)
-
-/** Outside of the repository, with its imports resolved as if it were inside. */
-async function inFolder(name: string, text: string, use: (path: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'greendot-readme-'))
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  writeFileSync(join(folder, name), text)
-  try {
-    await use(join(folder, name))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
+const snippets = (language: string): string[] => blocksOf('README.md', language).map(({ text }) => text)
 
 test('[X3] the README has one program for a client and one for a backend, a page and hooks', () => {
   expect(['ts', 'html', 'tsx'].map((language) => snippets(language).length)).toEqual([2, 1, 1])

@@ -1,12 +1,14 @@
 // The examples that are programs, run as their READMEs say, against a real server. Those for browsers are in
 // examples-browser.test.ts.
-import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { greendot } from '../../packages/client/src/server.ts'
+import { useServers } from '../clients/clearing.ts'
 import { connect } from '../clients/client.ts'
-import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
+import type { SettingsInput, TestServer } from '../clients/server.ts'
+import { blocksOf, ROOT } from '../docs/docs-text.ts'
 import { SECRET, SERVER_KEY, securedSettings } from '../http/tokens.ts'
 import {
   commandOf,
@@ -17,22 +19,11 @@ import {
   startExample,
 } from './example.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
-
-const clearing: (() => unknown)[] = []
-afterEach(async () => {
-  for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-})
-
-async function serve(settings?: SettingsInput): Promise<TestServer> {
-  const server = await startServer(settings)
-  clearing.push(server.stop)
-  return server
-}
+const { serve, onEnd } = useServers()
 
 async function run(name: string, server: TestServer, options?: ExampleOptions): Promise<RunningExample> {
   const example = await startExample(name, server.url, options)
-  clearing.push(example.stop)
+  onEnd(example.stop)
   return example
 }
 
@@ -46,8 +37,8 @@ test('[X3] every example has a README whose command starts a file of it, and is 
   expect(overview.filter((line) => line.startsWith('npx'))).toHaveLength(EXAMPLES.length)
 })
 
-const SNIPPETS = readFileSync(join(ROOT, 'examples/README.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)
-test.each(Array.from(SNIPPETS, ([, text]) => [text!]))('[X3] examples/README.md: %s', async (text) => {
+const SNIPPETS = blocksOf('examples/README.md', 'ts')
+test.each(SNIPPETS.map(({ text }) => [text]))('[X3] examples/README.md: %s', async (text) => {
   const { url } = await serve()
   const known = { url, serverKey: 'dev', jwtSecret: undefined, token: 'dev:doorman' }
   const script = [
@@ -159,7 +150,7 @@ describe('the backend', () => {
     const app = await run('node-backend', await serve())
     const { host } = new URL((await app.says(/^app ready /)).replace('app ready ', ''))
     const folder = mkdtempSync(join(tmpdir(), 'greendot-readme-'))
-    clearing.push(() => rmSync(folder, { recursive: true }))
+    onEnd(() => rmSync(folder, { recursive: true }))
     const curls = shellLines('examples/node-backend/README.md').filter((line) => line.startsWith('curl'))
     const text = curls.join('\n').replaceAll('127.0.0.1:4402', host).replaceAll('curl', 'curl --fail')
     const shell = Bun.spawn(['sh', '-e', '-c', text], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -7,7 +7,7 @@ import { findRedis } from '../services/redis.ts'
 import { within } from '../services/within.ts'
 import { CASES } from './cases.ts'
 import type { FaultContext, Outcome } from './fixture.ts'
-import { runRandom } from './random/random.ts'
+import { runRandom } from './random/run/random.ts'
 import { type Line, toTable } from './report.ts'
 
 const CASE_MS_MAX = 240_000

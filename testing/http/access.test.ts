@@ -11,7 +11,7 @@ type Caller = 'anyone' | 'user' | 'server' | 'caller'
 const ROUTES: [string, Partial<Record<Method, Caller>>][] = [
   ['/api/v1/presence?user_ids=a', { GET: 'caller' }],
   ['/api/v1/presence/query', { POST: 'caller' }],
-  ['/api/v1/presence/someone', { GET: 'caller' }],
+  ['/api/v1/presence/bob', { GET: 'caller' }],
   ['/presence/batch?user_ids=a', { GET: 'caller' }],
   ['/api/v1/presence/status', { PUT: 'user', DELETE: 'user' }],
   ['/api/v1/presence/availability', { PUT: 'user' }],

@@ -79,11 +79,11 @@ describe('ids', () => {
       body: { user_ids: [id] },
     })
     expect(posted.body).toEqual([expected])
-    const batch = (await read<object>(`/presence/batch?user_ids=${query},someone`)).body
+    const batch = (await read<object>(`/presence/batch?user_ids=${query},unknown`)).body
     expect(Object.entries(batch).sort()).toEqual(
       [
         [id, 'online'],
-        ['someone', 'offline'],
+        ['unknown', 'offline'],
       ].sort() as never,
     )
 

@@ -44,6 +44,6 @@ describe('the schema checker', () => {
   test('[X8] an unknown keyword, format or reference fails instead of passing everything', () => {
     expect(() => checker.problems({ maximumLength: 3 }, 'x')).toThrow('maximumLength')
     expect(() => checker.problems({ type: 'string', format: 'phone' }, 'x')).toThrow('phone')
-    expect(() => checker.problems({ $ref: '#/components/schemas/Nobody' }, 'x')).toThrow('Nobody')
+    expect(() => checker.problems({ $ref: '#/components/schemas/Missing' }, 'x')).toThrow('Missing')
   })
 })

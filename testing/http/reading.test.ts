@@ -35,11 +35,11 @@ const bobNow = {
 
 describe('reading presence', () => {
   test('[R1] GET answers with exactly the documented object, in the order asked', async () => {
-    const answer = await get<unknown[]>('/api/v1/presence?user_ids=zoe,bob,nobody')
+    const answer = await get<unknown[]>('/api/v1/presence?user_ids=zoe,bob,never-seen')
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toStartWith('application/json')
     expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(answer.body).toStrictEqual([unknown('zoe'), bobNow, unknown('nobody')])
+    expect(answer.body).toStrictEqual([unknown('zoe'), bobNow, unknown('never-seen')])
     const found = answer.body[1] as QueriedPresence
     expect(found.last_seen).toBeWithin(startedAt, Date.now() + 1)
     expect(Number.isSafeInteger(found.version)).toBe(true)
@@ -47,21 +47,26 @@ describe('reading presence', () => {
   })
 
   test('[R1] POST …/query answers the same', async () => {
-    const asked = await get('/api/v1/presence?user_ids=zoe,bob,nobody')
-    const answer = await query({ user_ids: ['zoe', 'bob', 'nobody'] })
+    const asked = await get('/api/v1/presence?user_ids=zoe,bob,never-seen')
+    const answer = await query({ user_ids: ['zoe', 'bob', 'never-seen'] })
     expect(answer.status).toBe(200)
     expect(answer.body).toStrictEqual(asked.body)
   })
 
   test('[R1] GET of one answers with one object', async () => {
     expect((await get('/api/v1/presence/bob')).body).toStrictEqual(bobNow)
-    expect((await get('/api/v1/presence/nobody')).body).toStrictEqual(unknown('nobody'))
+    expect((await get('/api/v1/presence/never-seen')).body).toStrictEqual(unknown('never-seen'))
   })
 
   test('[R1] the short form is a map from id to status', async () => {
-    const answer = await get('/presence/batch?user_ids=bob,2,1,nobody')
+    const answer = await get('/presence/batch?user_ids=bob,2,1,never-seen')
     expect(answer.status).toBe(200)
-    expect(answer.body).toStrictEqual({ bob: 'online', '2': 'offline', '1': 'offline', nobody: 'offline' })
+    expect(answer.body).toStrictEqual({
+      bob: 'online',
+      '2': 'offline',
+      '1': 'offline',
+      'never-seen': 'offline',
+    })
   })
 
   test('[R1] a server key reads as well', async () => {

@@ -5,13 +5,13 @@ import {
   at,
   CONTACTS,
   erases,
+  HIDDEN_STATUS,
   hides,
   history,
   historyFrom,
   type Leak,
   leaves,
   midway,
-  NOBODY,
   reads,
   silent,
   slowly,
@@ -30,7 +30,7 @@ const order: readonly Leak[] = [
     history: under(
       { offline_delay_ms: 0 },
       history(
-        at(0, hides(NOBODY)),
+        at(0, hides(HIDDEN_STATUS)),
         at(50, opens('viewer', 'v1'), watches('v1', 'other', 'mutual')),
         at(50, opens('hidden', 'h1')),
         at(50, silent('other', 'o1')),
@@ -43,7 +43,7 @@ const order: readonly Leak[] = [
   {
     title: '[S6] users with the same deadline change in the same order, whether a hidden user is due or not',
     history: history(
-      at(0, hides(NOBODY)),
+      at(0, hides(HIDDEN_STATUS)),
       at(50, opens('viewer', 'v1'), watches('v1', 'other', 'mutual', 'friend')),
       at(0, hides({ deny: ['viewer'] }), writes('hidden', 'At sea', 1_000)),
       at(5_000, ...(['other', 'mutual', 'friend'] as const).map((who) => writes(who, 'At sea', 3_000))),
@@ -52,7 +52,7 @@ const order: readonly Leak[] = [
   {
     title: '[S6] changes of one turn are told in the same order, whether a hidden user acts in it or not',
     history: history(
-      at(0, hides(NOBODY)),
+      at(0, hides(HIDDEN_STATUS)),
       at(50, opens('viewer', 'v1'), watches('v1', 'other', 'mutual')),
       at(50, writes('other', 'One'), opens('hidden', 'h1'), writes('mutual', 'One')),
       at(50, leaves('hidden', 'h1'), writes('mutual', 'Two'), writes('other', 'Two')),
@@ -81,7 +81,7 @@ const throughOthers: readonly Leak[] = [
     history: under(
       FULL_WITH_ONE,
       history(
-        at(50, hides(NOBODY), opens('other', 'o1'), opens('viewer', 'v1')),
+        at(50, hides(HIDDEN_STATUS), opens('other', 'o1'), opens('viewer', 'v1')),
         at(50, opens('hidden', 'h1')),
         at(50, watchesAs('hidden', 'h1', 'other')),
         at(50, watches('v1', 'other')),
@@ -94,12 +94,12 @@ const throughOthers: readonly Leak[] = [
   },
   {
     title: '[S6] a user who hides while they watch leaves room for others, and no more by leaving',
-    history: roomFor(3, at(250, decides('hidden', NOBODY)), at(250, leaves('hidden', 'h1'))),
+    history: roomFor(3, at(250, decides('hidden', HIDDEN_STATUS)), at(250, leaves('hidden', 'h1'))),
   },
   {
     title: '[S6] the watch of a hidden user does not spare others a change from nothing to nothing',
     history: history(
-      at(50, hides(NOBODY), opens('viewer', 'v1')),
+      at(50, hides(HIDDEN_STATUS), opens('viewer', 'v1')),
       at(50, opens('hidden', 'h1')),
       at(50, watchesAs('hidden', 'h1', 'other')),
       // It expires, and then there is a version but nothing to show.
@@ -113,7 +113,7 @@ const throughOthers: readonly Leak[] = [
       '[S6, X6] a user who is erased while others read them is not shown, whether a hidden user watches or not',
     history: slowly(
       history(
-        at(50, hides(NOBODY), opens('viewer', 'v1')),
+        at(50, hides(HIDDEN_STATUS), opens('viewer', 'v1')),
         at(310_000, writes('other', 'At sea')),
         at(500, opens('hidden', 'h1')),
         at(500, watchesAs('hidden', 'h1', 'other')),
@@ -130,7 +130,7 @@ const throughOthers: readonly Leak[] = [
       at(100, opens('viewer', 'v1')),
       at(100, erasesHidden),
       at(0, lists(null, 'viewer', 'PUT', ['hidden'])),
-      at(0, hides(NOBODY)),
+      at(0, hides(HIDDEN_STATUS)),
       at(11_000, opens('hidden', 'h1')),
       at(100, { does: 'say', who: 'viewer', device: 'v1', frame: { type: 'watch_contacts' } }),
     ),
@@ -150,7 +150,7 @@ const throughOthers: readonly Leak[] = [
     history: under(
       { poll_burst: 2 },
       history(
-        at(0, hides(NOBODY)),
+        at(0, hides(HIDDEN_STATUS)),
         at(50, reads('hidden', 'other'), reads('hidden', 'mutual')),
         at(50, reads('viewer', 'other')),
         at(50, reads('viewer', 'other')),
@@ -161,7 +161,7 @@ const throughOthers: readonly Leak[] = [
   {
     title: '[S6, W9] the versions of others do not count the changes of a hidden user',
     history: history(
-      at(0, hides(NOBODY)),
+      at(0, hides(HIDDEN_STATUS)),
       at(50, opens('viewer', 'v1'), watches('v1', 'other')),
       at(50, opens('hidden', 'h1')),
       at(50, writes('hidden', 'At sea')),
@@ -172,7 +172,7 @@ const throughOthers: readonly Leak[] = [
   {
     title: '[S6] a list that names a hidden user looks the same whether they are here or not',
     history: history(
-      at(0, hides(NOBODY)),
+      at(0, hides(HIDDEN_STATUS)),
       at(50, lists(null, 'viewer', 'PUT', ['hidden', 'other'])),
       at(50, opens('viewer', 'v1'), opens('other', 'o1')),
       at(50, { does: 'say', who: 'viewer', device: 'v1', frame: { type: 'watch_contacts' } }),

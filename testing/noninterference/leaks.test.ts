@@ -7,10 +7,10 @@ import {
   at,
   CONTACTS,
   erases,
+  HIDDEN_STATUS,
   hides,
   history,
   midway,
-  NOBODY,
   restarts,
   slowly,
   streams,
@@ -27,7 +27,7 @@ for (const { title, history } of LEAKS) {
 async function distanceWith(sessions: number): Promise<number> {
   const lines = await play(
     history(
-      at(0, hides(NOBODY)),
+      at(0, hides(HIDDEN_STATUS)),
       at(0, opens('viewer', 'v1')),
       at(0, ...HIDDEN_DEVICES.slice(0, sessions).map((device) => opens('hidden', device))),
       at(0, opens('viewer', 'v2')),
@@ -50,7 +50,7 @@ async function waitWith(connections: number): Promise<number> {
   const lines = await play(
     under(
       { drain_ms: 1_000 },
-      history(at(0, hides(NOBODY)), at(0, ...hidden), at(0, opens('viewer', 'v1')), at(0, restarts)),
+      history(at(0, hides(HIDDEN_STATUS)), at(0, ...hidden), at(0, opens('viewer', 'v1')), at(0, restarts)),
     ),
   )
   const drain = lines[0]!.entries.find(({ text }) => text.includes('"drain"'))!
@@ -66,7 +66,7 @@ test('[S6, X6] a user who comes back after an erasure is seen as they are by a v
     slowly(
       history(
         at(500, opens('viewer', 'v1')),
-        at(500, decides('other', NOBODY)),
+        at(500, decides('other', HIDDEN_STATUS)),
         at(500, opens('other', 'o1')),
         midway(20, watches('v1', 'other')),
         at(300, erases('other')),
@@ -81,13 +81,17 @@ test('[S6, X6] a user who comes back after an erasure is seen as they are by a v
 const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
 // Both worlds would be the same if neither told it.
 const losses: readonly [how: string, before: Step, loss: Move][] = [
-  ['by their settings', at(0), decides('hidden', NOBODY)],
+  ['by their settings', at(0), decides('hidden', HIDDEN_STATUS)],
   [
     'by their contact list',
     at(0, decides('hidden', CONTACTS), lists(null, 'hidden', 'PUT', ['viewer'])),
     lists(null, 'hidden', 'DELETE', ['viewer']),
   ],
-  ['by reciprocity', at(0, decides('hidden', { ...OPEN, reciprocal: true })), decides('viewer', NOBODY)],
+  [
+    'by reciprocity',
+    at(0, decides('hidden', { ...OPEN, reciprocal: true })),
+    decides('viewer', HIDDEN_STATUS),
+  ],
 ]
 for (const [how, before, loss] of losses) {
   test(`[S5, S6] a viewer is told when they lose sight of a user ${how}, on every connection`, async () => {

@@ -5,13 +5,13 @@ import type { History, Move, Said, Step } from './moves.ts'
 import {
   at,
   CONTACTS,
+  HIDDEN_STATUS,
   hides,
   history,
   historyFrom,
   type Leak,
   leaves,
   midway,
-  NOBODY,
   reads,
   readsPublicly,
   restarts,
@@ -55,12 +55,12 @@ const queries: readonly Move[] = [
 
 const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }
 const hidingBy: readonly [how: string, body: Said, viewer?: Said][] = [
-  ['showing their status to no user', NOBODY],
-  ['showing their status to no user and their last seen to all', { ...OPEN, ...NOBODY }],
+  ['showing their status to no user', HIDDEN_STATUS],
+  ['showing their status to no user and their last seen to all', { ...OPEN, ...HIDDEN_STATUS }],
   ['showing their status to contacts', CONTACTS],
   ['denying the viewer', { ...OPEN, deny: ['viewer'] }],
   ['denying the viewer, who is allowed as well', { ...OPEN, allow: ['viewer'], deny: ['viewer'] }],
-  ['reciprocity, from a viewer who hides', { ...OPEN, reciprocal: true }, NOBODY],
+  ['reciprocity, from a viewer who hides', { ...OPEN, reciprocal: true }, HIDDEN_STATUS],
   ['reciprocity, from a viewer who denies them', { ...OPEN, reciprocal: true }, { deny: ['hidden'] }],
 ]
 
@@ -84,7 +84,7 @@ const hiding: readonly Leak[] = [
     title: '[S6, X6] the erasure of a hidden user is not noticed',
     history: history(
       at(50, opens('viewer', 'v1'), watches('v1', 'hidden')),
-      at(50, hides(NOBODY)),
+      at(50, hides(HIDDEN_STATUS)),
       at(50, opens('hidden', 'h1')),
       at(50, erasesHidden),
     ),
@@ -93,7 +93,7 @@ const hiding: readonly Leak[] = [
     title: '[S6, X6] a choice soon after an erasure outlives the second round of the erasure and a restart',
     history: history(
       at(100, erasesHidden),
-      at(11_000, hides(NOBODY)),
+      at(11_000, hides(HIDDEN_STATUS)),
       at(100, restarts),
       at(100, opens('hidden', 'h1'), opens('viewer', 'v1'), watches('v1', 'hidden')),
     ),
@@ -164,7 +164,7 @@ const lossOfSight: readonly Leak[] = [
         at(500, opens('hidden', 'h1'), opens('viewer', 'v1')),
         // Because of one of them the other has to wait.
         midway(50, watches('v1', 'hidden', 'mutual')),
-        midway(5, decides('hidden', NOBODY)),
+        midway(5, decides('hidden', HIDDEN_STATUS)),
         at(200, writes('hidden', 'At sea')),
       ),
       100,
@@ -176,7 +176,7 @@ const lossOfSight: readonly Leak[] = [
       3,
       SEEN,
       at(50, { does: 'hang up', who: 'viewer', device: 'v1' }),
-      at(50, decides('hidden', NOBODY)),
+      at(50, decides('hidden', HIDDEN_STATUS)),
       at(50, writes('hidden', 'At sea')),
       at(50, opens('viewer', 'v1')),
       at(50, { does: 'watch', who: 'viewer', device: 'v1', userIds: ['hidden'], known: 'shown' }),
@@ -200,7 +200,7 @@ const lossOfSight: readonly Leak[] = [
       3,
       at(50, decides('hidden', { ...OPEN, reciprocal: true })),
       SEEN,
-      at(50, decides('viewer', NOBODY)),
+      at(50, decides('viewer', HIDDEN_STATUS)),
       at(50, writes('hidden', 'At sea')),
       at(50, reads('viewer', 'hidden')),
     ),

@@ -9,7 +9,7 @@ import { registeredRoutes } from '../http/registered-routes.ts'
 import { compare, configOf, play } from './compare.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import type { History, Step } from './moves.ts'
-import { at, hides, history, NOBODY } from './small-histories.ts'
+import { at, HIDDEN_STATUS, hides, history } from './small-histories.ts'
 import type { Switchboard } from './switchboard.ts'
 import { call, opens } from './user-moves.ts'
 import { createWorld } from './world.ts'
@@ -56,7 +56,7 @@ test('[S6] routes for server keys are closed to users, with the same bytes', asy
   const knock = (as: 'self' | 'anyone'): Step =>
     at(50, ...forServers.map(({ method, path }) => call('viewer', as, method, named(path))))
   const played: History = history(
-    at(0, hides(NOBODY)),
+    at(0, hides(HIDDEN_STATUS)),
     at(250, opens('hidden', 'h1'), opens('viewer', 'v1')),
     knock('self'),
     knock('anyone'),

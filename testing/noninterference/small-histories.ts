@@ -52,7 +52,7 @@ export const restarts: Move = { does: 'restart', who: null }
 /** By their backend, and secret like everything `hidden` does. */
 export const hides = (body: Said): Move =>
   call('hidden', 'backend', 'PUT', '/api/v1/users/hidden/settings', body)
-export const NOBODY = { status_visibility: 'nobody' }
+export const HIDDEN_STATUS = { status_visibility: 'nobody' }
 export const CONTACTS = { status_visibility: 'contacts' }
 export const vanishes: Move = { does: 'go invisible', who: 'hidden', by: 'backend', expiresInMs: null }
 

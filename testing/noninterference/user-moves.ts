@@ -92,7 +92,7 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
   )
 }
 
-const ALL_IDS = [...USERS, 'nobody']
+const ALL_IDS = [...USERS, 'unknown']
 
 /** Looking at others in every way, and being slow to read what one is told. */
 function watching(who: Name, devices: readonly string[]): Moves {
@@ -175,7 +175,7 @@ export const opens = (who: Name, device: string): Extract<Move, { does: 'open' }
 
 const viewed = oneof(
   constant(['hidden', 'other']),
-  subarray(['hidden', 'other', 'mutual', 'friend', 'nobody'], { minLength: 1 }),
+  subarray(['hidden', 'other', 'mutual', 'friend', 'unknown'], { minLength: 1 }),
 )
 const viewerDevice = constantFrom('v1', 'v1', 'v2')
 

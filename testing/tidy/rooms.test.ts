@@ -1,7 +1,8 @@
-// The rooms of the server: which may import which, by which door, and how their parts are built. The second
-// half shows on small trees that each rule can fail.
+// The rooms of the server and of the random fault runs: which may import which, by which door, and how their parts are
+// built. The second half shows on small trees that each rule can fail.
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
+import { randomRoomDirection } from './random-rooms.ts'
 import { forwardReferences, roomDirection, WIRING } from './rooms.ts'
 import { describeProblems, type Problem, readTree, type TreeFile } from './tree.ts'
 
@@ -18,6 +19,8 @@ describe('the rooms of the server', () => {
     expectNone(forwardReferences(tree))
   })
 })
+
+test('rooms of the random fault runs import one way', () => expectNone(randomRoomDirection(tree)))
 
 const server = (path: string, ...lines: string[]): TreeFile => ({
   path: `packages/server/src/${path}`,
@@ -50,6 +53,21 @@ describe('the rules of the rooms', () => {
 
   test('a file in no room is found', () => {
     expect(lines(roomDirection([server('misc/helper.ts', '')]))).toEqual([1])
+  })
+
+  test('a room of the random fault runs that imports one above it is found', () => {
+    const random = (path: string, ...lines: string[]): TreeFile => ({
+      path: `testing/faults/random/${path}`,
+      text: lines.join('\n'),
+    })
+    const check = random(
+      'checks/ghosts.ts',
+      "import type { History } from '../history/history.ts'",
+      "import type { World } from '../run/world.ts'",
+      "import { redisCli } from '../../../services/redis.ts'",
+    )
+    expect(lines(randomRoomDirection([check]))).toEqual([2])
+    expect(lines(randomRoomDirection([random('loose.ts', '')]))).toEqual([1])
   })
 
   test('a part that is used before it is built is found, also inside a closure', () => {

@@ -24,7 +24,7 @@ export interface Import {
   target: string | null
 }
 
-/** What nobody wrote by hand, or nobody commits. */
+/** Generated, or not committed. */
 const IGNORED_FOLDERS = new Set(['node_modules', 'dist', 'data', '.git'])
 const TEXT_FILE = /\.(ts|tsx|js|mjs|css|html|lua|sql|md|proto)$/
 

@@ -45,7 +45,7 @@ export interface GatewayWorldOptions {
 }
 
 /** A session with a socket, and the frames it was sent. */
-export interface Connected {
+interface Connected {
   row: number
   frames: ServerFrame[]
   /** The codes it was closed with. */

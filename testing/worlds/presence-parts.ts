@@ -25,7 +25,7 @@ import type { FakeClock } from './fake-clock.ts'
 
 const policy = POLICIES.instant
 
-export interface Faults {
+interface Faults {
   /** While set, answers of the archive to the gateway wait for it. */
   gate: Promise<void> | null
   isArchiveAway: boolean

@@ -1,8 +1,12 @@
 // Small records for tests of stores and buses. They are plain values of the right shape; the machine need not
 // be able to produce them.
-
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
-import type { Session, Shown, UserRecord } from '../../packages/server/src/presence/core/record.ts'
+import {
+  emptyRecord,
+  type Session,
+  type Shown,
+  type UserRecord,
+} from '../../packages/server/src/presence/core/record.ts'
 import type { Commit } from '../../packages/server/src/store/port.ts'
 
 /** The default rules of a server. */
@@ -30,19 +34,7 @@ export function aRecord(
   fields: Partial<Omit<UserRecord, 'shown'>> & { shown?: Partial<Shown> } = {},
 ): UserRecord {
   return {
-    settings: 'known',
-    sessions: [],
-    tombstones: [],
-    forgottenAt: 0,
-    availability: null,
-    customStatus: null,
-    awayAfter: null,
-    privacy: null,
-    contactsAt: 0,
-    here: { state: 'absent' },
-    lastSeen: null,
-    version: 1,
-    settledAt: 0,
+    ...emptyRecord(1),
     ...fields,
     shown: {
       status: 'offline',

@@ -1,22 +1,13 @@
 // Settings of the own user against a real server: reading, changing, refusals, and calls at the same time.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { connect as connectBare } from '../../../testing/clients/client.ts'
+import { DEFAULT_SETTINGS } from '../../../testing/clients/default-settings.ts'
 import { startServer, type TestServer } from '../../../testing/clients/server.ts'
 import { createFakeClock } from '../../../testing/worlds/fake-clock.ts'
 import { runtimeOf } from '../testing/runtime.ts'
 import { connect } from './index.ts'
 import { callSettings } from './settings/settings.ts'
 import type { ConnectOptions, Dot, SettingsChange } from './types.ts'
-
-const DEFAULTS = {
-  status_visibility: 'everyone',
-  last_seen_visibility: 'everyone',
-  reciprocal: false,
-  last_seen_precision: 'exact',
-  allow: [],
-  deny: [],
-  away_after_ms: 300_000,
-} as const
 
 let server: TestServer
 const dots: Dot[] = []
@@ -37,9 +28,9 @@ function open(options: Partial<ConnectOptions> = {}): Dot {
 describe('settings', () => {
   test('[X3, S5] are read with the defaults of the server, and changed one by one', async () => {
     const dot = open()
-    expect(await dot.settings()).toEqual({ ok: true, settings: { ...DEFAULTS, allow: [], deny: [] } })
+    expect(await dot.settings()).toEqual({ ok: true, settings: { ...DEFAULT_SETTINGS, allow: [], deny: [] } })
     const changed = await dot.setSettings({ last_seen_precision: 'approximate', deny: ['mallory'] })
-    const expected = { ...DEFAULTS, last_seen_precision: 'approximate', deny: ['mallory'] }
+    const expected = { ...DEFAULT_SETTINGS, last_seen_precision: 'approximate', deny: ['mallory'] }
     expect(changed).toMatchObject({ ok: true, settings: expected })
     expect(await dot.settings()).toEqual(changed)
     expect(await open({ transport: 'http' }).settings()).toEqual(changed)
@@ -66,7 +57,7 @@ describe('settings', () => {
     ]
     for (const [change, code] of refused)
       expect(await dot.setSettings(change)).toMatchObject({ ok: false, code })
-    expect(await dot.settings()).toMatchObject({ settings: DEFAULTS })
+    expect(await dot.settings()).toMatchObject({ settings: DEFAULT_SETTINGS })
     expect(await open({ token: 'nonsense' }).settings()).toMatchObject({ ok: false, code: 'unauthorized' })
   })
 

@@ -144,7 +144,7 @@ describe('on behalf of a user', () => {
     expect(await contacts.list('olga')).toEqual([])
     await contacts.replace('olga', ['a', 'b'])
     await contacts.add('olga', ['c'])
-    await contacts.remove('olga', ['a', 'nobody'])
+    await contacts.remove('olga', ['a', 'unknown'])
     expect(await contacts.list('olga')).toEqual(['b', 'c'])
     await contacts.replace('olga', [])
     expect(await contacts.list('olga')).toEqual([])
@@ -222,7 +222,7 @@ describe('refusals', () => {
   })
 
   test('[W2] a list over the limit of a body is refused, and nothing changes', async () => {
-    const refusal = await refusalOf(backend.contacts.replace('huge', names(60_000, 'someone-with-a-name')))
+    const refusal = await refusalOf(backend.contacts.replace('huge', names(60_000, 'user-with-a-name')))
     expect(refusal).toMatchObject({ code: 'too_large', status: 413 })
     expect(await backend.contacts.list('huge')).toEqual([])
   })

@@ -1,8 +1,8 @@
 // PostgreSQL and Redis fail together. What users chose is not known for a while: privacy fails closed, and choices
 // that were acknowledged are back when PostgreSQL is.
-import { request } from '../random/requests.ts'
-import { cause, move, scripted } from '../random/scripted.ts'
-import type { World } from '../random/world.ts'
+import { request } from '../random/clients/requests.ts'
+import { cause, move, scripted } from '../random/run/scripted.ts'
+import type { World } from '../random/run/world.ts'
 
 const ARCHIVE_AWAY_MS = 8_000
 const BETWEEN_MS = 1_000
@@ -26,7 +26,7 @@ export const archiveStoppedThenFlushed = scripted({
     const away = cause(world, 'archive stopped', ARCHIVE_AWAY_MS)
     await Bun.sleep(BETWEEN_MS)
     await cause(world, 'store flushed')
-    // Half of the users come again while nobody can say what they chose, and new viewers see them come.
+    // Half of the users come again while their choices cannot be read, and new viewers see them come.
     for (const viewer of world.viewers.slice(-3)) world.enter(viewer)
     for (const device of world.devices.filter((_, index) => index % 2 === 0)) device.reconnect()
     await Bun.sleep(BETWEEN_MS)

@@ -1,6 +1,6 @@
 // The store loses what it knows, in whole or in part, while users stay connected. Nothing that it does not know is
 // taken as a departure, versions go on, and all agree again.
-import { cause, scripted } from '../random/scripted.ts'
+import { cause, scripted } from '../random/run/scripted.ts'
 
 const PAUSE_MS = 1_000
 const EMPTY_AFTER_MS = 1_500
@@ -14,7 +14,7 @@ const textsOf = (index: number) =>
 
 export const oneMasterEmptied = scripted({
   name: 'one master of a Redis Cluster is emptied',
-  expectation: 'no connection breaks, and everybody agrees again',
+  expectation: 'no connection breaks, and all watchers agree again',
   store: 'cluster',
   choicesOf: textsOf,
   async run(world) {

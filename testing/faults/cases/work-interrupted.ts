@@ -1,7 +1,7 @@
 // Work that a commit leaves to be done: its publication, and its row. A process that dies in between leaves it to a
 // sweeper, and a table that is locked delays no departure.
-import { lockTable } from '../random/faults-archive.ts'
-import { cause, move, scripted } from '../random/scripted.ts'
+import { lockTable } from '../random/faults/archive-faults.ts'
+import { cause, move, scripted } from '../random/run/scripted.ts'
 
 const KILLS = 5
 const WRITES = 16

@@ -27,7 +27,11 @@ const asEveryone = (audience: 'nobody' | 'contacts') => (privacy: Privacy) => ({
 
 export const EVALUATOR_WEAKENINGS: readonly Weakening[] = [
   { name: 'the deny list is skipped', breaks: 'S5', weaken: () => evaluating(() => ({ deny: [] })) },
-  { name: 'nobody is treated as everyone', breaks: 'S5', weaken: () => evaluating(asEveryone('nobody')) },
+  {
+    name: 'the audience nobody is treated as everyone',
+    breaks: 'S5',
+    weaken: () => evaluating(asEveryone('nobody')),
+  },
   {
     name: 'contacts are treated as everyone',
     breaks: 'S5',

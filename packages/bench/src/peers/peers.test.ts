@@ -1,6 +1,7 @@
 // Every peer that is installed, started as the benchmark starts it: twenty users on a ring, a few changes
 // each, and every watcher receives all of them.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { clearAfterEach } from '../../../../testing/clients/clearing.ts'
 import { makeGraph } from '../load/graphs.ts'
 import { now, within } from '../platform/clock.ts'
 import { createScope } from '../platform/scope.ts'
@@ -22,10 +23,7 @@ const SECRET = 'a secret that is only used by this test'
 const graph = makeGraph({ kind: 'ring', users: USERS, contacts: CONTACTS, seed: 1 })
 const contacts = Array.from({ length: USERS }, (_, user) => Array.from(graph.contactsOf(user)))
 
-const clearing: (() => unknown)[] = []
-afterEach(async () => {
-  for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-})
+const onEnd = clearAfterEach()
 
 function targetOf(subject: Subject, secret = SECRET): Target {
   const { target } = subject
@@ -40,7 +38,7 @@ function open(wire: Wire, target: Target, user: number) {
     for (const { isEnough, resolve } of waiting) if (isEnough()) resolve()
   })
   const connection = wire.open(target, record)
-  clearing.push(() => connection.close())
+  onEnd(() => connection.close())
   const until = (what: string, isEnough: () => boolean) => {
     const enough = new Promise<void>((resolve) => {
       waiting.push({ isEnough, resolve })
@@ -62,7 +60,7 @@ for (const peer of peers) {
       async () => {
         expect(peer.version()).toMatch(/\d+\.\d+/)
         const scope = createScope()
-        clearing.push(scope.close)
+        onEnd(scope.close)
         const server = await peer.start({ contacts, core: 0, secret: SECRET }, scope)
         const wire = peerWires[peer.name]!
         const target = targetOf(server)

@@ -1,16 +1,14 @@
 // Calls that the server puts off, answers wrongly or does not answer. The server is a real one with scripted
 // answers; time and randomness are those of the test.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { clearAfterEach } from '../../../../testing/clients/clearing.ts'
 import { ambientRuntime, type Timer } from '../platform.ts'
 import { type Call, createCall } from './call.ts'
 import { GreendotError } from './error.ts'
 
 type Answer = (request: Request) => Response | Promise<Response>
 
-const clearing: (() => unknown)[] = []
-afterEach(async () => {
-  for (let clear = clearing.pop(); clear !== undefined; clear = clearing.pop()) await clear()
-})
+const onEnd = clearAfterEach()
 
 const NOW = Date.UTC(2030, 0, 1)
 const TIMEOUT_MS = 60_000
@@ -34,7 +32,7 @@ function scripted(answers: Answer[], chance = 0.5) {
       return answers[Math.min(requests.length, answers.length) - 1]!(request)
     },
   })
-  clearing.push(() => server.stop(true))
+  onEnd(() => server.stop(true))
   const running: { endsAt: number; run: () => void }[] = []
   const runtime = {
     ...ambientRuntime(),
@@ -158,7 +156,7 @@ describe('a call without an answer', () => {
         },
       },
     })
-    clearing.push(() => server.stop(true))
+    onEnd(() => server.stop(true))
     const baseUrl = `http://127.0.0.1:${server.port}`
     const runtime = { ...ambientRuntime(), random: () => 0 }
     const call = createCall({ baseUrl, serverKey: 'a key', timeoutMs: 60_000, retriesMax: 1, runtime })
@@ -180,7 +178,7 @@ describe('a call without an answer', () => {
   test.each(['at all', 'to its end'])('[C7] %s ends at its limit', async (how) => {
     const asked = Promise.withResolvers<void>()
     const held = Promise.withResolvers<Response>()
-    clearing.push(() => held.resolve(new Response()))
+    onEnd(() => held.resolve(new Response()))
     const half = new ReadableStream({ start: (stream) => stream.enqueue('{"user') })
     const scene = scripted([
       () => {

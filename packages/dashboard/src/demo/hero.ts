@@ -38,7 +38,7 @@ export function createHero(name: string, dev: DevParts | null): Hero {
       h(
         'p',
         { class: 'lead' },
-        'Every lit window is somebody connected to this server: ',
+        'Every lit window is a user connected to this server: ',
         counted,
         '.',
         dev && ` Open a second window as ${next}, and watch another light go on.`,

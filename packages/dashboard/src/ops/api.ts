@@ -2,7 +2,7 @@
 // to the page, so that it works behind a proxy that adds a prefix.
 import type { Explanation, Stats, StatsHistory } from '@greendot/client/server'
 
-export type { Explanation, Stats, StatsHistory }
+export type { Explanation, Stats }
 export type Sample = StatsHistory['samples'][number]
 export type Process = Stats['processes'][number]
 

@@ -1,4 +1,4 @@
-// Nothing of somebody who was erased is left in the files of a SQLite archive: not in rows, not in pages
+// Nothing of an erased user is left in the files of a SQLite archive: not in rows, not in pages
 // that became free, not in the log of what was written before.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

@@ -144,7 +144,7 @@ describe('a SQLite file', () => {
     expect(existsSync(deep)).toBe(true)
 
     const file = join(folder(), 'a-file')
-    writeFileSync(file, 'This is text, and long enough that nobody could take it for a database. '.repeat(20))
+    writeFileSync(file, 'This is text, and long enough not to be taken for a database. '.repeat(20))
     for (const path of [join(file, 'greendot.db'), file, folder()]) {
       await expect(createSqliteArchive({ path })).rejects.toThrow(
         `Cannot open the SQLite database "${path}" for writing: `,

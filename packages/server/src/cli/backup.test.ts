@@ -4,10 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { runCli } from '../../../../testing/clients/cli.ts'
 import { spawnServer } from '../../../../testing/clients/server.ts'
-
-const CLI = resolve(import.meta.dir, '../cli.ts')
 
 let folder: string
 beforeAll(async () => {
@@ -15,21 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function run(args: string[], cwd = folder) {
-  const child = Bun.spawn([process.execPath, CLI, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [code, out, err] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, out, err }
-}
+const run = (args: string[], cwd = folder) => runCli(args, { cwd })
 
 function statusesIn(file: string): Map<string, string> {
   const database = new Database(file, { readonly: true })

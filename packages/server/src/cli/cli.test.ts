@@ -3,15 +3,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { decodeJwt } from 'jose'
+import { runCli } from '../../../../testing/clients/cli.ts'
 import { createAuthenticator } from '../http/auth.ts'
 import { systemClock } from '../platform/clock.ts'
 import { flagOf, SETTING_NAMES } from '../platform/config/settings.ts'
 import { VERSION } from '../platform/version.ts'
 import { COMMANDS } from './commands.ts'
 
-const CLI = resolve(import.meta.dir, '../cli.ts')
 const SECRET = 'a secret of the tests, longer than 32 bytes'
 
 let folder: string
@@ -20,25 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-function spawn(args: string[], env: Record<string, string> = {}, cwd = folder) {
-  return Bun.spawn([process.execPath, CLI, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-}
-
-async function run(args: string[], env: Record<string, string> = {}, cwd = folder) {
-  const child = spawn(args, env, cwd)
-  const [code, out, err] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, out, err }
-}
+const run = (args: string[], env: Record<string, string> = {}, cwd = folder) => runCli(args, { cwd, env })
 
 /** Failed with one line on stderr and nothing on stdout. */
 function expectOneLine(result: { code: number; out: string; err: string }, code: number, line: string) {

@@ -1,10 +1,9 @@
 // One database file and the programs on it: a second server is refused, commands work beside the first.
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { runCli } from '../../../../testing/clients/cli.ts'
 import { spawnServer, type TestProcess } from '../../../../testing/clients/server.ts'
-
-const CLI = resolve(import.meta.dir, '../cli.ts')
 
 const servers: TestProcess[] = []
 afterEach(async () => {
@@ -17,22 +16,8 @@ async function server(folder?: string): Promise<TestProcess> {
   return started
 }
 
-async function run({ folder }: TestProcess, ...args: string[]) {
-  const database = `--database-url=sqlite://${join(folder, 'greendot.db')}`
-  const child = Bun.spawn([process.execPath, CLI, ...args, database], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [code, out, err] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, out, err }
-}
+const run = ({ folder }: TestProcess, ...args: string[]) =>
+  runCli([...args, `--database-url=sqlite://${join(folder, 'greendot.db')}`], { cwd: folder })
 
 const isServed = async ({ url }: TestProcess) => (await fetch(`${url}/readyz`)).ok
 

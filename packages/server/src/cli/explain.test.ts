@@ -1,9 +1,8 @@
 // `greendot explain` against a real server, as an operator would type it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { resolve } from 'node:path'
+import { runCli } from '../../../../testing/clients/cli.ts'
 import { startServer, type TestServer } from '../../../../testing/clients/server.ts'
 
-const CLI = resolve(import.meta.dir, '../cli.ts')
 const KEY = 'a-server-key-of-the-tests'
 
 let server: TestServer
@@ -20,21 +19,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-async function run(args: string[], env: Record<string, string> = { GREENDOT_SERVER_KEYS: KEY }) {
-  const child = Bun.spawn([process.execPath, CLI, 'explain', ...args], {
-    cwd: server.folder,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [code, out, err] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, out, err }
-}
+const run = (args: string[], env: Record<string, string> = { GREENDOT_SERVER_KEYS: KEY }) =>
+  runCli(['explain', ...args], { cwd: server.folder, env })
 
 const port = () => new URL(server.url).port
 
@@ -57,9 +43,9 @@ describe('greendot explain', () => {
     const stranger = await run(['--user', 'bob', '--url', server.url], {})
     expect({ ...stranger, out: '' }).toMatchObject({ code: 1, out: '' })
     expect(stranger.err).toContain('set server_keys')
-    const nobody = await run(['--user', 'bob', '--url', 'http://127.0.0.1:9'])
-    expect(nobody.code).toBe(1)
-    expect(nobody.err).toContain('is a server running there?')
+    const unreachable = await run(['--user', 'bob', '--url', 'http://127.0.0.1:9'])
+    expect(unreachable.code).toBe(1)
+    expect(unreachable.err).toContain('is a server running there?')
   })
 
   for (const args of [

@@ -1,5 +1,4 @@
 // The help texts, derived from the commands and the table of settings, so that they are never out of date.
-
 import { describeValue } from '../platform/config/config.ts'
 import { DEFAULT_POLICY, flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../platform/config/settings.ts'
 import { CONFIG_FILE } from '../platform/config/sources.ts'
@@ -59,7 +58,7 @@ function settingsHelp(): string[] {
 }
 
 /** The default, and the presets that differ from it. */
-function defaultOf(setting: Setting<unknown>): string {
+export function defaultOf(setting: Setting<unknown>): string {
   const { fallback } = setting
   if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
   if (fallback.from === 'dev') return `${fallback.otherwise}, dev ${fallback.inDev}`

@@ -3,9 +3,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-
-const CLI = resolve(import.meta.dir, '../cli.ts')
+import { join } from 'node:path'
+import { resultOf, spawnCli } from '../../../../testing/clients/cli.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -22,26 +21,12 @@ afterEach(async () => {
 })
 
 function spawn(args: string[]) {
-  const child = Bun.spawn([process.execPath, CLI, ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = spawnCli(args, { cwd: folder })
   spawned.add(child)
   return child
 }
 
-async function run(args: string[]) {
-  const child = spawn(args)
-  const [code, out, err] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, out, err }
-}
+const run = (args: string[]) => resultOf(spawn(args))
 
 /** A server that is ready, and everything it ever prints on stdout. */
 async function serve(...args: string[]) {

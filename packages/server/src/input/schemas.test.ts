@@ -150,7 +150,7 @@ describe('the other bodies and frames', () => {
     ['heartbeat with a blank device', heartbeatBody, { device_id: ' ', activity: 'idle' }, 'invalid_id'],
     ['leave', leaveBody, { device_id: 'd' }, 'ok'],
     ['leave without device', leaveBody, {}, 'invalid_id'],
-    ['query of nobody', queryBody, { user_ids: [] }, 'ok'],
+    ['query of no users', queryBody, { user_ids: [] }, 'ok'],
     ['query of a string', queryBody, { user_ids: 'a,b' }, 'bad_request'],
     ['query without ids', queryBody, {}, 'bad_request'],
     ['query of numbers', queryBody, { user_ids: [1] }, 'invalid_id'],

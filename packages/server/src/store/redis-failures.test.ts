@@ -62,7 +62,7 @@ describe.skipIf(isSkipped)(`redis store during a failover${reason}`, () => {
     await writer.wholeRounds(1)
     await writer.stop()
     expect(writer.failed()).toBeGreaterThan(0)
-    // Nobody's revision ever went back, whatever the new master had missed.
+    // No user's revision ever went back, whatever the new master had missed.
     expect(writer.wentBack()).toEqual([])
     expect((await store.load(writer.users)).every((one) => one !== null)).toBe(true)
   })
@@ -102,7 +102,7 @@ function startWriting(store: PresenceStore) {
   const users = Array.from({ length: 200 }, (_, index) => `user-${index}`)
   const known = new Map<string, number>()
   const wentBack: string[] = []
-  /** For each round that is over, whether it committed everybody. */
+  /** For each round that is over, whether it committed all users. */
   const rounds: boolean[] = []
   const lookout = createLookout()
   let isStopping = false
@@ -143,7 +143,7 @@ function startWriting(store: PresenceStore) {
       await lookout.until(
         WAIT_MS,
         () => isEnough() || undefined,
-        () => `no ${count} commits of everybody`,
+        () => `no ${count} commits of all users`,
       )
     },
     async stop(): Promise<void> {

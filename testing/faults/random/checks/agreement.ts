@@ -1,16 +1,8 @@
 // After everything is quiet, all watchers and all servers show the same, and it is true. Where the answers leave open
 // what a user chose, any combination will do that explains what all of them show.
-import { isAdmitted, possibleChoices } from '../choices.ts'
-import type { Sighting, Target } from '../history.ts'
+import { isAdmitted, possibleChoices } from '../history/possible-choices.ts'
+import type { Shown, Truth } from '../history/truth.ts'
 import type { Violation } from './violation.ts'
-
-export interface Truth {
-  target: Target
-  isPresent: boolean
-  isActive: boolean
-}
-
-export type Shown = Pick<Sighting, 'viewer' | 'status' | 'text' | 'deviceCount' | 'version'> & { by: string }
 
 /** The first thing shown of this target that no combination of its possible choices explains. */
 export function disagreement(truth: Truth, shown: readonly Shown[], now: number): Violation | null {

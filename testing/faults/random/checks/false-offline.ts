@@ -2,9 +2,9 @@
 // connections of servers that were killed or frozen past their lease, degraded answers, version 0 (nothing is
 // known) towards watchers while the archive heals, and version 0 of users that only contacts may see
 // while the contact lists cannot be read.
-import type { Allowances } from '../allowances.ts'
-import { maySee, possibleChoices } from '../choices.ts'
-import type { Connection, History } from '../history.ts'
+import type { Allowances } from '../history/allowances.ts'
+import type { Connection, History } from '../history/history.ts'
+import { maySee, possibleChoices } from '../history/possible-choices.ts'
 import type { Violation } from './violation.ts'
 
 export function checkFalseOffline(history: History, allowances: Allowances): Violation[] {

@@ -1,10 +1,10 @@
 // A user who is gone is shown as offline within the bound of that kind of departure, and
 // stays so until the next arrival. While faults last the bound is counted from the end of their healing. Only what
 // a connected watcher has on its screen counts, and undegraded answers.
-import type { Allowances } from '../allowances.ts'
-import type { Connection, History, Target } from '../history.ts'
-import { GHOST_MS } from '../times.ts'
-import { viewsOf } from '../views.ts'
+import { GHOST_MS } from '../deployment/times.ts'
+import type { Allowances } from '../history/allowances.ts'
+import type { Connection, History, Target } from '../history/history.ts'
+import { viewsOf } from '../history/views.ts'
 import type { Violation } from './violation.ts'
 
 /** Connections that ended this long before the user was gone may still have their delay. */

@@ -1,10 +1,10 @@
 // Choices that were acknowledged are not lost: they are in the archive, and every server answers them. What was
 // refused or not answered may hold or not.
 import { SQL } from 'bun'
-import { possibleChoices } from '../choices.ts'
-import type { Field, History } from '../history.ts'
-import { request } from '../requests.ts'
-import type { Servers } from '../servers.ts'
+import { request } from '../clients/requests.ts'
+import type { Servers } from '../deployment/servers.ts'
+import type { Field, History } from '../history/history.ts'
+import { possibleChoices } from '../history/possible-choices.ts'
 import type { Violation } from './violation.ts'
 
 const CHECK_EVERY_MS = 500

@@ -1,10 +1,10 @@
-// After everybody has left, Redis holds only records of absent users (which it keeps for five minutes), the counts
+// After all users have left, Redis holds only records of absent users (which it keeps for five minutes), the counts
 // and epochs of shards, and the leases of running servers: no interest, no sessions, no deadlines, no open duties,
 // no lost gateways. The servers hold no sessions and no watches.
 import { redisCli } from '../../../services/redis.ts'
-import type { Store } from '../faults-store.ts'
-import { request } from '../requests.ts'
-import type { Servers } from '../servers.ts'
+import { request } from '../clients/requests.ts'
+import type { Servers } from '../deployment/servers.ts'
+import type { Store } from '../deployment/store.ts'
 import type { Violation } from './violation.ts'
 
 const CHECK_EVERY_MS = 300

@@ -1,7 +1,7 @@
 // A viewer who may not see a user is never told that the user is here, from the moment the choice was acknowledged
 // and had its time to reach all servers. A server that was frozen may still send what it had ready.
-import { isAdmitted, possibleChoices } from '../choices.ts'
-import type { History, Sighting, Target } from '../history.ts'
+import type { History, Sighting, Target } from '../history/history.ts'
+import { isAdmitted, possibleChoices } from '../history/possible-choices.ts'
 import type { Violation } from './violation.ts'
 
 export function checkPrivacy(history: History, spreadMs: number): Violation[] {

@@ -1,8 +1,8 @@
 // No process is wedged: each answers /healthz and /readyz, and ends in time when it is asked to.
-import type { History } from '../history.ts'
-import { request } from '../requests.ts'
-import type { Servers } from '../servers.ts'
-import { TIMES } from '../times.ts'
+import { request } from '../clients/requests.ts'
+import type { Servers } from '../deployment/servers.ts'
+import { TIMES } from '../deployment/times.ts'
+import type { History } from '../history/history.ts'
 import type { Violation } from './violation.ts'
 
 /** To close everything after the drain, on a loaded machine. */

@@ -1,6 +1,6 @@
 // Versions of one target never go backwards for one viewer, also when the viewer reconnects with the versions it
 // knows. Version 0 means that nothing is known and may come at any time.
-import type { History } from '../history.ts'
+import type { History } from '../history/history.ts'
 import type { Violation } from './violation.ts'
 
 export function checkVersions({ sightings }: Pick<History, 'sightings'>): Violation[] {

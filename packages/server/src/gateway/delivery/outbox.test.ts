@@ -26,9 +26,9 @@ function newWorld(options: {
   return { clock, world }
 }
 
-/** So slow that histories meet waves on their way; with CROWDED even a few watchers make a wave. */
+/** So slow that histories meet waves on their way; with EARLY_WAVES even a few watchers make a wave. */
 const SLOW: Pace = { pacedPerMs: 0.05, queuedPerMs: 0.03, queuedPerMsMax: 0.3, walkers: 1 }
-const CROWDED: Plans = { pacedAbove: 1, queuedAbove: 2, polledAbove: 0, paceMsMax: 2_000 }
+const EARLY_WAVES: Plans = { pacedAbove: 1, queuedAbove: 2, polledAbove: 0, paceMsMax: 2_000 }
 
 const connection = fc.nat(CONNECTIONS - 1)
 const target = fc.nat(TARGETS - 1)
@@ -70,7 +70,7 @@ describe('the outbox', () => {
         steps,
         fc.constantFrom(1, 7, 33, 50, 1000),
         fc.constantFrom(0, 10),
-        fc.constantFrom(ALL_AT_ONCE, CROWDED),
+        fc.constantFrom(ALL_AT_ONCE, EARLY_WAVES),
         async (history, flushMs, sendCostMs, plans) => {
           const { clock, world } = newWorld({ flushMs, sendCostMs, plans })
           for (const { run } of history) await run(world, clock.advance)

@@ -273,9 +273,9 @@ test('[W7, G5, S6] a full audience looks the same for a hidden target and an unk
   const [hidden] = await stage.watchStar(9)
   // A watcher that had a place before keeps it.
   expect((await stage.watch(3, ['star']))[0]).not.toHaveProperty('pushed')
-  for (let n = 0; n < 5; n++) await stage.watch(n, ['nobody'])
-  const [unknown] = await stage.watch(9, ['nobody'])
-  expect({ ...hidden!, user_id: 'nobody' }).toEqual(unknown!)
+  for (let n = 0; n < 5; n++) await stage.watch(n, ['unknown'])
+  const [unknown] = await stage.watch(9, ['unknown'])
+  expect({ ...hidden!, user_id: 'unknown' }).toEqual(unknown!)
   // The viewer keeps its place, and is told when there is something to see.
   await stage.choosePrivacy({ statusVisibility: 'everyone', deny: [] })
   await stage.calm()

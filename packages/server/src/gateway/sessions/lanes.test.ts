@@ -62,13 +62,19 @@ function startAnswering(): Answering {
   }
 }
 
+/** A client that has asked so much, without reading the answers, that its lane is paused. */
+async function askWithoutReading() {
+  const serving = startAnswering()
+  const client = await openRawSocket(serving.server.url.href.replace(/\/$/, ''), 'bob')
+  client.stopReading()
+  for (let asked = 0; asked < QUESTIONS; asked++) client.send(QUESTION)
+  await until(WAIT_MS, 'a pause', async () => serving.socket().isPaused)
+  return { serving, client }
+}
+
 describe('a client that asks and does not read', () => {
   test('[W6] has a bounded number of unsent and of waiting bytes, and gets every answer when it reads on', async () => {
-    const serving = startAnswering()
-    const client = await openRawSocket(serving.server.url.href.replace(/\/$/, ''), 'bob')
-    client.stopReading()
-    for (let asked = 0; asked < QUESTIONS; asked++) client.send(QUESTION)
-    await until(WAIT_MS, 'a pause', async () => serving.socket().isPaused)
+    const { serving, client } = await askWithoutReading()
     expect(serving.answered()).toBeLessThan(QUESTIONS)
     client.readOn()
     const refs = await client.until((frames) => {
@@ -84,11 +90,7 @@ describe('a client that asks and does not read', () => {
   })
 
   test('[W6] leaves nothing behind when it goes', async () => {
-    const serving = startAnswering()
-    const client = await openRawSocket(serving.server.url.href.replace(/\/$/, ''), 'bob')
-    client.stopReading()
-    for (let asked = 0; asked < QUESTIONS; asked++) client.send(QUESTION)
-    await until(WAIT_MS, 'a pause', async () => serving.socket().isPaused)
+    const { serving, client } = await askWithoutReading()
     client.destroy()
     await until(WAIT_MS, 'no lane', async () => serving.lanes.count() === 0)
     await serving.server.stop(true)

@@ -90,7 +90,7 @@ describe('an id without an event', () => {
 describe('a stream that resumes', () => {
   test('[W9] is told only what changed since, and then has the id of what it was told', async () => {
     await begin()
-    const userIds = ['bob', 'carol', 'nobody']
+    const userIds = ['bob', 'carol', 'unknown']
     for (const userId of ['bob', 'carol']) await world.setText(userId, 'one')
     const first = await read({ userIds })
     await clock.advance(0)
@@ -98,7 +98,7 @@ describe('a stream that resumes', () => {
     await world.setText('carol', 'two')
     const second = await read({ userIds, lastEventId: first.lastEventId() })
     await clock.advance(0)
-    expect([second.texts('bob'), second.texts('carol'), second.texts('nobody')]).toEqual([[], ['two'], []])
+    expect([second.texts('bob'), second.texts('carol'), second.texts('unknown')]).toEqual([[], ['two'], []])
     const third = await read({ userIds, lastEventId: second.lastEventId() })
     await clock.advance(0)
     expect(third.frames).toEqual([

@@ -47,7 +47,7 @@ const remains = () => [
 describe('a stream', () => {
   test('[W1] sends the retry time, then the snapshot with its id, then changes without', async () => {
     await world.setText('bob', 'hello')
-    const reading = await read({ userIds: ['nobody', 'bob'] })
+    const reading = await read({ userIds: ['unknown', 'bob'] })
     await clock.advance(0)
     expect(reading.retryMs()).toBe(2_000)
     expect(reading.frames.map(({ frame }) => frame.type)).toEqual(['presence_state'])
@@ -191,7 +191,7 @@ describe('limits and ends', () => {
     world.streams.end('alice')
     await clock.advance(0)
     expect([alice, again, carol].map((one) => one.hasEnded())).toEqual([true, true, false])
-    world.streams.end('nobody')
+    world.streams.end('unknown')
     world.streams.endAll()
     await clock.advance(0)
     expect(carol.hasEnded()).toBe(true)

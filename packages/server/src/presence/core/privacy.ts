@@ -32,7 +32,7 @@ export const NO_PRIVACY_CHOSEN: Privacy = {
   deny: [],
 }
 
-/** For a viewer whose settings are unknown: as if the viewer had chosen to be seen by no one. */
+/** For a viewer whose settings are unknown: as if the viewer had chosen `nobody`. */
 export const PRIVACY_UNKNOWN: PrivacySetting = Object.freeze({
   ...NO_PRIVACY_CHOSEN,
   statusVisibility: 'nobody',

@@ -1,5 +1,5 @@
 // The tracker while it cannot be sure: the archive does not answer, or the store has just lost its memory. Users are
-// neither shown by settings that nobody could read nor taken to be gone.
+// neither shown by settings that could not be read nor taken to be gone.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   createGate,

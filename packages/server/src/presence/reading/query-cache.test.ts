@@ -35,9 +35,9 @@ test('[S6, R6] what was read before a user changed is not kept after it', () => 
 
 test('[S6] unknown users and users with privacy settings are not kept', () => {
   const cache = createQueryCache(CACHE_MS)
-  cache.put('nobody', null, NOW, cache.mark())
+  cache.put('unknown', null, NOW, cache.mark())
   cache.put('bob', aRecord({ privacy: { ...NO_PRIVACY_CHOSEN, setAt: NOW } }), NOW, cache.mark())
-  expect([cache.get('nobody', NOW), cache.get('bob', NOW)]).toEqual([undefined, undefined])
+  expect([cache.get('unknown', NOW), cache.get('bob', NOW)]).toEqual([undefined, undefined])
 })
 
 test('[R6] zero turns it off', () => {

@@ -86,9 +86,9 @@ describe('the hot store', () => {
   test('[R1] is asked first; only users it does not hold are looked up, in one query, once each', async () => {
     await put('ann', ONLINE)
     await archive('bob', GONE)
-    const records = await read('nobody', 'ann', 'bob', 'nobody', 'ann')
+    const records = await read('unknown', 'ann', 'bob', 'unknown', 'ann')
     expect(statuses(records)).toEqual([null, 'online', 'offline', null, 'online'])
-    expect([loads, lookups]).toEqual([[['nobody', 'ann', 'bob', 'nobody', 'ann']], [['nobody', 'bob']]])
+    expect([loads, lookups]).toEqual([[['unknown', 'ann', 'bob', 'unknown', 'ann']], [['unknown', 'bob']]])
   })
 
   test('[R6] may be a replica for queries, never for reads', async () => {
@@ -103,19 +103,19 @@ describe('the hot store', () => {
 
 describe('users without rows', () => {
   test('[R2] are not looked up again for five seconds, by reads and queries together', async () => {
-    await read('nobody')
+    await read('unknown')
     await world.clock.advance(UNKNOWN_MS - 1)
-    expect(await query('nobody')).toEqual([null])
+    expect(await query('unknown')).toEqual([null])
     expect(lookups).toHaveLength(1)
     await world.clock.advance(1)
-    await query('nobody')
+    await query('unknown')
     expect(lookups).toHaveLength(2)
   })
 
   test('[R2] are found at once when they come', async () => {
-    await read('nobody')
-    await put('nobody', ONLINE)
-    expect(statuses(await read('nobody'))).toEqual(['online'])
+    await read('unknown')
+    await put('unknown', ONLINE)
+    expect(statuses(await read('unknown'))).toEqual(['online'])
   })
 })
 
@@ -217,7 +217,7 @@ describe('without the archive', () => {
 })
 
 describe('users whose settings are unknown', () => {
-  test('[R3, S6] are answered as degraded, like users that nobody can look up', async () => {
+  test('[R3, S6] are answered as degraded, like users that cannot be looked up', async () => {
     await put('bob', { ...ONLINE, settings: 'unknown' })
     await put('carol', ONLINE)
     isArchiveAway = true
@@ -240,7 +240,7 @@ describe('without the hot store', () => {
 
   test('[R3] the answer is what the archive knows, and says so', async () => {
     for (const look of [world.reader.read, world.reader.query]) {
-      const { records, isDegraded } = await world.done(look(['gone', 'here', 'nobody']))
+      const { records, isDegraded } = await world.done(look(['gone', 'here', 'unknown']))
       expect([statuses(records), isDegraded]).toEqual([['offline', 'online', null], true])
       // Never above the version that is true.
       expect(records[1]?.version).toBe(9)

@@ -1,10 +1,11 @@
 // A directed case in the world of the random runs: users with choices, viewers that record every frame, and the same
 // checks. The case only says what breaks when.
-import { createRandom } from '../../../packages/bench/src/platform/random.ts'
-import type { FaultCase, FaultContext } from '../fixture.ts'
-import { causeFault } from './faults.ts'
-import type { Field } from './history.ts'
-import type { FaultKind, StoreKind } from './plan-faults.ts'
+import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
+import type { FaultCase, FaultContext } from '../../fixture.ts'
+import type { StoreKind } from '../deployment/store.ts'
+import { causeFault } from '../faults/cause-fault.ts'
+import type { Field } from '../history/history.ts'
+import type { FaultKind } from '../plan/plan-faults.ts'
 import { storyOf } from './story.ts'
 import { startWorld, type World } from './world.ts'
 

@@ -1,15 +1,21 @@
 // Each check of the random runs on small histories: one that keeps the promise and one that breaks it.
 import { describe, expect, test } from 'bun:test'
-import { createAllowances } from './allowances.ts'
-import { disagreement } from './checks/agreement.ts'
-import { checkFalseOffline } from './checks/false-offline.ts'
-import { checkGhosts } from './checks/ghosts.ts'
-import { checkPrivacy } from './checks/privacy.ts'
-import { checkVersions } from './checks/versions.ts'
-import { possibleChoices } from './choices.ts'
-import { type Choice, createHistory, createTarget, type FaultRecord, type Sighting } from './history.ts'
-import { planOf } from './plan.ts'
-import { GHOST_MS, VISIBLE_MS } from './times.ts'
+import { GHOST_MS, VISIBLE_MS } from '../deployment/times.ts'
+import { createAllowances } from '../history/allowances.ts'
+import {
+  type Choice,
+  createHistory,
+  createTarget,
+  type FaultRecord,
+  type Sighting,
+} from '../history/history.ts'
+import { possibleChoices } from '../history/possible-choices.ts'
+import { planOf } from '../plan/plan.ts'
+import { disagreement } from './agreement.ts'
+import { checkFalseOffline } from './false-offline.ts'
+import { checkGhosts } from './ghosts.ts'
+import { checkPrivacy } from './privacy.ts'
+import { checkVersions } from './versions.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 const CALM = createAllowances([], 0)

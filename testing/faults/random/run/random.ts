@@ -1,10 +1,10 @@
 // `npm run test:faults -- --random 40`: as many random runs, one after the other. A run that breaks a promise prints
 // the command that replays it and the story of each kind of violation.
-import { startPostgres } from '../../services/postgres.ts'
-import { within } from '../../services/within.ts'
-import type { Violation } from './checks/violation.ts'
-import { planOf } from './plan.ts'
-import type { StoreKind } from './plan-faults.ts'
+import { startPostgres } from '../../../services/postgres.ts'
+import { within } from '../../../services/within.ts'
+import type { Violation } from '../checks/violation.ts'
+import type { StoreKind } from '../deployment/store.ts'
+import { planOf } from '../plan/plan.ts'
 import { runSeed } from './run-seed.ts'
 import { storyOf } from './story.ts'
 

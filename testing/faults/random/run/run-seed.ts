@@ -1,9 +1,9 @@
-// One random run: everybody connects, users and faults follow the plan, and the world is judged after it.
-import type { Postgres } from '../../services/postgres.ts'
-import type { Violation } from './checks/violation.ts'
-import { causeFault } from './faults.ts'
-import type { History } from './history.ts'
-import { ACTIVE_MS, type Plan, type Step } from './plan.ts'
+// One random run: all users connect, users and faults follow the plan, and the world is judged after it.
+import type { Postgres } from '../../../services/postgres.ts'
+import type { Violation } from '../checks/violation.ts'
+import { causeFault } from '../faults/cause-fault.ts'
+import type { History } from '../history/history.ts'
+import { ACTIVE_MS, type Plan, type Step } from '../plan/plan.ts'
 import { startWorld, type World } from './world.ts'
 
 export interface SeedResult {

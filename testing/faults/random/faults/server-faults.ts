@@ -1,8 +1,8 @@
 // Faults of greendot processes: killed, frozen past their lease, paused for less than it, replaced one by one.
-import type { FaultRecord } from './history.ts'
-import type { PlannedFault } from './plan-faults.ts'
-import type { Servers } from './servers.ts'
-import { FROZEN_MS_MAX } from './times.ts'
+import type { Servers } from '../deployment/servers.ts'
+import { FROZEN_MS_MAX } from '../deployment/times.ts'
+import type { FaultRecord } from '../history/history.ts'
+import type { PlannedFault } from '../plan/plan-faults.ts'
 
 export async function breakServers(
   { kind, forMs, which }: PlannedFault,

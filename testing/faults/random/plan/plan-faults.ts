@@ -1,7 +1,6 @@
 // Which faults a run has, when and for how long. Faults of one part follow each other; faults of different parts
 // overlap, because most of what goes wrong only goes wrong together.
-
-export type StoreKind = 'redis' | 'cluster'
+import type { StoreKind } from '../deployment/store.ts'
 
 const STORE_FAULTS = {
   redis: [

@@ -1,31 +1,27 @@
-// Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects everybody,
-// `quiet` waits until all agree after the faults, `finish` lets everybody leave and asks all checks.
-import { createRandom } from '../../../packages/bench/src/platform/random.ts'
-import type { SettingsInput } from '../../clients/server.ts'
-import type { Postgres } from '../../services/postgres.ts'
-import { startRedis } from '../../services/redis.ts'
-import { startRedisCluster } from '../../services/redis-cluster.ts'
-import { createAgreement } from './agreeing.ts'
-import { type Allowances, createAllowances } from './allowances.ts'
-import { checkFalseOffline } from './checks/false-offline.ts'
-import { checkGhosts } from './checks/ghosts.ts'
-import { checkKeptChoices } from './checks/kept-choices.ts'
-import { checkLeftovers } from './checks/leftovers.ts'
-import { checkPrivacy } from './checks/privacy.ts'
-import { checkProcesses } from './checks/processes.ts'
-import { checkVersions } from './checks/versions.ts'
-import type { Violation } from './checks/violation.ts'
-import type { Breakable } from './faults.ts'
-import type { Store } from './faults-store.ts'
-import { createHistory } from './history.ts'
+// Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects all users,
+// `quiet` waits until all agree after the faults, `finish` lets all users leave and asks all checks.
+import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
+import type { Postgres } from '../../../services/postgres.ts'
+import { checkFalseOffline } from '../checks/false-offline.ts'
+import { checkGhosts } from '../checks/ghosts.ts'
+import { checkKeptChoices } from '../checks/kept-choices.ts'
+import { checkLeftovers } from '../checks/leftovers.ts'
+import { checkPrivacy } from '../checks/privacy.ts'
+import { checkProcesses } from '../checks/processes.ts'
+import { checkVersions } from '../checks/versions.ts'
+import type { Violation } from '../checks/violation.ts'
+import { createAgreement } from '../checks/wait-for-agreement.ts'
+import { createPerson, type Person } from '../clients/people.ts'
+import { contacts } from '../clients/requests.ts'
+import { createViewer, keepAsking, type Viewer } from '../clients/viewers.ts'
+import { startServers } from '../deployment/servers.ts'
+import { type StoreKind, startStore } from '../deployment/store.ts'
+import { GHOST_MS, TIMES } from '../deployment/times.ts'
+import type { Breakable } from '../faults/cause-fault.ts'
+import { createAllowances } from '../history/allowances.ts'
+import { createHistory } from '../history/history.ts'
+import type { PlannedUser } from '../plan/plan.ts'
 import { measureLag } from './lag.ts'
-import { createPerson, type Person } from './people.ts'
-import type { PlannedUser } from './plan.ts'
-import type { StoreKind } from './plan-faults.ts'
-import { contacts } from './requests.ts'
-import { startServers } from './servers.ts'
-import { GHOST_MS, TIMES } from './times.ts'
-import { createViewer, keepAsking, type Viewer } from './viewers.ts'
 
 const FIRST_MS_MAX = 60_000
 /** Sweepers look at open duties and orphans only so often. */
@@ -40,14 +36,12 @@ export interface WorldOptions {
   viewers: readonly string[]
   /** How many of the viewers are there from the start. */
   firstViewers: number
-  settings?: SettingsInput
 }
 
 export interface World extends Breakable {
   readonly people: readonly Person[]
   readonly viewers: readonly Viewer[]
   enter(viewer: Viewer): void
-  allowances(): Allowances
   lagMs(): number
   begin(): Promise<Violation[]>
   quiet(): Promise<Violation[]>
@@ -70,7 +64,6 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
     database_pool: 4,
     poll_burst: 100_000,
     ...TIMES,
-    ...options.settings,
   })
   const parts = { servers, random, history }
   const people = options.users.map((user) => createPerson(user, parts))
@@ -88,7 +81,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
   }
 
   async function leave(): Promise<Violation[]> {
-    history.remark('everybody leaves')
+    history.remark('all users leave')
     for (const [index, person] of people.entries()) {
       for (const device of person.devices.keys())
         person.act({ do: 'end', device, how: ENDINGS[index % ENDINGS.length]! })
@@ -110,7 +103,6 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
     people,
     viewers,
     enter,
-    allowances,
     lagMs: lag.worstMs,
     async begin() {
       await prepare(options.users, people, servers.running()[0]!.process.url)
@@ -120,7 +112,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       const until = performance.now() + FIRST_MS_MAX
       const found = await agree(() => until)
       history.agreedAt = performance.now()
-      if (found.length === 0) history.remark('everybody is connected, and everything agrees')
+      if (found.length === 0) history.remark('all users are connected, and everything agrees')
       asking = keepAsking(options.viewers, ids, parts)
       return found
     },
@@ -156,12 +148,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
   }
 }
 
-async function startStore(kind: StoreKind): Promise<Store> {
-  if (kind === 'redis') return { kind, redis: await startRedis() }
-  return { kind, cluster: await startRedisCluster() }
-}
-
-/** Contact lists and first choices, before anybody connects. */
+/** Contact lists and first choices, before the first user connects. */
 async function prepare(users: readonly PlannedUser[], people: readonly Person[], url: string): Promise<void> {
   await Promise.all(
     users.map(async ({ id, contacts: list, choices }, index) => {

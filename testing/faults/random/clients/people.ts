@@ -1,12 +1,19 @@
 // The users of a random run: their devices, what they do, and the truth about them. Choices of one user are made one
 // after the other, so it is known which is the last.
 import type { Activity } from '@greendot/protocol'
-import type { Truth } from './checks/agreement.ts'
-import { type Choice, createTarget, type Ending, type Field, type History, type Target } from './history.ts'
+import type { Servers } from '../deployment/servers.ts'
+import {
+  type Choice,
+  createTarget,
+  type Ending,
+  type Field,
+  type History,
+  type Target,
+} from '../history/history.ts'
+import type { Truth } from '../history/truth.ts'
+import type { Action, PlannedUser } from '../plan/plan.ts'
 import { createPeer, type Peer } from './peer.ts'
-import type { Action, PlannedUser } from './plan.ts'
 import { choose } from './requests.ts'
-import type { Servers } from './servers.ts'
 
 interface Device {
   peer: Peer

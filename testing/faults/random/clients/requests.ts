@@ -1,6 +1,6 @@
 // HTTP requests of a random run: choices of users, and reads of a backend for one viewer.
 import type { Presence } from '@greendot/protocol'
-import type { Choice, Field } from './history.ts'
+import type { Choice, Field } from '../history/history.ts'
 
 const ANSWER_MS_MAX = 8_000
 

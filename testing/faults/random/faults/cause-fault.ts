@@ -1,14 +1,15 @@
 // Causes one planned fault and ends it. What was broken and when is in the history; a part that is broken already
 // by another fault stays usable for the next, so errors of the tools are remarks and no failures.
-import type { Postgres } from '../../services/postgres.ts'
-import { breakArchive } from './faults-archive.ts'
-import { breakServers } from './faults-servers.ts'
-import { breakStore, type Store } from './faults-store.ts'
-import type { FaultRecord, FaultScope, History } from './history.ts'
-import type { Peer } from './peer.ts'
-import type { FaultKind, PlannedFault } from './plan-faults.ts'
-import type { Servers } from './servers.ts'
-import { ARCHIVE_HEALS_MS, CLIENTS_HEAL_MS, SERVER_HEALS_MS, STORE_HEALS_MS } from './times.ts'
+import type { Postgres } from '../../../services/postgres.ts'
+import type { Peer } from '../clients/peer.ts'
+import type { Servers } from '../deployment/servers.ts'
+import type { Store } from '../deployment/store.ts'
+import { ARCHIVE_HEALS_MS, CLIENTS_HEAL_MS, SERVER_HEALS_MS, STORE_HEALS_MS } from '../deployment/times.ts'
+import type { FaultRecord, FaultScope, History } from '../history/history.ts'
+import type { FaultKind, PlannedFault } from '../plan/plan-faults.ts'
+import { breakArchive } from './archive-faults.ts'
+import { breakServers } from './server-faults.ts'
+import { breakStore } from './store-faults.ts'
 
 export interface Breakable {
   servers: Servers

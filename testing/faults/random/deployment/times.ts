@@ -1,5 +1,5 @@
 // The settings of a random run, short so that a run takes half a minute, and the times that follow from them.
-import type { SettingsInput } from '../../clients/server.ts'
+import type { SettingsInput } from '../../../clients/server.ts'
 
 export const TIMES = {
   heartbeat_interval_ms: 500,

@@ -1,10 +1,11 @@
 // Waits until all watchers and all servers show what is true, and keep showing it for a while.
-import { disagreement, type Shown } from './checks/agreement.ts'
-import type { Violation } from './checks/violation.ts'
-import type { Person } from './people.ts'
-import { query } from './requests.ts'
-import type { Servers } from './servers.ts'
-import type { Viewer } from './viewers.ts'
+import type { Person } from '../clients/people.ts'
+import { query } from '../clients/requests.ts'
+import type { Viewer } from '../clients/viewers.ts'
+import type { Servers } from '../deployment/servers.ts'
+import type { Shown } from '../history/truth.ts'
+import { disagreement } from './agreement.ts'
+import type { Violation } from './violation.ts'
 
 const CHECK_EVERY_MS = 200
 /** Nothing may contradict the truth for this long. */

@@ -1,7 +1,7 @@
 // Faults of PostgreSQL. A full disk is a trigger that raises the same error on every write.
 import { SQL } from 'bun'
-import type { Postgres } from '../../services/postgres.ts'
-import type { PlannedFault } from './plan-faults.ts'
+import type { Postgres } from '../../../services/postgres.ts'
+import type { PlannedFault } from '../plan/plan-faults.ts'
 
 const TABLES = ['user_last_seen', 'user_settings', 'user_privacy']
 const DISK_FULL = `

@@ -2,10 +2,10 @@
 // server, resumes with the versions it knows, and records what it was shown. Unlike a real client it keeps every
 // frame, also one with an old version.
 import type { Activity, Presence, ServerFrame } from '@greendot/protocol'
-import { webSocketUrl } from '../../clients/client.ts'
-import type { Connection, Ending } from './history.ts'
-import type { ServerProcess, Servers } from './servers.ts'
-import { TIMES } from './times.ts'
+import { webSocketUrl } from '../../../clients/client.ts'
+import type { ServerProcess, Servers } from '../deployment/servers.ts'
+import { TIMES } from '../deployment/times.ts'
+import type { Connection, Ending } from '../history/history.ts'
 
 /** Bun can end a connection without a closing handshake; the browser types lack it. */
 type Socket = WebSocket & { terminate(): void }

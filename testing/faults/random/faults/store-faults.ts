@@ -1,9 +1,8 @@
 // Faults of the hot store: a single Redis or one master of a cluster.
-import type { Redis } from '../../services/redis.ts'
-import type { RedisCluster } from '../../services/redis-cluster.ts'
-import type { PlannedFault } from './plan-faults.ts'
-
-export type Store = { kind: 'redis'; redis: Redis } | { kind: 'cluster'; cluster: RedisCluster }
+import type { Redis } from '../../../services/redis.ts'
+import type { RedisCluster } from '../../../services/redis-cluster.ts'
+import type { Store } from '../deployment/store.ts'
+import type { PlannedFault } from '../plan/plan-faults.ts'
 
 export function breakStore(fault: PlannedFault, store: Store): Promise<unknown> {
   return store.kind === 'redis' ? breakRedis(fault, store.redis) : breakCluster(fault, store.cluster)

@@ -1,8 +1,8 @@
 // How late a change may be visible. Each fault is given a window: from its beginning until it has ended and the
 // deployment had its time to heal. A change that is due in a window may wait for its end. What the harness itself
 // was late by is added to everything, because then the servers were short of time as well.
+import { VISIBLE_MS } from '../deployment/times.ts'
 import type { FaultRecord, FaultScope } from './history.ts'
-import { VISIBLE_MS } from './times.ts'
 
 export interface Allowances {
   /** Until when a change must be visible that is due at this instant. */

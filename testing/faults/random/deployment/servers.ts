@@ -1,7 +1,7 @@
 // The places of whole servers in a random run. A place keeps its number over restarts; every process that was
 // started in it has a name of its own, so that a connection can be told from one to its successor.
-import type { SettingsInput } from '../../clients/server.ts'
-import { type Greendot, startGreendot } from '../process.ts'
+import type { SettingsInput } from '../../../clients/server.ts'
+import { type Greendot, startGreendot } from '../../process.ts'
 
 const START_AGAIN_MS = 500
 const START_MS_MAX = 60_000

@@ -1,7 +1,7 @@
 // Everything that happened in a random run, with the instants: what clients did, what they were answered, what
 // watchers were shown and what was broken. The run only appends to it; the checks only read it.
 import type { Presence, Status } from '@greendot/protocol'
-import { createTimeline, type Timeline } from '../timeline.ts'
+import { createTimeline, type Timeline } from '../../timeline.ts'
 
 export type Ending = 'left' | 'closed' | 'silent' | 'lost'
 

@@ -14,7 +14,7 @@ const STAR = 'star-q7x'
 const OWNERS = 10_000
 
 /** A database in which every owner has the star on their list, as a backend would have filled it. */
-async function crowdedFolder(): Promise<string> {
+async function folderWithOwners(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'greendot-test-'))
   scene.onEnd(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'greendot.db')
@@ -30,7 +30,7 @@ async function crowdedFolder(): Promise<string> {
 }
 
 test('[X6] a user in ten thousand contact lists is erased from all of them', async () => {
-  const folder = await crowdedFolder()
+  const folder = await folderWithOwners()
   const { url } = await scene.server({ database_url: `sqlite://${join(folder, 'greendot.db')}` })
   const followers = await Promise.all(
     Array.from({ length: 20 }, async (_, n) => {

@@ -1,10 +1,10 @@
 // The watchers of a random run, which watch all users and record every frame, and a backend that asks for the same
 // over HTTP all the time.
-import type { Shown } from './checks/agreement.ts'
-import type { History } from './history.ts'
+import type { Servers } from '../deployment/servers.ts'
+import type { History } from '../history/history.ts'
+import type { Shown } from '../history/truth.ts'
 import { createPeer, type Peer } from './peer.ts'
 import { query } from './requests.ts'
-import type { Servers } from './servers.ts'
 
 const POLL_EVERY_MS = 400
 

@@ -1,9 +1,10 @@
 // From a seed to everything that a run will do: the users and their first choices, the viewers, what users do and
 // when, and which faults overlap. The plan is a plain value, so the same seed is the same run, as far as a real
 // machine allows.
-import { createRandom } from '../../../packages/bench/src/platform/random.ts'
-import type { Ending, Field } from './history.ts'
-import { type PlannedFault, planFaults, type StoreKind } from './plan-faults.ts'
+import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
+import type { StoreKind } from '../deployment/store.ts'
+import type { Ending, Field } from '../history/history.ts'
+import { type PlannedFault, planFaults } from './plan-faults.ts'
 
 /** Users act for this long; then everything becomes quiet. */
 export const ACTIVE_MS = 13_000

@@ -1,6 +1,6 @@
 // A violation as a readable timeline: what the user did and chose, what the viewer was shown, and what was broken.
-import type { Violation } from './checks/violation.ts'
-import type { History } from './history.ts'
+import type { Violation } from '../checks/violation.ts'
+import type { History } from '../history/history.ts'
 
 const BEFORE_MAX = 40
 const AFTER_MS = 1_500
