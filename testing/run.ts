@@ -9,6 +9,7 @@ import { findCaddy } from './services/caddy.ts'
 import { findChromium } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
 import { NO_INSTALLING } from './services/install.ts'
+import { findKafka } from './services/kafka.ts'
 import { findNginx } from './services/nginx.ts'
 import { findPostgres } from './services/postgres.ts'
 import { findRedis } from './services/redis.ts'
@@ -46,7 +47,16 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
 
 /** Once and before all tests, so that test processes that run side by side only have to look. */
 async function installServices(): Promise<void> {
-  const services = [findRedis, findPostgres, findChromium, findDeno, findNginx, findCaddy, findSchemathesis]
+  const services = [
+    findRedis,
+    findPostgres,
+    findChromium,
+    findDeno,
+    findNginx,
+    findCaddy,
+    findSchemathesis,
+    findKafka,
+  ]
   for (const find of services) await find()
 }
 

@@ -1,5 +1,6 @@
 // A consumer of a change log in a process of its own, for tests that kill it. Started as a program, this file opens the
 // log that its argument describes and prints how many records it has handled.
+import { openKafkaLog } from '../../packages/server/src/log/kafka.ts'
 import type { ChangeLog } from '../../packages/server/src/log/port.ts'
 import { createRedisLog } from '../../packages/server/src/log/redis.ts'
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
@@ -9,7 +10,9 @@ import { WAIT_MS, within } from '../services/within.ts'
 import type { DoomedConsumer } from './change-log-under-test.ts'
 import { connect } from './redis-under-test.ts'
 
-export type DoomedLog = { kind: 'redis'; url: string; prefix: string; shards: number; leaseMs: number }
+export type DoomedLog =
+  | { kind: 'redis'; url: string; prefix: string; shards: number; leaseMs: number }
+  | { kind: 'kafka'; broker: string; topic: string; sessionMs: number }
 
 export async function startDoomed(log: DoomedLog, group: string): Promise<DoomedConsumer> {
   const child = Bun.spawn({
@@ -54,6 +57,10 @@ export async function startDoomed(log: DoomedLog, group: string): Promise<Doomed
 
 async function openLog(log: DoomedLog): Promise<ChangeLog> {
   const logger = createLogger({ level: 'silent' })
+  if (log.kind === 'kafka') {
+    const { broker, topic, sessionMs } = log
+    return openKafkaLog({ brokers: [broker], topic, sessionMs, clock: systemClock, logger })
+  }
   const { url, prefix, shards, leaseMs } = log
   const client = await connect(url)
   return createRedisLog({ client, clock: systemClock, logger, prefix, shards, leaseMs })

@@ -9,7 +9,7 @@ const WRITE_RECORDS_MAX = 500
 const WAITING_CHARS_MAX = 32 * 1024 * 1024
 
 export interface Appending {
-  /** Resolves when all of them are written. After a failure the rest of them is not written. */
+  /** Resolves when all of them are written. After a failure neither the rest of them nor what waits is written. */
   put(lane: number, records: readonly LogRecord[]): Promise<void>
   /** Resolves when nothing is being written. */
   idle(): Promise<void>
@@ -59,8 +59,8 @@ export function createAppending(write: (lane: number, records: LogRecord[]) => P
         for (const { put, count } of parts) put.written += count
         while (puts.length > 0 && puts[0]!.written === puts[0]!.records.length) puts.shift()!.resolve()
       } catch (error) {
-        for (const { put, count } of parts) if (count > 0) put.reject(error)
-        puts.splice(0, parts.filter(({ count }) => count > 0).length)
+        // What waits behind a failure would come before it, if its writer tries again.
+        for (const put of puts.splice(0)) put.reject(error)
       }
     }
     lanes.delete(lane)
