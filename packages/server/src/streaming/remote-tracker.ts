@@ -18,6 +18,7 @@ const QUEUED_MAX = 100_000
 /** A sweeper finds the same users again until the owner has handled them. */
 const ASKED_AGAIN_MS = 2_000
 const ASKED_MAX = 100_000
+const TRY_AGAIN_MS = 1_000
 
 export interface RemoteTrackerParts extends ArchiveOnlyParts {
   /** The name under which answers come. */
@@ -34,6 +35,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
   const queue: Update[] = []
   let appending: Promise<void> | null = null
   let isFailing = false
+  let failedAt = 0
   /** Users that were asked to tick or to repeat lately. */
   const asked = createRecentMap<number>(ASKED_MAX, ASKED_AGAIN_MS)
 
@@ -67,6 +69,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
   function fail(batch: readonly Update[], error: unknown): void {
     if (!isFailing) logger.error({ err: error, updates: batch.length }, 'updates cannot be put into the log')
     isFailing = true
+    failedAt = clock.now()
     const failure = new Unavailable('the log does not answer', { cause: error })
     for (const { ref } of batch) if (ref !== null) answers.reject(ref, failure)
     onTrouble?.()
@@ -107,5 +110,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
       }
     },
     depth: () => queue.length + answers.count(),
+    // Now and then one is let through to find out.
+    isReachable: () => !isFailing || clock.now() - failedAt >= TRY_AGAIN_MS,
   }
 }

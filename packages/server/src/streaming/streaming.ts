@@ -18,6 +18,9 @@ import { createRemoteTracker } from './remote-tracker.ts'
 /** After this time without an answer a caller is told to try again. */
 const ANSWER_MS_MAX = 5_000
 
+/** Brokers refuse a shorter time after which a consumer that died is replaced. */
+const SESSION_MS_MIN = 6_000
+
 export interface Streaming {
   createRemoteTracker(lookup: ArchiveLookup): Tracker
   /** This process owns users from now on. */
@@ -37,8 +40,10 @@ export interface StreamingParts {
 
 export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
   const { config, bus, clock, logger, onTrouble } = parts
-  const { createKafkaLog } = await import('../log/kafka.ts')
-  const open = (topic: string) => createKafkaLog({ brokers: config.kafkaBrokers, topic, clock, logger })
+  const { openKafkaLog } = await import('../log/kafka.ts')
+  const sessionMs = Math.max(config.gatewayLeaseMs, SESSION_MS_MIN)
+  const open = (topic: string) =>
+    openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
   const [updates, changes, dead] = await Promise.all([UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(open))
   const name = randomName('a-')
   const answers = createPendingAnswers(clock, ANSWER_MS_MAX)

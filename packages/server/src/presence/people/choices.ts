@@ -44,6 +44,7 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
   const write = (userId: string, record: UserRecord) => archivist.settings(toSettingsRow(userId, record))
 
   async function choose(userId: string, chosen: readonly ChoiceEvent[]): Promise<Tracked> {
+    if (!tracker.isReachable()) throw new Unavailable('updates cannot be passed on now')
     const { record, archived } = await present(userId)
     const events = chosen.map((event) => dateAfter(record, event))
     const wanted = events.reduce(applyChoice, record)

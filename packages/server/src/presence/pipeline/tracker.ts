@@ -47,6 +47,8 @@ export interface Tracker {
   /** Resolves when nothing is left to do. */
   flush(): Promise<void>
   depth(): number
+  /** False while updates are known to get nowhere. */
+  isReachable(): boolean
 }
 
 export interface TrackerParts {
@@ -319,5 +321,6 @@ export function createTracker(parts: TrackerParts): Tracker {
       await idle.promise
     },
     depth: () => queue.size + readQueue.size(),
+    isReachable: () => true,
   }
 }
