@@ -1,6 +1,7 @@
 // A streaming deployment of real processes: what clients see is what they see without Kafka, changes come out in
 // order, and an outage of Kafka loses nothing.
 import { expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
 import {
   CHANGES_TOPIC,
   DEAD_TOPIC,
@@ -10,10 +11,26 @@ import {
 } from '@greendot/protocol'
 import { call, isAway, isOffline, isOnline, useScene, watch } from '../e2e/scene.ts'
 import { describeWithService } from '../services/describe.ts'
-import { until, WAIT_MS } from '../services/within.ts'
+import { findKafkaPython } from '../services/kafka-python.ts'
+import { linesOf } from '../services/lines.ts'
+import { until, WAIT_MS, within } from '../services/within.ts'
 import { foundAll, readAll, startAll } from './kafka-services.ts'
 
 const TEST_MS_MAX = 120_000
+const EXAMPLE = resolve(import.meta.dir, '../../examples/kafka-consumer')
+
+async function firstLines(
+  stream: ReadableStream<Uint8Array>,
+  start: string,
+  count: number,
+): Promise<string[]> {
+  const found: string[] = []
+  for await (const line of linesOf(stream)) {
+    if (line.startsWith(start)) found.push(line)
+    if (found.length === count) break
+  }
+  return found
+}
 
 describeWithService('a deployment with Kafka', foundAll, startAll, (services) => {
   const scene = useScene()
@@ -70,6 +87,29 @@ describeWithService('a deployment with Kafka', foundAll, startAll, (services) =>
         'heartbeat',
         'session_disconnected',
       ])
+    },
+    TEST_MS_MAX,
+  )
+
+  test(
+    '[C3, X5] the example consumers print what changes',
+    async () => {
+      const { here } = await start()
+      const programs = [[process.execPath, join(EXAMPLE, 'consumer.ts')]]
+      const python = await findKafkaPython()
+      if (python.state === 'found') programs.push([python.python, join(EXAMPLE, 'consumer.py')])
+      else console.error(`the consumer in Python is not tested: ${python.why}`)
+      const path = python.state === 'found' ? { PYTHONPATH: python.packages } : {}
+      const env = { PATH: process.env.PATH ?? '', KAFKA_BROKERS: services().kafka.broker, ...path }
+      const printing = programs.map((cmd) => {
+        const child = Bun.spawn(cmd, { env, stdout: 'pipe', stderr: 'inherit' })
+        scene.onEnd(() => child.kill('SIGKILL'))
+        return within(WAIT_MS, 'the changes of dave', firstLines(child.stdout, 'dave: ', 2))
+      })
+      await scene.person(here, 'dave')
+      await call(here, 'dev:dave', 'PUT', '/api/v1/presence/status', { text: 'lunch' })
+      for (const printed of printing)
+        expect(await printed).toEqual(['dave: offline -> online', 'dave: online -> online "lunch"'])
     },
     TEST_MS_MAX,
   )
