@@ -57,6 +57,7 @@ async function installServices(): Promise<void> {
     findCaddy,
     findSchemathesis,
     findKafka,
+    findKafkaPython,
   ]
   for (const find of services) await find()
 }
