@@ -18,6 +18,8 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'presence/people', holds: /^presence\/people\// },
   { name: 'presence/explain', holds: /^presence\/explain\// },
   { name: 'presence', holds: /^presence\/presence\.ts$/ },
+  { name: 'streaming', holds: /^streaming\// },
+  { name: 'fanout', holds: /^fanout\// },
   { name: 'input', holds: /^input\// },
   {
     name: 'values shared by the gateway',
@@ -35,6 +37,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
 
 /** Rooms whose neighbours see one file only. */
 const DOORS: Readonly<Record<string, string>> = {
+  'streaming/': 'streaming/streaming.ts',
   'gateway/delivery/': 'gateway/delivery/delivery.ts',
   'gateway/watching/': 'gateway/watching/watching.ts',
   'gateway/sessions/': 'gateway/sessions/connections.ts',

@@ -48,6 +48,8 @@ const ALIVE_EVERY_MS = 2_000
 const REDIS_READY_MS = 10_000
 /** Gateways that notice a loss have announced themselves again by then. */
 const ANNOUNCE_MS = 3_000
+/** Brokers refuse a shorter time after which a consumer that died is replaced. */
+const KAFKA_SESSION_MS_MIN = 6_000
 /** Users named in a log line. */
 const LOST_NAMED_MAX = 10
 
@@ -113,6 +115,15 @@ function openMemory(isLogged: boolean, { logger, clock }: { logger: Logger; cloc
       await store.close()
       await bus.close()
     },
+  }
+}
+
+/** The client of Kafka is loaded where it is configured, and nowhere else. */
+function topicsOf(config: Config, { clock, logger }: { clock: Clock; logger: Logger }) {
+  const sessionMs = Math.max(config.gatewayLeaseMs, KAFKA_SESSION_MS_MIN)
+  return async (topic: string): Promise<ChangeLog> => {
+    const { openKafkaLog } = await import('./log/kafka.ts')
+    return openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
   }
 }
 
@@ -223,7 +234,16 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const feed = createFeed(clock)
   const onTrouble = () => doubts.report('events could not be committed')
   const streaming =
-    config.kafkaBrokers.length > 0 ? await openStreaming({ config, bus, clock, logger, onTrouble }) : null
+    config.kafkaBrokers.length > 0
+      ? await openStreaming({
+          policy,
+          openTopic: topicsOf(config, { clock, logger }),
+          bus,
+          clock,
+          logger,
+          onTrouble,
+        })
+      : null
   const presence = createPresence({
     archive,
     store,

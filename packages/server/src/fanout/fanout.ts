@@ -21,7 +21,7 @@ export interface FanoutParts {
 }
 
 /** The name of a consumer's group in the log. */
-export const groupOf = (consumer: string) => `greendot-${consumer}`
+const groupOf = (consumer: string) => `greendot-${consumer}`
 
 export async function startFanout({ log, consumers, clock, logger }: FanoutParts): Promise<Fanout> {
   const names = Object.keys(consumers)

@@ -2,7 +2,7 @@
 // consumer does so between two batches, so it never has two at once.
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
-import { shardOf } from '../store/shards.ts'
+import { shardOf } from '../platform/shards.ts'
 import { createHanding, type Handing } from './handing.ts'
 import type { ChangeLog, Consumption, GroupStart, LogConsumer, LogEntry } from './port.ts'
 import { quotaOf } from './shares.ts'

@@ -5,6 +5,7 @@
 import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
+import { groupByShard, shardOf } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisDuties, dutyCode } from './redis-duties.ts'
@@ -15,7 +16,6 @@ import { createRedisLoads } from './redis-loads.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
 import { createRedisSummaries } from './redis-summaries.ts'
-import { groupByShard, shardOf } from './shards.ts'
 
 const SHARDS = 64
 const SETTLE_MS = 13_000

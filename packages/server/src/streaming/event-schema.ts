@@ -1,5 +1,5 @@
-// The events of our own gateways, as they are read back from the log. A record that does not have this shape never
-// reaches the state machine.
+// The events of our own gateways, as they are read back from the log: every event but `settings_found`, which a tracker
+// makes itself. A record that does not have this shape never reaches the state machine.
 import {
   ACTIVITIES,
   AUDIENCES,
@@ -8,7 +8,6 @@ import {
   PLATFORMS,
 } from '@greendot/protocol'
 import { z } from 'zod'
-import type { PresenceEvent } from '../presence/core/event.ts'
 
 const id = z.string().min(1)
 const at = z.number()
@@ -68,6 +67,3 @@ export const presenceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('contacts_changed'), at }),
   z.object({ type: z.literal('tick') }),
 ])
-
-/** Every event but `settings_found`, which a tracker makes itself. */
-export type LoggedEvent = Exclude<PresenceEvent, { type: 'settings_found' }>

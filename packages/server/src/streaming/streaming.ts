@@ -1,12 +1,12 @@
-// The streaming deployment: topics of Kafka between the processes that hear of users and those that own them. The
-// client of Kafka is loaded here and only where it is configured.
+// The streaming deployment: topics of Kafka between the processes that hear of users and those that own them. The door
+// of this room.
 import { CHANGES_TOPIC, DEAD_TOPIC, UPDATES_TOPIC } from '@greendot/protocol'
 import type { Bus } from '../bus/port.ts'
 import type { ChangeLog } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/config.ts'
 import { randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Policy } from '../presence/core/policy.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
 import { Unavailable } from '../presence/unavailable.ts'
@@ -18,9 +18,6 @@ import { createRemoteTracker } from './remote-tracker.ts'
 /** After this time without an answer a caller is told to try again. */
 const ANSWER_MS_MAX = 5_000
 
-/** Brokers refuse a shorter time after which a consumer that died is replaced. */
-const SESSION_MS_MIN = 6_000
-
 export interface Streaming {
   createRemoteTracker(lookup: ArchiveLookup): Tracker
   /** This process owns users from now on. */
@@ -31,7 +28,8 @@ export interface Streaming {
 }
 
 export interface StreamingParts {
-  config: Config
+  policy: Policy
+  openTopic(topic: string): Promise<ChangeLog>
   bus: Bus
   clock: Clock
   logger: Logger
@@ -39,12 +37,10 @@ export interface StreamingParts {
 }
 
 export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
-  const { config, bus, clock, logger, onTrouble } = parts
-  const { openKafkaLog } = await import('../log/kafka.ts')
-  const sessionMs = Math.max(config.gatewayLeaseMs, SESSION_MS_MIN)
-  const open = (topic: string) =>
-    openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
-  const [updates, changes, dead] = await Promise.all([UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(open))
+  const { policy, openTopic, bus, clock, logger, onTrouble } = parts
+  const [updates, changes, dead] = await Promise.all(
+    [UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(openTopic),
+  )
   const name = randomName('a-')
   const answers = createPendingAnswers(clock, ANSWER_MS_MAX)
   const unsubscribe = await bus.subscribe(name, (messages) => {
@@ -64,7 +60,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
         updates: updates!,
         answers,
         lookup,
-        policy: config.policy,
+        policy,
         clock,
         logger,
         onTrouble,
