@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
 import { findCaddy } from './services/caddy.ts'
-import { findChromium } from './services/chromium.ts'
+import { findChromium, installHeadlessShell } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
 import { NO_INSTALLING } from './services/install.ts'
 import { findNginx } from './services/nginx.ts'
@@ -48,6 +48,7 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
 async function installServices(): Promise<void> {
   const services = [findRedis, findPostgres, findChromium, findDeno, findNginx, findCaddy, findSchemathesis]
   for (const find of services) await find()
+  await installHeadlessShell()
 }
 
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {
