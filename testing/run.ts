@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
 import { findCaddy } from './services/caddy.ts'
-import { findChromium } from './services/chromium.ts'
+import { findChromium, installHeadlessShell } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
 import { NO_INSTALLING } from './services/install.ts'
 import { findKafka } from './services/kafka.ts'
@@ -60,6 +60,7 @@ async function installServices(): Promise<void> {
     findKafkaPython,
   ]
   for (const find of services) await find()
+  await installHeadlessShell()
 }
 
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {
