@@ -69,7 +69,7 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     }
   })
 
-  test('[C3] [C4] records of foreign producers come as they are', async () => {
+  test('[C3] [C3] records of foreign producers come as they are', async () => {
     const on = await make({ partitions: 1 })
     const log = await logs.open(on)
     const foreign = new Producer({ clientId: 'foreign', bootstrapBrokers: [kafka().broker] })
