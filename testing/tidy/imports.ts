@@ -70,10 +70,14 @@ function wrongForPresence({ specifier, target, typeOnly }: Omit<Import, 'line'>)
   return `imports ${specifier} as a value: presence/ is handed its ports and platform; use \`import type\``
 }
 
+/** The shard of a user: no adapter, but a part of the data that store and change log must agree on. */
+const SHARDS = `${SERVER}store/shards.ts`
+
 /** Whatever sits beside a port.ts is behind that port. */
 function wrongAdapter(path: string, { specifier, target }: Import, ports: Set<string>): string | null {
   if (target === null || !path.startsWith('packages/')) return null
   if (path === COMPOSE || path.startsWith(BENCH) || target.endsWith('/port.ts')) return null
+  if (target === SHARDS) return null
   const folder = [...ports].find((port) => target.startsWith(`${port}/`))
   if (folder === undefined || path.startsWith(`${folder}/`)) return null
   return `imports ${specifier}: only compose.ts chooses adapters; take the port as an argument`

@@ -120,6 +120,7 @@ describe('the tidy rules', () => {
       'gateway/a.ts',
       line.replace('./', '../'),
       "import type { S } from '../store/port.ts'",
+      "import { shardOf } from '../store/shards.ts'",
     )
     const neighbour = server('store/memory.ts', "import { createDeadlines } from './deadlines.ts'")
     const files = [
