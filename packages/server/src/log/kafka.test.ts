@@ -20,7 +20,8 @@ import { createLogger } from '../platform/logger.ts'
 import { type KafkaLogOptions, openKafkaLog } from './kafka.ts'
 
 const quiet = createLogger({ level: 'silent' })
-const SESSION_MS = 3_000
+/** Longer than a busy machine may stall this process. */
+const SESSION_MS = 6_000
 
 let topics = 0
 
@@ -54,9 +55,9 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
   })
 
   test('[C3] users are where the clients of Kafka put them', async () => {
-    const log = await logs.open(await make({ partitions: 64 }))
+    const log = await logs.open(await make({ partitions: 12 }))
     const reader = await logs.read(log, 'g')
-    // Hashes that the tests of Kafka itself name.
+    // Hashes that the tests of Kafka itself name. Twelve, because the signs of hashes do not matter to powers of two.
     const hashes: [string, number][] = [
       ['21', -973_932_308],
       ['foobar', -790_332_482],
@@ -67,7 +68,7 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     await log.append(hashes.map(([userId]) => ({ userId, text: '{}' })))
     const taken = await reader.first(hashes.length)
     for (const [userId, hash] of hashes) {
-      expect(taken.find((entry) => entry.userId === userId)?.partition).toBe((hash & 0x7fffffff) % 64)
+      expect(taken.find((entry) => entry.userId === userId)?.partition).toBe((hash & 0x7fffffff) % 12)
     }
   })
 
