@@ -231,6 +231,14 @@ export function changeLogContract(name: string, makeLog: MakeLog): void {
       await expect(log.consume('g', 'oldest', { handle: async () => {} })).rejects.toThrow('closed')
     })
 
+    test('[C3] the name of a group has letters, digits, dots, dashes and underscores', async () => {
+      const log = await logs.open(await makeLog.make())
+      for (const name of ['', 'a b', 'a{b}', 'a:b', 'x'.repeat(101)]) {
+        await expect(log.consume(name, 'oldest', { handle: async () => {} })).rejects.toThrow('not a name')
+      }
+      await (await logs.read(log, 'a.B-c_1')).stop()
+    })
+
     /** A log may forget later than it is written. Each look is by a group of its own. */
     async function untilGone(log: Awaited<ReturnType<typeof logs.open>>, text: string): Promise<void> {
       for (let look = 0; ; look++) {

@@ -89,20 +89,20 @@ export interface Outage {
   back(): void
 }
 
-/** One line when Kafka goes and one when it comes back, however many parts notice. */
-export function createOutage(logger: Logger, brokers: readonly string[]): Outage {
+/** One line when Kafka goes and one when it comes back, for each part that needs it. */
+export function createOutage(logger: Logger, brokers: readonly string[], part: string): Outage {
   let isAway = false
   const kafka = brokers.join(',')
   return {
     away(why) {
       if (isAway) return
       isAway = true
-      logger.warn({ kafka, why: reasonOf(why) }, 'kafka is away')
+      logger.warn({ kafka, part, why: reasonOf(why) }, 'kafka is away')
     },
     back() {
       if (!isAway) return
       isAway = false
-      logger.info({ kafka }, 'kafka is back')
+      logger.info({ kafka, part }, 'kafka is back')
     },
   }
 }

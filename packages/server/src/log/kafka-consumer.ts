@@ -35,6 +35,8 @@ export interface KafkaConsumerParts {
 
 interface Held {
   member: Consumer
+  /** Of the group when the partition was assigned. */
+  generation: number
   next: bigint
 }
 
@@ -86,7 +88,9 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     const committed = await offsets.committed(group)
     if (isStopped || member.generationId !== generation) return
     // An offset that is missing or too old is corrected by the first fetch.
-    for (const partition of assigned) held.set(partition, { member, next: committed[partition] ?? 0n })
+    for (const partition of assigned) {
+      held.set(partition, { member, generation, next: committed[partition] ?? 0n })
+    }
     if (assigned.length > 0) consumer.onAssigned?.(assigned)
     outage.back()
     wake()
@@ -149,13 +153,17 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     const isHandled = entries.length === 0 || (await handing.hand(partition, entries, isOver))
     if (isHandled) {
       one.next = next
-      // If it fails the next commit makes up for it, or the next consumer gets these records again.
-      await one.member
-        .commit({ offsets: [{ topic, partition, offset: next, leaderEpoch: -1 }] })
-        .catch(() => {})
+      await commit(partition, one)
     }
     handling.delete(partition)
     wake()
+  }
+
+  /** If it fails the next commit makes up for it, or the next consumer gets these records again. */
+  async function commit(partition: number, { member, generation, next }: Held): Promise<void> {
+    // In a later generation the partition may be another member's, which may have committed more.
+    if (member.generationId !== generation) return
+    await member.commit({ offsets: [{ topic, partition, offset: next, leaderEpoch: -1 }] }).catch(() => {})
   }
 
   /** Records may have gone before they were read, or the topic may have been made anew. */

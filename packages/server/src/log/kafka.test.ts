@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { Producer } from '@platformatic/kafka'
 import { changeLogContract } from '../../../../testing/contracts/change-log.ts'
 import {
@@ -9,6 +10,7 @@ import {
   useLogs,
 } from '../../../../testing/contracts/change-log-under-test.ts'
 import { startDoomed } from '../../../../testing/contracts/doomed-consumer.ts'
+import { newFolder, removeFolder } from '../../../../testing/services/child.ts'
 import { describeWithService } from '../../../../testing/services/describe.ts'
 import { findKafka, startKafka } from '../../../../testing/services/kafka.ts'
 import { freePort, LOOPBACK } from '../../../../testing/services/ports.ts'
@@ -18,7 +20,8 @@ import { createLogger } from '../platform/logger.ts'
 import { type KafkaLogOptions, openKafkaLog } from './kafka.ts'
 
 const quiet = createLogger({ level: 'silent' })
-const SESSION_MS = 3_000
+/** Longer than a busy machine may stall this process. */
+const SESSION_MS = 6_000
 
 let topics = 0
 
@@ -52,9 +55,9 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
   })
 
   test('[C3] users are where the clients of Kafka put them', async () => {
-    const log = await logs.open(await make({ partitions: 64 }))
+    const log = await logs.open(await make({ partitions: 12 }))
     const reader = await logs.read(log, 'g')
-    // Hashes that the tests of Kafka itself name.
+    // Hashes that the tests of Kafka itself name. Twelve, because the signs of hashes do not matter to powers of two.
     const hashes: [string, number][] = [
       ['21', -973_932_308],
       ['foobar', -790_332_482],
@@ -65,11 +68,11 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     await log.append(hashes.map(([userId]) => ({ userId, text: '{}' })))
     const taken = await reader.first(hashes.length)
     for (const [userId, hash] of hashes) {
-      expect(taken.find((entry) => entry.userId === userId)?.partition).toBe((hash & 0x7fffffff) % 64)
+      expect(taken.find((entry) => entry.userId === userId)?.partition).toBe((hash & 0x7fffffff) % 12)
     }
   })
 
-  test('[C3] [C3] records of foreign producers come as they are', async () => {
+  test('[C3] records of foreign producers come as they are', async () => {
     const on = await make({ partitions: 1 })
     const log = await logs.open(on)
     const foreign = new Producer({ clientId: 'foreign', bootstrapBrokers: [kafka().broker] })
@@ -113,8 +116,9 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     expect(oncePerUser(reader.all(), 'a').filter((text) => text !== textOf('a', 100))).toEqual(
       numbered('a', 3).map(({ text }) => text),
     )
-    const said = lines.map((line) => JSON.parse(line).msg).filter((text) => text.startsWith('kafka is'))
-    expect(said.slice(0, 2)).toEqual(['kafka is away', 'kafka is back'])
+    // One line of each, however many attempts there were.
+    const said = lines.map((line) => JSON.parse(line)).filter(({ part }) => part === 'append')
+    expect(said.map(({ msg }) => msg)).toEqual(['kafka is away', 'kafka is back'])
   })
 
   test('[C7] a frozen Kafka does not hold an append for long, and the consumer goes on when it is back', async () => {
@@ -136,6 +140,24 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
         () => false,
       ),
     )
+  }
+})
+
+test('[X9] the library needs no file beside a bundle', async () => {
+  const folder = newFolder('bundle')
+  try {
+    await Bun.build({
+      entrypoints: [join(import.meta.dir, 'kafka-clients.ts')],
+      outdir: folder,
+      target: 'bun',
+    })
+    const { loadKafka } = (await import(
+      join(folder, 'kafka-clients.js')
+    )) as typeof import('./kafka-clients.ts')
+    const { crc32c } = await loadKafka()
+    expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283)
+  } finally {
+    removeFolder(folder)
   }
 })
 

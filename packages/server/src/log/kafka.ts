@@ -4,6 +4,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createAppending } from './appending.ts'
+import { checkGroupName } from './group-name.ts'
 import { createHanding } from './handing.ts'
 import { clientOptions, createOutage, type KafkaAccess, loadKafka, reasonOf } from './kafka-clients.ts'
 import { startKafkaConsumer } from './kafka-consumer.ts'
@@ -53,7 +54,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
     pauseMs = PAUSE_MS,
   } = options
   const kafka = await loadKafka()
-  const outage = createOutage(logger, options.brokers)
+  const outage = createOutage(logger, options.brokers, 'append')
   const asking = clientOptions(options, { requestMs: ASK_MS_MAX, retries: 3 })
   const admin = new kafka.Admin(asking)
   let partitionCount: number
@@ -116,6 +117,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
     },
     async consume(group, start, consumer) {
       checkOpen()
+      checkGroupName(group)
       await offsets.begin(group, start)
       const rebalanceMs = Math.max(REBALANCE_MS, sessionMs)
       // The answer to a join may take as long as the slowest member.
@@ -139,7 +141,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
         offsets,
         consumer,
         handing: createHanding({ group, consumer, pauseMs, clock, logger }),
-        outage,
+        outage: createOutage(logger, options.brokers, `group ${group}`),
         clock,
       })
       consumptions.add(consumption)

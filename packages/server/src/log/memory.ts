@@ -3,6 +3,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { shardOf } from '../platform/shards.ts'
+import { checkGroupName } from './group-name.ts'
 import { createHanding, type Handing } from './handing.ts'
 import type { ChangeLog, Consumption, GroupStart, LogConsumer, LogEntry } from './port.ts'
 import { quotaOf } from './shares.ts'
@@ -142,6 +143,7 @@ export function createMemoryLog(options: MemoryLogOptions): ChangeLog {
     },
     async consume(name, start, consumer): Promise<Consumption> {
       if (isClosed) throw new Error('the log is closed')
+      checkGroupName(name)
       const group = groupOf(name, start)
       const member: Member = {
         consumer,

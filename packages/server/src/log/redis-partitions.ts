@@ -62,11 +62,14 @@ export function createRedisPartitions(parts: RedisPartitionsParts): RedisPartiti
     attend: async () => ((await client.run(ATTEND, consumers, [name, leaseMs])) as string[]).sort(),
     async take(shards, limit) {
       const taken = new Map<number, string>()
-      for (const call of calls(shards)) {
-        if (taken.size >= limit) break
-        for (const [shard, offset] of await onShards(TAKE, [leaseMs, limit - taken.size], call)) {
-          taken.set(shard, offset)
-        }
+      const left = calls(shards)
+      // As many calls at a time as shards are wanted, so that never too many are taken.
+      while (left.length > 0 && taken.size < limit) {
+        const wanted = limit - taken.size
+        const answers = await Promise.all(
+          left.splice(0, wanted).map((call) => onShards(TAKE, [leaseMs, wanted], call)),
+        )
+        for (const [shard, offset] of answers.flatMap((map) => [...map])) taken.set(shard, offset)
       }
       return taken
     },

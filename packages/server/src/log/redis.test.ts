@@ -25,7 +25,8 @@ import { createRedisLog, type RedisLogOptions } from './redis.ts'
 
 const quiet = createLogger({ level: 'silent' })
 const SHARDS = 4
-const LEASE_MS = 2_000
+/** Longer than a busy machine may stall this process, because a lease that ran out lets another consumer in. */
+const LEASE_MS = 5_000
 
 const open = (client: RedisClient, options: Partial<RedisLogOptions>) =>
   createRedisLog({
