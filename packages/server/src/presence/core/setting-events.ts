@@ -4,7 +4,9 @@ import type { ChoiceEvent } from './event.ts'
 import { NO_PRIVACY_CHOSEN, type Privacy } from './privacy.ts'
 import type { UserRecord } from './record.ts'
 
+/** A choice from before an erasure is of the user who was erased. */
 export function applyChoice(record: UserRecord, event: ChoiceEvent): UserRecord {
+  if (event.at <= record.forgottenAt) return record
   switch (event.type) {
     case 'set_availability': {
       // An expiry leads to automatic, so automatic has none itself.
