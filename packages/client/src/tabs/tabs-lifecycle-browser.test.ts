@@ -74,10 +74,14 @@ describeWithTabs('pages in a browser', await findHeadlessShell(), (fixture) => {
   test('[X3, D6] a frozen leader hands over, and is an ordinary tab when it resumes', async () => {
     await serve()
     const [first, second] = [await openTab(), await openTab()]
-    const devtools = await context().newCDPSession(first)
-    await devtools.send('Page.setWebLifecycleState', { state: 'frozen' })
+    const takenOver = new Promise((resolve) => second.once('websocket', resolve))
+    // A browser without a window freezes no page, so the page is told as a browser tells it.
+    const tell = (event: string) => first.evaluate(`document.dispatchEvent(new Event('${event}'))`)
+    await tell('freeze')
+    // By itself, before anything happens in the second tab.
+    await within(TABS_WAIT_MS, 'a connection of the second tab', takenOver)
     await isSeenBy(second, 'busy')
-    await devtools.send('Page.setWebLifecycleState', { state: 'active' })
+    await tell('resume')
     await isSeenBy(first, 'away')
     await hasOneSession(second)
     expect(aliceWas()).toEqual(['offline', 'online'])
