@@ -21,6 +21,7 @@ const DEFAULTS: Settings = {
   allow: [],
   deny: [],
   away_after_ms: 300_000,
+  history: false,
 }
 
 const ALL_CHOSEN: Settings = {
@@ -31,6 +32,7 @@ const ALL_CHOSEN: Settings = {
   allow: ['carol', 'dave'],
   deny: ['mallory'],
   away_after_ms: 60_000,
+  history: true,
 }
 
 /** Both doors to the settings of bob. */
@@ -167,6 +169,7 @@ describe('changing', () => {
         allow,
         deny,
         away_after_ms: 1_000 + round,
+        history: false,
       })
     }
   })

@@ -16,6 +16,7 @@ const DEFAULTS = {
   allow: [],
   deny: [],
   away_after_ms: 300_000,
+  history: false,
 } as const
 
 let server: TestServer

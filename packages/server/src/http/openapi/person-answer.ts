@@ -64,6 +64,7 @@ const kept = z
         set_at: instant.meta({ description: 'When any of it was last changed' }),
       })
       .nullable(),
+    history: z.object({ kept: z.boolean(), set_at: instant }).nullable(),
   })
   .meta({
     id: 'KeptData',

@@ -43,7 +43,11 @@ describe('choices in the same millisecond', () => {
 
   test('[P20] [S5] of two changes of privacy under way at once the later one holds', async () => {
     const choose = (statusVisibility: 'everyone' | 'nobody') =>
-      actions.changeSettings('bob', { privacy: { statusVisibility }, awayAfterMs: undefined })
+      actions.changeSettings('bob', {
+        privacy: { statusVisibility },
+        awayAfterMs: undefined,
+        keepsHistory: undefined,
+      })
     const [, last] = await world.done(Promise.all([choose('everyone'), choose('nobody')]))
     expect(last.record.privacy?.statusVisibility).toBe('nobody')
   })

@@ -23,11 +23,13 @@ export interface Actions {
   changeSettings(userId: string, change: SettingsChange): Promise<Tracked>
 }
 
-/** Privacy and away time, set by the user or by the app for the user. */
+/** Privacy, away time and history, set by the user or by the app for the user. */
 export interface SettingsChange {
   privacy: Partial<Privacy>
   /** Null for the server's default; undefined to leave it. */
   awayAfterMs: number | null | undefined
+  /** Undefined to leave it. */
+  keepsHistory: boolean | undefined
 }
 
 export function createActions(choices: Choices, clock: Clock): Actions {
@@ -50,10 +52,11 @@ export function createActions(choices: Choices, clock: Clock): Actions {
   }
 }
 
-function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): ChoiceEvent[] {
+function settingsEvents({ privacy, awayAfterMs, keepsHistory }: SettingsChange, at: number): ChoiceEvent[] {
   const events: ChoiceEvent[] = []
   if (Object.keys(privacy).length > 0) events.push({ type: 'set_privacy', at, change: privacy })
   if (awayAfterMs !== undefined) events.push({ type: 'set_away_after', at, awayAfterMs })
+  if (keepsHistory !== undefined) events.push({ type: 'set_history', at, isKept: keepsHistory })
   return events
 }
 

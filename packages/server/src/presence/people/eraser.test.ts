@@ -123,7 +123,14 @@ test('[X6] a row that another process writes a moment later is erased in the sec
   await done(eraser.erase('anna'))
   await done(
     world.archive.writeSettings([
-      { userId: 'anna', availability: null, customStatus: null, awayAfter: null, privacy: null },
+      {
+        userId: 'anna',
+        availability: null,
+        customStatus: null,
+        awayAfter: null,
+        privacy: null,
+        history: null,
+      },
     ]),
   )
   await world.clock.advance(SECOND_ROUND_MS)
@@ -236,7 +243,14 @@ test('[X6] a second round that fails is tried again', async () => {
   await done(eraser.erase('anna'))
   await done(
     world.archive.writeSettings([
-      { userId: 'anna', availability: null, customStatus: null, awayAfter: null, privacy: null },
+      {
+        userId: 'anna',
+        availability: null,
+        customStatus: null,
+        awayAfter: null,
+        privacy: null,
+        history: null,
+      },
     ]),
   )
   isArchiveAway = true
