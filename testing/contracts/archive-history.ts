@@ -119,12 +119,13 @@ export function checkArchiveHistory(archive: () => Archive, propertyRuns: number
 
     test('[X6] rows of before a refusal that was taken back are found and forgotten', async () => {
       await keep('anna')
-      await write(change('anna', 1, 5, 'online'), change('anna', 2, 70, 'offline'))
+      await write(change('anna', 1, 5, 'online'), change('anna', 2, 70, 'away'))
       await archive().writeSettings([keeping('anna', true, T + 80 * MINUTE_MS)])
       await write(change('anna', 3, 90, 'online'))
       expect((await archive().history.refusing('')).userIds).toEqual(['anna'])
       await archive().history.forget('anna')
       expect(await kept('anna')).toEqual([['online', 90, null]])
+      expect(await hoursUntil(150)).toEqual([hour(1, { online: 30 }, 1), hour(2, { online: 30 }, 1)])
     })
 
     test('[X6] an erasure takes it out of rows and hours, also what comes late', async () => {

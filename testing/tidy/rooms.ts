@@ -19,6 +19,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'presence/explain', holds: /^presence\/explain\// },
   { name: 'presence', holds: /^presence\/presence\.ts$/ },
   { name: 'input', holds: /^input\// },
+  { name: 'fanout', holds: /^fanout\// },
   {
     name: 'values shared by the gateway',
     holds: /^gateway\/(identity|doubts|interner|connection-numbers)\.ts$/,

@@ -204,6 +204,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     cacheMs: isShared ? config.readCacheMs : 0,
     policy,
     rules,
+    historyDays: config.historyDays,
     clock,
     logger,
     onChange(userId, record) {

@@ -152,6 +152,7 @@ describe('defaults', () => {
       databaseUrl: 'sqlite://data/greendot.db',
       databasePool: 8,
       kafkaBrokers: [],
+      historyDays: 0,
       dev: true,
       jwtSecret: null,
       jwksUrl: null,

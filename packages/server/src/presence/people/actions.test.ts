@@ -7,13 +7,14 @@ import {
   type Pipeline,
 } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { type Actions, createActions, type Outcome } from './actions.ts'
+import { createHistory } from './history.ts'
 
 let world: Pipeline
 let actions: Actions
 
 beforeEach(async () => {
   world = await createPipeline()
-  actions = createActions(world.tracker, world.clock)
+  actions = createActions(world.tracker, world.clock, createHistory(world))
 })
 
 /** The record after the action; time does not move. */

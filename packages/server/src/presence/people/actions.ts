@@ -7,6 +7,7 @@ import type { ChoiceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'
 import type { Tracked } from '../pipeline/tracker.ts'
 import type { Choices } from './choices.ts'
+import type { History } from './history.ts'
 
 export type Outcome = { ok: true; tracked: Tracked } | { ok: false; failure: Failure }
 
@@ -32,7 +33,7 @@ export interface SettingsChange {
   keepsHistory: boolean | undefined
 }
 
-export function createActions(choices: Choices, clock: Clock): Actions {
+export function createActions(choices: Choices, clock: Clock, history: Pick<History, 'chosen'>): Actions {
   const stamp = createStamps(clock)
 
   async function applyUnlessExpired(
@@ -48,7 +49,11 @@ export function createActions(choices: Choices, clock: Clock): Actions {
       applyUnlessExpired(userId, { type: 'set_availability', at: stamp(userId), ...choice }),
     setCustomStatus: (userId, status) =>
       applyUnlessExpired(userId, { type: 'set_custom_status', at: stamp(userId), ...status }),
-    changeSettings: (userId, change) => choices.apply(userId, ...settingsEvents(change, stamp(userId))),
+    async changeSettings(userId, change) {
+      const tracked = await choices.apply(userId, ...settingsEvents(change, stamp(userId)))
+      if (change.keepsHistory !== undefined) await history.chosen(userId, tracked.record)
+      return tracked
+    },
   }
 }
 

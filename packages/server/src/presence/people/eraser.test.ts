@@ -14,6 +14,7 @@ import { Unavailable } from '../unavailable.ts'
 import { createContactChangeNotifier } from './contact-change-notifier.ts'
 import { createEraser, type Eraser } from './eraser.ts'
 import { createErasure } from './erasure.ts'
+import { createHistory } from './history.ts'
 import { createPersonExport, type PersonExport } from './person-export.ts'
 
 const SECOND_ROUND_MS = 10_000
@@ -80,7 +81,7 @@ beforeEach(async () => {
   const parts = { ...world, archive: world.usedArchive }
   const notifier = createContactChangeNotifier(parts)
   eraser = createEraser({ ...parts, erasure: createErasure({ ...parts, notifier }), isStoreVolatile: true })
-  exportPerson = createPersonExport(parts)
+  exportPerson = createPersonExport({ ...parts, history: createHistory(parts) })
 })
 afterEach(() => eraser.stop())
 
