@@ -6,7 +6,7 @@ import type { AllHistory, UserHistory } from './api.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 24 * HOUR_MS
 const DAYS = 7
 const DAY_MINUTES = 24 * 60
 /** An hour with one of many users can still be seen. */

@@ -29,8 +29,6 @@ export const HOUR_COLUMNS: readonly Column<HistoryHour>[] = [
 const NAMES = HISTORY_COLUMNS.map(({ name }) => name)
 const KEY = 'user_id, from_at, version'
 
-export type HistoryStatements = ReturnType<typeof historyStatements>
-
 export function historyStatements(dialect: SqlDialect) {
   const isKept = 'said.history = 1 AND said.user_id NOT IN (SELECT user_id FROM user_erasure)'
   const some = (condition: string, limit: string) => `

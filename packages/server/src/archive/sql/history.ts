@@ -69,8 +69,8 @@ export function createSqlHistory(database: SqlDatabase): HistoryArchive {
       keeping.set(row.user_id, Number(row.history_set_at))
     if (keeping.size === 0) return
     const newest = new Map<string, HistoryRow>()
+    // An older row is still to be deleted.
     for (const row of await tx.rows<Found>(sql.newest, [ids]))
-      // An older row is still to be deleted.
       if (Number(row.from_at) >= (keeping.get(row.user_id) ?? 0)) newest.set(row.user_id, toRow(row))
 
     const written = new Map<string, HistoryRow>()
