@@ -42,6 +42,7 @@ const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; v
   read_cache_ms: { text: '0', json: 0, value: 0 },
   database_pool: { text: '2', json: 2, value: 2 },
   database_url: { text: 'sqlite:///tmp/x.db', json: 'sqlite:///tmp/x.db', value: 'sqlite:///tmp/x.db' },
+  history_days: { text: '30', json: 30, value: 30 },
   dev: { text: 'on', json: true, value: true },
   jwt_secret: { text: SECRET, json: SECRET, value: SECRET },
   jwks_url: { text: 'https://id.test/keys', json: 'https://id.test/keys', value: 'https://id.test/keys' },
