@@ -1,7 +1,7 @@
 // The part of a history that a request asks for, in its URL.
 import type { Failure } from '@greendot/protocol'
 import { z } from 'zod'
-import { EXPIRY_TEXT_SCHEMA, INSTANT_MAX } from './json-schema.ts'
+import { INSTANT_MAX, INSTANT_TEXT_SCHEMA } from './json-schema.ts'
 import { ISO_8601, isCalendarDate, type Parsed, said } from './schemas.ts'
 
 const DAY_MS = 86_400_000
@@ -24,7 +24,7 @@ function instantInUrl(name: 'from' | 'to', description: string) {
       type: undefined,
       anyOf: [
         { type: 'integer', minimum: 0, maximum: INSTANT_MAX },
-        { type: 'string', ...EXPIRY_TEXT_SCHEMA },
+        { type: 'string', ...INSTANT_TEXT_SCHEMA },
       ],
       description,
     })
