@@ -14,6 +14,7 @@ import type { Routes } from '../../packages/server/src/http/route.ts'
 import { contactRoutes } from '../../packages/server/src/http/routes/contacts.ts'
 import { explainRoutes } from '../../packages/server/src/http/routes/explain.ts'
 import { feedRoutes } from '../../packages/server/src/http/routes/feed.ts'
+import { historyRoutes } from '../../packages/server/src/http/routes/history.ts'
 import { opsRoutes } from '../../packages/server/src/http/routes/ops.ts'
 import { personRoutes } from '../../packages/server/src/http/routes/person.ts'
 import { presenceRoutes } from '../../packages/server/src/http/routes/presence.ts'
@@ -154,6 +155,7 @@ async function startServer(ground: Ground): Promise<Server> {
     cacheMs: 0,
     policy,
     rules,
+    historyDays: config.historyDays,
     clock,
     logger,
     onChange: (userId, record) => feed.show(() => toPresence(userId, record), clock.now()),
@@ -187,6 +189,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes(presence),
     ...personRoutes(presence),
+    ...historyRoutes({ history: presence.history, clock }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...sessionRoutes({ httpSessions: gateway.httpSessions, throttle, policy, clock }),
     ...streamRoutes({ streams: gateway.streams, throttle, keepOpen }),

@@ -18,9 +18,9 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'presence/people', holds: /^presence\/people\// },
   { name: 'presence/explain', holds: /^presence\/explain\// },
   { name: 'presence', holds: /^presence\/presence\.ts$/ },
+  { name: 'input', holds: /^input\// },
   { name: 'streaming', holds: /^streaming\// },
   { name: 'fanout', holds: /^fanout\// },
-  { name: 'input', holds: /^input\// },
   {
     name: 'values shared by the gateway',
     holds: /^gateway\/(identity|doubts|interner|connection-numbers)\.ts$/,

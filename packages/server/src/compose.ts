@@ -11,6 +11,8 @@ import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
 import { startFanout } from './fanout/fanout.ts'
+import { createHistoryConsumer } from './fanout/history.ts'
+import { startHistorySweep } from './fanout/history-sweep.ts'
 import { createKafkaRelay } from './fanout/kafka-relay.ts'
 import { createDoubts, type Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
@@ -128,7 +130,8 @@ function topicsOf(config: Config, { clock, logger }: { clock: Clock; logger: Log
 }
 
 /** Whether something consumes the change log. Otherwise nothing is written to it. */
-const isLogged = ({ kafkaBrokers }: Config): boolean => kafkaBrokers.length > 0
+const isLogged = ({ kafkaBrokers, historyDays }: Config): boolean =>
+  kafkaBrokers.length > 0 || historyDays > 0
 
 /** Doubts are reported when Redis was away, and when a part of it lost its memory. */
 async function openRedis(
@@ -210,7 +213,7 @@ export async function lookAround(
 
 export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
   const { logger } = options
-  const { policy, rules, roles } = config
+  const { policy, rules, roles, historyDays } = config
   const isShared = config.redisUrl !== null
   const doubts = createDoubts()
 
@@ -255,6 +258,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     cacheMs: isShared ? config.readCacheMs : 0,
     policy,
     rules,
+    historyDays: config.historyDays,
     clock,
     logger,
     onChange(userId, record) {
@@ -272,11 +276,17 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     hot.log !== null && roles.includes('fanout')
       ? await startFanout({
           log: hot.log,
-          consumers: { ...(streaming && { kafka: createKafkaRelay(streaming.changes) }) },
+          consumers: {
+            ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
+            ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
+          },
           clock,
           logger,
         })
       : null
+  const historySweep = roles.includes('fanout')
+    ? startHistorySweep({ archive, historyDays, clock, logger })
+    : null
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence')
     ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
@@ -329,6 +339,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await gateway?.stop()
       await sweeper?.stop()
       await fanout?.stop()
+      await historySweep?.stop()
       presence.eraser.stop()
       await presence.notifier.stop()
       await tracker.flush()

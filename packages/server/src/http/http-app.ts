@@ -15,6 +15,7 @@ import { VERSION } from '../platform/version.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Contacts } from '../presence/people/contacts.ts'
 import type { Eraser } from '../presence/people/eraser.ts'
+import type { History } from '../presence/people/history.ts'
 import type { PersonExport } from '../presence/people/person-export.ts'
 import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { Reader } from '../presence/reading/reader.ts'
@@ -31,6 +32,7 @@ import { contactRoutes } from './routes/contacts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { explainRoutes } from './routes/explain.ts'
 import { feedRoutes } from './routes/feed.ts'
+import { historyRoutes } from './routes/history.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { personRoutes } from './routes/person.ts'
 import { presenceRoutes } from './routes/presence.ts'
@@ -55,6 +57,7 @@ export interface HttpAppParts {
   reader: Reader
   viewerReader: ViewerReader
   contacts: Contacts
+  history: History
   exportPerson: PersonExport
   eraser: Eraser
   feed: Feed
@@ -103,6 +106,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes({ contacts }),
     ...personRoutes({ exportPerson, eraser }),
+    ...historyRoutes({ history: parts.history, clock }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...(gateway === null ? {} : connectionRoutes(gateway)),
     ...opsRoutes({

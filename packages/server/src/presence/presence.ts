@@ -14,6 +14,7 @@ import { createContactChangeNotifier } from './people/contact-change-notifier.ts
 import { createContacts } from './people/contacts.ts'
 import { createEraser } from './people/eraser.ts'
 import { createErasure } from './people/erasure.ts'
+import { createHistory } from './people/history.ts'
 import { createPersonExport } from './people/person-export.ts'
 import { type Announcer, createAnnouncer } from './pipeline/announcer.ts'
 import { createArchivist } from './pipeline/archivist.ts'
@@ -50,6 +51,8 @@ export interface PresenceParts {
   cacheMs: number
   policy: Policy
   rules: PrivacyRules
+  /** For how many days a history is kept; none if left out. */
+  historyDays?: number
   clock: Clock
   logger: Logger
   /** Changes are put into the change log. */
@@ -95,6 +98,7 @@ export function createPresence(parts: PresenceParts) {
   )
   const choices = createChoices({ store, lookup, archivist, tracker })
   const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
+  const history = createHistory(parts)
   const erasure = createErasure({ ...parts, archivist, choices, notifier, cache })
   return {
     cache,
@@ -111,9 +115,10 @@ export function createPresence(parts: PresenceParts) {
     viewerReader,
     notifier,
     contacts: createContacts({ archive, store, notifier, clock }),
-    exportPerson: createPersonExport({ ...parts, reader }),
+    history,
+    exportPerson: createPersonExport({ ...parts, reader, history }),
     eraser: createEraser({ ...parts, erasure }),
-    actions: createActions(choices, clock),
+    actions: createActions(choices, clock, history),
   }
 }
 

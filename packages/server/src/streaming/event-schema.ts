@@ -62,6 +62,7 @@ export const presenceEvent = z.discriminatedUnion('type', [
     expiresAt: instantOrNull,
   }),
   z.object({ type: z.literal('set_away_after'), at, awayAfterMs: instantOrNull }),
+  z.object({ type: z.literal('set_history'), at, isKept: z.boolean() }),
   z.object({ type: z.literal('set_privacy'), at, change: privacy.partial() }),
   z.object({ type: z.literal('unlist'), at, userId: id }),
   z.object({ type: z.literal('contacts_changed'), at }),

@@ -145,6 +145,9 @@ export const settingsFields = {
       'Users who may see nothing; wins over everything else. If it is not empty, public presence shows nothing',
   }),
   away_after_ms: count.meta({ description: 'Inactivity after which the user is away' }),
+  history: z
+    .boolean()
+    .meta({ description: 'Whether a history may be kept, on a server with history_days above 0' }),
 }
 
 export const settingsSchema = z.object(settingsFields).meta({

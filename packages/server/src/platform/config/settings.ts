@@ -90,6 +90,11 @@ export const SETTINGS = {
     [],
     'Kafka between gateways and presence processes, and for changes',
   ),
+  history_days: setting(
+    wholeNumber(0, 3650),
+    0,
+    'days that a history of users who allow it is kept; 0 keeps none',
+  ),
   dev: setting(onOff, false, 'accept the tokens dev:<user_id> and the server key dev; loopback only'),
   jwt_secret: secret(optional(secretText, 'shared secret of user tokens (HS256), 32 bytes or more')),
   jwks_url: optional(webUrl, 'public keys of user tokens; instead of jwt_secret'),

@@ -96,6 +96,8 @@ function settingOf(record: UserRecord, event: ChoiceEvent): { setAt: number } | 
       return record.customStatus
     case 'set_away_after':
       return record.awayAfter
+    case 'set_history':
+      return record.history
     // Privacy is dated when it is merged.
     case 'set_privacy':
     case 'unlist':

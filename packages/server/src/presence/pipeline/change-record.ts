@@ -25,6 +25,7 @@ export function changeRecordOf(change: VersionChange, now: number): string | und
     at: now,
     devices,
     custom_status,
+    ...(after.history?.isKept && { history: true }),
   }
   return JSON.stringify(record)
 }
