@@ -159,7 +159,7 @@ describe.skipIf(isSkipped)(`access to the page${reason}`, () => {
     await page.getByText('alice sees: bob is online').waitFor()
     await tabTo(page, isOn('summary'))
     await page.keyboard.press('Enter')
-    await page.locator('pre').waitFor()
+    await page.locator('details pre').waitFor()
     await tabTo(page, isOn('.feed-panel header button'))
     await page.keyboard.press('Space')
     expect(await focused(page)).toBe('Go on')
