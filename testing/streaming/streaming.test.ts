@@ -15,6 +15,7 @@ import { findKafkaPython } from '../services/kafka-python.ts'
 import { linesOf } from '../services/lines.ts'
 import { until, WAIT_MS, within } from '../services/within.ts'
 import { foundAll, readAll, startAll } from './kafka-services.ts'
+import { killOwner } from './owner-killed.ts'
 
 const TEST_MS_MAX = 120_000
 const EXAMPLE = resolve(import.meta.dir, '../../examples/kafka-consumer')
@@ -155,6 +156,12 @@ describeWithService('a deployment with Kafka', foundAll, startAll, (services) =>
       await alice.sees('bob', ({ custom_status }) => custom_status?.text === 'heard', { since })
       expect(alice.sightings('bob', since).some(({ presence }) => isOffline(presence))).toBe(false)
     },
+    TEST_MS_MAX,
+  )
+
+  test(
+    '[C3, S4] an owner that is killed in the midst of 10,000 updates loses none, and no visible change comes twice',
+    () => killOwner(services(), scene),
     TEST_MS_MAX,
   )
 })
