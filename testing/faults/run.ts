@@ -98,8 +98,15 @@ async function main(): Promise<number> {
     say: (line) => say(`  ${line}`),
   }
   const lines: Line[] = []
-  for (const { name, number, expectation, run } of chosen) {
+  const skipped: string[] = []
+  for (const { name, number, expectation, needs, run } of chosen) {
     say(`${number}. ${name}: ${expectation}`)
+    const found = await needs?.()
+    if (found?.state === 'missing') {
+      skipped.push(`${number}. ${name} is skipped: ${found.why}`)
+      say(`  skipped: ${found.why}`)
+      continue
+    }
     const begunAt = performance.now()
     const outcome = await within(CASE_MS_MAX, name, run(context)).catch((error) => broken(userCount, error))
     lines.push({ number, name, tookMs: performance.now() - begunAt, outcome })
@@ -109,7 +116,9 @@ async function main(): Promise<number> {
   }
   await postgres.stop()
   const failed = lines.filter(({ outcome }) => outcome.problems.length > 0).length
-  console.log(`\n${toTable(lines)}\n\n${lines.length - failed} as expected, ${failed} not`)
+  console.log(`\n${toTable(lines)}\n`)
+  for (const line of skipped) console.log(line)
+  console.log(`${lines.length - failed} as expected, ${failed} not, ${skipped.length} skipped`)
   return failed === 0 ? 0 : 1
 }
 
