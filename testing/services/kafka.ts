@@ -92,7 +92,8 @@ export interface Kafka {
   readonly pid: number
   /** Ends it and removes its data. */
   stop(): Promise<void>
-  kill(): Promise<void>
+  /** `SIGTERM` lets it hand over in order. */
+  kill(signal?: NodeJS.Signals): Promise<void>
   /** It answers nothing until it is thawed, and keeps its connections. */
   freeze(): void
   thaw(): void
@@ -140,7 +141,7 @@ export async function startKafka(): Promise<Kafka> {
       await child.end('SIGKILL')
       removeFolder(folder)
     },
-    kill: () => child.end('SIGKILL'),
+    kill: (signal = 'SIGKILL') => child.end(signal),
     freeze: () => child.signal('SIGSTOP'),
     thaw: () => child.signal('SIGCONT'),
     async restart() {

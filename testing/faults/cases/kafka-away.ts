@@ -11,12 +11,15 @@ import type { User } from '../users.ts'
 import { KAFKA_SESSION_MS } from './owner-replaced.ts'
 
 const CHANGES_PER_SECOND = 20
-/** Owners try to join again every 2 s, gateways to announce themselves every second. */
-const TRY_AGAIN_MS = 2_000
+/** Owners try to join again every 2 s. */
+const JOIN_AGAIN_MS = 2_000
+/** Gateways try to announce themselves every second. */
+const ANNOUNCED_MS = 2_000
 /** After it announced itself, a gateway declares what is left under its former name lost. */
 const FINISHED_MS = 3_000
-/** Kafka waits for the consumers of before until their session is over, then gateways announce what is. */
-const HEAL_MS_MAX = TRY_AGAIN_MS + KAFKA_SESSION_MS + FINISHED_MS + TIMES.offline_delay_ms + 2 * VISIBLE_MS
+/** Kafka waits for the consumers of before until their session is over. Then gateways announce what is. */
+const HEAL_MS_MAX =
+  JOIN_AGAIN_MS + KAFKA_SESSION_MS + ANNOUNCED_MS + FINISHED_MS + TIMES.offline_delay_ms + VISIBLE_MS
 /** An append is given up after 5 s. */
 const NOTICED_MS = 5_000
 const SAMPLE_EVERY_MS = 500

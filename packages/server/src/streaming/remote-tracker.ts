@@ -19,6 +19,12 @@ const QUEUED_MAX = 100_000
 const ASKED_AGAIN_MS = 2_000
 const ASKED_MAX = 100_000
 const TRY_AGAIN_MS = 1_000
+/** After this time without an answer a caller is told to try again. */
+const ANSWER_MS_MAX = 5_000
+/** A user that connects is welcomed without the answer: the record stays in the log and takes effect later. */
+const ARRIVAL_MS_MAX = 2_000
+
+const isArrival = (event: PresenceEvent): boolean => event.type === 'connected' && event.again === undefined
 
 export interface RemoteTrackerParts extends ArchiveOnlyParts {
   /** The name under which answers come. */
@@ -84,7 +90,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
   }
 
   function apply(userId: string, ...events: PresenceEvent[]): Promise<Tracked> {
-    const { ref, answer } = answers.wait()
+    const { ref, answer } = answers.wait(events.some(isArrival) ? ARRIVAL_MS_MAX : ANSWER_MS_MAX)
     put(userId, events, { ref })
     return answer
   }

@@ -15,9 +15,6 @@ import { createDeadLetters } from './dead-letters.ts'
 import { createPendingAnswers } from './pending-answers.ts'
 import { createRemoteTracker } from './remote-tracker.ts'
 
-/** After this time without an answer a caller is told to try again. */
-const ANSWER_MS_MAX = 5_000
-
 /** Brokers refuse a shorter time after which a consumer that died is replaced. */
 const SESSION_MS_MIN = 6_000
 
@@ -46,7 +43,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
     openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
   const [updates, changes, dead] = await Promise.all([UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(open))
   const name = randomName('a-')
-  const answers = createPendingAnswers(clock, ANSWER_MS_MAX)
+  const answers = createPendingAnswers(clock)
   const unsubscribe = await bus.subscribe(name, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue
