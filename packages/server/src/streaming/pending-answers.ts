@@ -22,7 +22,7 @@ export interface PendingAnswers {
   stop(): void
 }
 
-export function createPendingAnswers(clock: Clock): PendingAnswers {
+export function createPendingAnswers(clock: Clock, onLate: () => void = () => {}): PendingAnswers {
   const waiting = new Map<string, Waiting>()
   let lastRef = 0
   let looking: Timer | null = null
@@ -41,6 +41,7 @@ export function createPendingAnswers(clock: Clock): PendingAnswers {
     for (const [ref, { until, reject }] of waiting) {
       if (until > now) continue
       waiting.delete(ref)
+      onLate()
       reject(new Unavailable('the update is not confirmed yet'))
     }
     noticeNone()

@@ -18,12 +18,14 @@ import { Unavailable } from '../presence/unavailable.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import { AGGREGATORS, type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
+import { createOutages } from './outages.ts'
 import { createPendingAnswers, type PendingAnswers } from './pending-answers.ts'
 import { createRemoteTracker } from './remote-tracker.ts'
 
 const NAME = 'asking'
 const ANSWER_MS = 5_000
 const ARRIVAL_MS = 2_000
+const SETTLE_MS = 10_000
 const PARTITIONS = 3
 
 let clock: FakeClock
@@ -53,7 +55,8 @@ async function createWorld() {
   await dead.consume('test', 'oldest', {
     handle: async (_, entries) => void letters.push(...entries.map(({ text }) => JSON.parse(text))),
   })
-  answers = createPendingAnswers(clock)
+  const outages = createOutages(clock, SETTLE_MS)
+  answers = createPendingAnswers(clock, outages.notice)
   await bus.subscribe(NAME, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue
@@ -82,13 +85,24 @@ async function createWorld() {
     clock,
     logger,
     createRemoteTracker: (lookup) =>
-      createRemoteTracker({ name: NAME, updates, answers, lookup, policy, clock, logger, onTrouble }),
+      createRemoteTracker({
+        name: NAME,
+        updates,
+        answers,
+        outages,
+        lookup,
+        policy,
+        clock,
+        logger,
+        onTrouble,
+      }),
   })
   const own = () =>
     startAggregator({
       updates,
       dead: createDeadLetters(dead, 'presence.updates', logger),
       bus,
+      outages,
       createTracker: presence.createOwnTracker,
       clock,
       logger,

@@ -12,8 +12,9 @@ import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
+import { createOutages, type Outages } from './outages.ts'
 import { createPendingAnswers } from './pending-answers.ts'
-import { createRemoteTracker } from './remote-tracker.ts'
+import { ANSWER_MS_MAX, createRemoteTracker } from './remote-tracker.ts'
 
 /** Brokers refuse a shorter time after which a consumer that died is replaced. */
 const SESSION_MS_MIN = 6_000
@@ -22,6 +23,8 @@ export interface Streaming {
   createRemoteTracker(lookup: ArchiveLookup): Tracker
   /** This process owns users from now on. */
   startOwner(createTracker: (clock: Clock) => Tracker): Promise<Aggregator>
+  /** The store, whose shards settle after outages of Kafka. */
+  settling: Outages['settling']
   /** The topic of changes. */
   changes: ChangeLog
   close(): Promise<void>
@@ -32,18 +35,22 @@ export interface StreamingParts {
   bus: Bus
   clock: Clock
   logger: Logger
+  /** How long a shard of the store settles. */
+  settleMs: number
   onTrouble(): void
 }
 
 export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
-  const { config, bus, clock, logger, onTrouble } = parts
+  const { config, bus, clock, logger, settleMs, onTrouble } = parts
   const { openKafkaLog } = await import('../log/kafka.ts')
   const sessionMs = Math.max(config.gatewayLeaseMs, SESSION_MS_MIN)
   const open = (topic: string) =>
     openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
   const [updates, changes, dead] = await Promise.all([UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(open))
   const name = randomName('a-')
-  const answers = createPendingAnswers(clock)
+  // A gateway that waits for an answer in vain says so that late.
+  const outages = createOutages(clock, settleMs + ANSWER_MS_MAX)
+  const answers = createPendingAnswers(clock, outages.notice)
   const unsubscribe = await bus.subscribe(name, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue
@@ -54,12 +61,14 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
   })
 
   return {
+    settling: outages.settling,
     changes: changes!,
     createRemoteTracker: (lookup) =>
       createRemoteTracker({
         name,
         updates: updates!,
         answers,
+        outages,
         lookup,
         policy: config.policy,
         clock,
@@ -71,6 +80,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
         updates: updates!,
         dead: createDeadLetters(dead!, UPDATES_TOPIC, logger),
         bus,
+        outages,
         createTracker,
         clock,
         logger,
