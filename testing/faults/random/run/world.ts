@@ -9,6 +9,7 @@ import { checkKeptChoices } from '../checks/kept-choices.ts'
 import { checkLeftovers } from '../checks/leftovers.ts'
 import { checkPrivacy } from '../checks/privacy.ts'
 import { checkProcesses } from '../checks/processes.ts'
+import { checkRelayed } from '../checks/relayed.ts'
 import { checkVersions } from '../checks/versions.ts'
 import type { Violation } from '../checks/violation.ts'
 import { createAgreement } from '../checks/wait-for-agreement.ts'
@@ -139,6 +140,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       const found = await leave()
       const emptyUntil = allowances().until(performance.now() + TIMES.offline_delay_ms) + SWEPT_MS
       found.push(...(await checkLeftovers(store, servers, emptyUntil)))
+      if (kafka !== null) found.push(...(await checkRelayed(history, kafka.broker, emptyUntil)))
       for (const each of processes) found.push(...(await checkProcesses(each, history)))
       const final = allowances()
       return [
