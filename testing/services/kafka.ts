@@ -152,7 +152,8 @@ export async function startKafka(): Promise<Kafka> {
 }
 
 async function format(java: string[], settings: string, folder: string): Promise<void> {
-  const id = randomBytes(16).toString('base64url')
+  // An id that began with a dash would be read as an option.
+  const id = randomBytes(16).toString('base64url').replace(/^-/, 'A')
   const child = Bun.spawn({
     cmd: [...java, 'kafka.tools.StorageTool', 'format', '--cluster-id', id, '--config', settings],
     cwd: folder,
