@@ -64,6 +64,9 @@ function outageOf({ name, outageMs, outageQuickMs, begin, end }: Outage): FaultC
         const staying = sampleConnections(pick(steady, some))
         for (const how of ['left', 'closed', 'silent'] as const) users.disconnect(pick(steady, some), how)
         for (const user of pick(steady, some)) users.setText(user, 'meanwhile')
+        // The last choices are refused while it is still away.
+        await Bun.sleep(Math.max(0, awayAt + lastsMs - NOTICED_MS - performance.now()))
+        const codes = await choices.stop()
         await Bun.sleep(Math.max(0, awayAt + lastsMs - performance.now()))
         stopChanging()
         const samples = samplings.flatMap((sampling) => sampling.stop())
@@ -72,7 +75,6 @@ function outageOf({ name, outageMs, outageQuickMs, begin, end }: Outage): FaultC
           problems.push(`${bad.length} of ${samples.length} queries failed or were degraded`)
         const lost = staying.stop()
         if (lost > 0) problems.push(`${lost} times a connection was not there`)
-        const codes = await choices.stop()
         const taken = codes.filter((code) => code !== 503)
         if (codes.length === 0 || taken.length > 0)
           problems.push(`choices were answered with ${taken.join(', ') || 'nothing'}`)
