@@ -3,12 +3,14 @@ import { archiveStoppedThenFlushed, flushedThenArchiveStopped } from './cases/ch
 import { clockSkew } from './cases/clock-skew.ts'
 import { gatewayKilled } from './cases/gateway-killed.ts'
 import { gatewayPartitioned } from './cases/gateway-partitioned.ts'
+import { kafkaAway, kafkaFrozen } from './cases/kafka-away.ts'
 import {
   actsAfterFlush,
   oneMasterEmptied,
   redisBackEmpty,
   versionsWhileHealing,
 } from './cases/memory-lost.ts'
+import { ownerKilled, ownersRestarted } from './cases/owner-replaced.ts'
 import { postgresDown } from './cases/postgres-down.ts'
 import { presenceKilled } from './cases/presence-killed.ts'
 import { propagation } from './cases/propagation.ts'
@@ -42,4 +44,8 @@ export const CASES: readonly FaultCase[] = [
   redisBackEmpty,
   versionsWhileHealing,
   actsAfterFlush,
+  ownerKilled,
+  ownersRestarted,
+  kafkaAway,
+  kafkaFrozen,
 ]

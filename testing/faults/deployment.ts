@@ -1,6 +1,7 @@
-// The servers of a fault test: Redis or a Redis Cluster, a database schema of its own, and greendot processes
-// with one role each. All are real processes that a test can break; `stop` ends all of them.
+// The servers of a fault test: Redis or a Redis Cluster, a database schema of its own, Kafka where it is asked for, and
+// greendot processes with one role each. All are real processes that a test can break; `stop` ends all of them.
 import type { SettingsInput } from '../clients/server.ts'
+import { type Kafka, startKafka } from '../services/kafka.ts'
 import { LOOPBACK } from '../services/ports.ts'
 import type { Postgres } from '../services/postgres.ts'
 import { type Redis, startRedis } from '../services/redis.ts'
@@ -32,6 +33,8 @@ export const GHOST_MS_MAX = {
 export interface DeploymentOptions {
   postgres: Postgres
   redis?: 'single' | 'cluster'
+  /** The streaming deployment: updates go through Kafka, presence processes own users, and one process fans out. */
+  hasKafka?: boolean
   gateways?: number
   presences?: number
   /** Instead of separate roles: this many whole servers behind one port. */
@@ -47,6 +50,8 @@ export interface Deployment {
   /** The single server; there is none where the deployment has a cluster. */
   redis(): Redis
   cluster(): RedisCluster
+  /** With `hasKafka`. */
+  kafka(): Kafka
   /** Between the first gateway and Redis, with `hasProxy`. */
   proxy(): TcpProxy
   databaseUrl: string
@@ -62,9 +67,10 @@ export interface Deployment {
 export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
   const { postgres, workers = 0, gateways = 2, presences = 2, skewsMs = [] } = options
   const isCluster = options.redis === 'cluster'
-  const [single, cluster] = await Promise.all([
+  const [single, cluster, kafka] = await Promise.all([
     isCluster ? null : startRedis(),
     isCluster ? startRedisCluster() : null,
+    options.hasKafka === true ? startKafka() : null,
   ])
   const proxy = options.hasProxy === true && single !== null ? await startProxy(single.port) : null
   const databaseUrl = await postgres.newSchema()
@@ -77,6 +83,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     redis_url: (single ?? cluster)!.url,
     database_url: databaseUrl,
     database_pool: 4,
+    ...(kafka && { kafka_brokers: kafka.broker }),
     ...TIMES,
     ...options.settings,
   }
@@ -91,12 +98,13 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   async function stop(): Promise<void> {
     // A parent of workers ends them only when it is stopped in order.
     await Promise.all(started.map((one) => (!one.isRunning() ? null : workers > 0 ? one.stop() : one.kill())))
-    await Promise.all([single?.stop(), cluster?.stop(), proxy?.stop()])
+    await Promise.all([single?.stop(), cluster?.stop(), kafka?.stop(), proxy?.stop()])
   }
 
   const deployment: Deployment = {
     redis: () => single!,
     cluster: () => cluster!,
+    kafka: () => kafka!,
     proxy: () => proxy!,
     databaseUrl,
     gateways: [],
@@ -118,6 +126,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       const one = await start(isGateway ? 'gateway' : 'presence', extra, skewsMs[index])
       ;(isGateway ? deployment.gateways : deployment.presences).push(one)
     }
+    if (kafka !== null) await start('fanout')
   } catch (error) {
     await stop()
     throw error

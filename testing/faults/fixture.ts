@@ -1,6 +1,7 @@
 // The fixture of most fault tests: a deployment, simulated users and a checker. The verdict at the end is the
 // same for every fault: no false transition, no ghost for longer than its bound, healed in time, and at the
 // end all watchers have the true states.
+import type { Found } from '../services/found.ts'
 import type { Postgres } from '../services/postgres.ts'
 import { until } from '../services/within.ts'
 import { type Checker, createChecker, type Ghost } from './checker.ts'
@@ -32,6 +33,8 @@ export interface FaultCase {
   name: string
   /** What must hold, in one sentence. */
   expectation: string
+  /** What the case cannot do without, beyond Redis and PostgreSQL. Where it is missing the case is skipped. */
+  needs?(): Promise<Found>
   run(context: FaultContext): Promise<Outcome>
 }
 

@@ -13,7 +13,7 @@ const READY_MS_MAX = 20_000
 const END_MS_MAX = 20_000
 
 export interface GreendotOptions {
-  command: 'gateway' | 'presence' | 'serve'
+  command: 'gateway' | 'presence' | 'fanout' | 'serve'
   settings: SettingsInput
   /** How far its clock is ahead. */
   skewMs?: number

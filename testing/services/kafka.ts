@@ -92,7 +92,8 @@ export interface Kafka {
   readonly pid: number
   /** Ends it and removes its data. */
   stop(): Promise<void>
-  kill(): Promise<void>
+  /** `SIGTERM` lets it hand over in order. */
+  kill(signal?: NodeJS.Signals): Promise<void>
   /** It answers nothing until it is thawed, and keeps its connections. */
   freeze(): void
   thaw(): void
@@ -140,7 +141,7 @@ export async function startKafka(): Promise<Kafka> {
       await child.end('SIGKILL')
       removeFolder(folder)
     },
-    kill: () => child.end('SIGKILL'),
+    kill: (signal = 'SIGKILL') => child.end(signal),
     freeze: () => child.signal('SIGSTOP'),
     thaw: () => child.signal('SIGCONT'),
     async restart() {
@@ -151,7 +152,8 @@ export async function startKafka(): Promise<Kafka> {
 }
 
 async function format(java: string[], settings: string, folder: string): Promise<void> {
-  const id = randomBytes(16).toString('base64url')
+  // An id that began with a dash would be read as an option.
+  const id = randomBytes(16).toString('base64url').replace(/^-/, 'A')
   const child = Bun.spawn({
     cmd: [...java, 'kafka.tools.StorageTool', 'format', '--cluster-id', id, '--config', settings],
     cwd: folder,

@@ -133,6 +133,9 @@ function topicsOf(config: Config, { clock, logger }: { clock: Clock; logger: Log
 const isLogged = ({ kafkaBrokers, historyDays }: Config): boolean =>
   kafkaBrokers.length > 0 || historyDays > 0
 
+/** For how long a shard that lost its memory settles. */
+const settleMsOf = ({ gatewayLeaseMs }: Config): number => gatewayLeaseMs + ANNOUNCE_MS
+
 /** Doubts are reported when Redis was away, and when a part of it lost its memory. */
 async function openRedis(
   redisUrl: string,
@@ -153,7 +156,7 @@ async function openRedis(
     await Promise.all([connection.close(), replicas?.close()])
     throw error
   }
-  const settleMs = config.gatewayLeaseMs + ANNOUNCE_MS
+  const settleMs = settleMsOf(config)
   const onShardsLost = (shards: readonly number[]) =>
     doubts.report('shards of the store lost their memory', shards)
   const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
@@ -222,14 +225,20 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     config.redisUrl === null
       ? openMemory(isLogged(config), { logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
-  const { bus, store } = hot
+  const { bus } = hot
   const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
   const clock = await createStoreClock(local, () => hot.store.time(), logger)
   await archive.migrate()
-  await store.lookAtShards(clock.now())
+  await hot.store.lookAtShards(clock.now())
   // With a shared store, the store knows who is present, and leases tell when that ends.
   if (!isShared) {
-    const users = await restore({ archive, store, policy, leaseMs: config.gatewayLeaseMs, now: clock.now() })
+    const users = await restore({
+      archive,
+      store: hot.store,
+      policy,
+      leaseMs: config.gatewayLeaseMs,
+      now: clock.now(),
+    })
     if (users > 0) logger.info({ users }, 'users who were present before the restart get time to come back')
   }
 
@@ -244,9 +253,11 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
           bus,
           clock,
           logger,
+          settleMs: settleMsOf(config),
           onTrouble,
         })
       : null
+  const store = streaming === null ? hot.store : streaming.settling(hot.store)
   const presence = createPresence({
     archive,
     store,

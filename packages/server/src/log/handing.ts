@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { LogConsumer, LogEntry } from './port.ts'
 
-const PAUSE_MS_MAX = 10_000
+const PAUSE_MS_MAX = 2_000
 
 export interface HandingParts {
   group: string

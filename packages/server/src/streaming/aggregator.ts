@@ -10,6 +10,7 @@ import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import { Refused } from '../presence/unavailable.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import { createLogClock, type LogClock } from './log-clock.ts'
+import type { Outages } from './outages.ts'
 import { readUpdate, type Update } from './update-record.ts'
 
 /** All aggregators share the partitions under this name. */
@@ -24,6 +25,7 @@ export interface AggregatorParts {
   updates: ChangeLog
   dead: DeadLetters
   bus: Bus
+  outages: Pick<Outages, 'begin' | 'end'>
   createTracker(clock: Clock): Tracker
   clock: Clock
   logger: Logger
@@ -35,7 +37,7 @@ interface Owned {
 }
 
 export async function startAggregator(parts: AggregatorParts): Promise<Aggregator> {
-  const { updates, dead, bus, createTracker, clock, logger } = parts
+  const { updates, dead, bus, outages, createTracker, clock, logger } = parts
   const owned = new Map<number, Owned>()
 
   function ownedOf(partition: number): Owned {
@@ -80,8 +82,12 @@ export async function startAggregator(parts: AggregatorParts): Promise<Aggregato
 
   const consumption: Consumption = await updates.consume(AGGREGATORS, 'oldest', {
     handle: handleAll,
-    onAssigned: (partitions) => logger.info({ partitions }, 'partitions taken over'),
+    onAssigned(partitions) {
+      outages.end()
+      logger.info({ partitions }, 'partitions taken over')
+    },
     onRevoked(partitions) {
+      outages.begin()
       for (const partition of partitions) owned.delete(partition)
       logger.info({ partitions }, 'partitions handed over')
     },

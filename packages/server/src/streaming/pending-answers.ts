@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 export interface PendingAnswers {
-  wait(): { ref: string; answer: Promise<Tracked> }
+  wait(waitMs: number): { ref: string; answer: Promise<Tracked> }
   resolve(ref: string, tracked: Tracked): void
   reject(ref: string, error: unknown): void
   count(): number
@@ -22,7 +22,7 @@ export interface PendingAnswers {
   stop(): void
 }
 
-export function createPendingAnswers(clock: Clock, waitMs: number): PendingAnswers {
+export function createPendingAnswers(clock: Clock, onLate: () => void = () => {}): PendingAnswers {
   const waiting = new Map<string, Waiting>()
   let lastRef = 0
   let looking: Timer | null = null
@@ -36,12 +36,12 @@ export function createPendingAnswers(clock: Clock, waitMs: number): PendingAnswe
     none = null
   }
 
-  // The oldest come first.
   function look(): void {
     const now = clock.now()
     for (const [ref, { until, reject }] of waiting) {
-      if (until > now) break
+      if (until > now) continue
       waiting.delete(ref)
+      onLate()
       reject(new Unavailable('the update is not confirmed yet'))
     }
     noticeNone()
@@ -54,7 +54,7 @@ export function createPendingAnswers(clock: Clock, waitMs: number): PendingAnswe
   }
 
   return {
-    wait() {
+    wait(waitMs) {
       const ref = (++lastRef).toString(36)
       const answer = new Promise<Tracked>((resolve, reject) => {
         waiting.set(ref, { until: clock.now() + waitMs, resolve, reject })

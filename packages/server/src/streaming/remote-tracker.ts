@@ -9,6 +9,7 @@ import { type ArchiveOnlyParts, applyByArchive } from '../presence/pipeline/arch
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import { createRecentMap } from '../presence/recent-map.ts'
 import { Unavailable } from '../presence/unavailable.ts'
+import type { Outages } from './outages.ts'
 import type { PendingAnswers } from './pending-answers.ts'
 import { encodeUpdate, type Update } from './update-record.ts'
 
@@ -19,19 +20,26 @@ const QUEUED_MAX = 100_000
 const ASKED_AGAIN_MS = 2_000
 const ASKED_MAX = 100_000
 const TRY_AGAIN_MS = 1_000
+/** After this time without an answer a caller is told to try again. */
+export const ANSWER_MS_MAX = 5_000
+/** A user that connects is welcomed without the answer: the record stays in the log and takes effect later. */
+const ARRIVAL_MS_MAX = 2_000
+
+const isArrival = (event: PresenceEvent): boolean => event.type === 'connected' && event.again === undefined
 
 export interface RemoteTrackerParts extends ArchiveOnlyParts {
   /** The name under which answers come. */
   name: string
   updates: ChangeLog
   answers: PendingAnswers
+  outages: Pick<Outages, 'begin' | 'end'>
   clock: Clock
   logger: Logger
   onTrouble?: (() => void) | undefined
 }
 
 export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
-  const { name, updates, answers, clock, logger, onTrouble } = parts
+  const { name, updates, answers, outages, clock, logger, onTrouble } = parts
   const queue: Update[] = []
   let appending: Promise<void> | null = null
   let isFailing = false
@@ -59,6 +67,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
       try {
         await updates.append(batch.map((update) => ({ userId: update.userId, text: encodeUpdate(update) })))
         isFailing = false
+        outages.end()
       } catch (error) {
         fail(batch, error)
       }
@@ -70,6 +79,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
     if (!isFailing) logger.error({ err: error, updates: batch.length }, 'updates cannot be put into the log')
     isFailing = true
     failedAt = clock.now()
+    outages.begin()
     const failure = new Unavailable('the log does not answer', { cause: error })
     for (const { ref } of batch) if (ref !== null) answers.reject(ref, failure)
     onTrouble?.()
@@ -84,7 +94,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
   }
 
   function apply(userId: string, ...events: PresenceEvent[]): Promise<Tracked> {
-    const { ref, answer } = answers.wait()
+    const { ref, answer } = answers.wait(events.some(isArrival) ? ARRIVAL_MS_MAX : ANSWER_MS_MAX)
     put(userId, events, { ref })
     return answer
   }

@@ -12,16 +12,16 @@ import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
+import { createOutages, type Outages } from './outages.ts'
 import { createPendingAnswers } from './pending-answers.ts'
-import { createRemoteTracker } from './remote-tracker.ts'
-
-/** After this time without an answer a caller is told to try again. */
-const ANSWER_MS_MAX = 5_000
+import { ANSWER_MS_MAX, createRemoteTracker } from './remote-tracker.ts'
 
 export interface Streaming {
   createRemoteTracker(lookup: ArchiveLookup): Tracker
   /** This process owns users from now on. */
   startOwner(createTracker: (clock: Clock) => Tracker): Promise<Aggregator>
+  /** The store, whose shards settle after outages of Kafka. */
+  settling: Outages['settling']
   /** The topic of changes. */
   changes: ChangeLog
   close(): Promise<void>
@@ -33,16 +33,20 @@ export interface StreamingParts {
   bus: Bus
   clock: Clock
   logger: Logger
+  /** How long a shard of the store settles. */
+  settleMs: number
   onTrouble(): void
 }
 
 export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
-  const { policy, openTopic, bus, clock, logger, onTrouble } = parts
+  const { policy, openTopic, bus, clock, logger, settleMs, onTrouble } = parts
   const [updates, changes, dead] = await Promise.all(
     [UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(openTopic),
   )
   const name = randomName('a-')
-  const answers = createPendingAnswers(clock, ANSWER_MS_MAX)
+  // A gateway that waits for an answer in vain says so that late.
+  const outages = createOutages(clock, settleMs + ANSWER_MS_MAX)
+  const answers = createPendingAnswers(clock, outages.notice)
   const unsubscribe = await bus.subscribe(name, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue
@@ -53,12 +57,14 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
   })
 
   return {
+    settling: outages.settling,
     changes: changes!,
     createRemoteTracker: (lookup) =>
       createRemoteTracker({
         name,
         updates: updates!,
         answers,
+        outages,
         lookup,
         policy,
         clock,
@@ -70,6 +76,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
         updates: updates!,
         dead: createDeadLetters(dead!, UPDATES_TOPIC, logger),
         bus,
+        outages,
         createTracker,
         clock,
         logger,

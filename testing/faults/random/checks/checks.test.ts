@@ -1,5 +1,6 @@
 // Each check of the random runs on small histories: one that keeps the promise and one that breaks it.
 import { describe, expect, test } from 'bun:test'
+import type { Status } from '@greendot/protocol'
 import { GHOST_MS, VISIBLE_MS } from '../deployment/times.ts'
 import { createAllowances } from '../history/allowances.ts'
 import {
@@ -15,6 +16,7 @@ import { disagreement } from './agreement.ts'
 import { checkFalseOffline } from './false-offline.ts'
 import { checkGhosts } from './ghosts.ts'
 import { checkPrivacy } from './privacy.ts'
+import { brokenChains } from './relayed.ts'
 import { checkVersions } from './versions.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -135,6 +137,20 @@ describe('the checks of random runs', () => {
     expect(values(first, chosen('text', 'second', 2_000, 'refused'))).toEqual(['first', 'second'])
     expect(values(chosen('text', 'zero', 500, 'refused'), first)).toEqual(['first'])
     expect(values(chosen('text', 'zero', 500, 'unanswered'), first)).toEqual(['first', 'zero'])
+  })
+
+  test('[C3] a change that is missing in the topic is found, and one that came twice is not', () => {
+    const change = (version: number, old_status: Status, new_status: Status) => {
+      return { user_id: 'bob', version, old_status, new_status }
+    }
+    const [came, idle, left] = [
+      change(1, 'offline', 'online'),
+      change(2, 'online', 'away'),
+      change(3, 'away', 'offline'),
+    ]
+    const found = (changes: ReturnType<typeof change>[]) => brokenChains(changes, ['bob']).length
+    expect([found([came, idle, left]), found([came, idle, came, idle, left])]).toEqual([0, 0])
+    expect([found([came, left]), found([came, idle]), found([])]).toEqual([1, 1, 0])
   })
 
   test('[C7] viewers who show different things disagree, also where either would be possible', () => {

@@ -8,9 +8,9 @@ import type { Store } from '../deployment/store.ts'
 import type { Violation } from './violation.ts'
 
 const CHECK_EVERY_MS = 300
-/** What may be left in a shard, after its hash tag. */
-const KEPT = /^\{s\d+\}:(u:.*|keep|c|n|e)$/
-/** A gateway and a sweeper each. */
+/** What may be left in a shard, after its hash tag. The change log is cut by its length only. */
+const KEPT = /^\{s\d+\}:(u:.*|keep|c|n|e|log|log:.*)$/
+/** A gateway and a sweeper each; with Kafka these are apart, and no more. */
 const LEASES_PER_SERVER = 2
 const GAUGES = ['greendot_sessions', 'greendot_watches', 'greendot_watched_users', 'greendot_archive_backlog']
 

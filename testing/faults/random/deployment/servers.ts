@@ -1,4 +1,4 @@
-// The places of whole servers in a random run. A place keeps its number over restarts; every process that was
+// The places of servers in a random run: whole ones, or with Kafka gateways and owners apart. A place keeps its number over restarts; every process that was
 // started in it has a name of its own, so that a connection can be told from one to its successor.
 import type { SettingsInput } from '../../../clients/server.ts'
 import { type Greendot, startGreendot } from '../../process.ts'
@@ -24,7 +24,8 @@ export interface Servers {
   endAll(): Promise<void>
 }
 
-export async function startServers(count: number, settings: SettingsInput): Promise<Servers> {
+/** Processes of this prefix are called `s0.1`, `s0.2` and so on. */
+export async function startServers(count: number, settings: SettingsInput, prefix = 's'): Promise<Servers> {
   const places: (ServerProcess | null)[] = Array.from({ length: count }, () => null)
   const starts = new Array<number>(count).fill(0)
 
@@ -33,7 +34,7 @@ export async function startServers(count: number, settings: SettingsInput): Prom
     while (true) {
       try {
         const process = await startGreendot({ command: 'serve', settings })
-        places[place] = { name: `s${place}.${++starts[place]!}`, process }
+        places[place] = { name: `${prefix}${place}.${++starts[place]!}`, process }
         return
       } catch (error) {
         if (performance.now() > giveUpAt) throw error

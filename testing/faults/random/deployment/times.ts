@@ -31,5 +31,17 @@ export const STORE_HEALS_MS = 2 * leaseMs + SETTLING_MS + delayMs + VISIBLE_MS
 export const SERVER_HEALS_MS = leaseMs + SETTLING_MS + delayMs + VISIBLE_MS
 /** A statement times out after 2 s, and a change may wait for a read and a write. */
 export const ARCHIVE_HEALS_MS = 4_000 + VISIBLE_MS
+/** Brokers take no shorter session of a consumer than 6 s. */
+export const KAFKA_SESSION_MS = Math.max(leaseMs, 6_000)
+/** Consumers hear at a heartbeat that the partitions are shared anew. A consumer that lost Kafka joins again. */
+const [KAFKA_HEARTBEAT_MS, JOIN_AGAIN_MS] = [1_000, 2_000]
+/** Kafka takes the dead owner's partitions away when its session is over; then another works off what waited. */
+export const OWNER_HEALS_MS = KAFKA_SESSION_MS + 2 * KAFKA_HEARTBEAT_MS + VISIBLE_MS
+/**
+ * Owners join again, once Kafka does not wait for their former selves any more. Then gateways announce themselves, and
+ * declare what is left under their former names lost.
+ */
+export const KAFKA_HEALS_MS =
+  JOIN_AGAIN_MS + KAFKA_SESSION_MS + KAFKA_HEARTBEAT_MS + 2 * SETTLING_MS + delayMs + VISIBLE_MS
 /** Clients that reconnect are back after their jitter. */
 export const CLIENTS_HEAL_MS = delayMs + VISIBLE_MS

@@ -4,18 +4,28 @@ import type { Postgres } from '../../../services/postgres.ts'
 import type { Peer } from '../clients/peer.ts'
 import type { Servers } from '../deployment/servers.ts'
 import type { Store } from '../deployment/store.ts'
-import { ARCHIVE_HEALS_MS, CLIENTS_HEAL_MS, SERVER_HEALS_MS, STORE_HEALS_MS } from '../deployment/times.ts'
+import {
+  ARCHIVE_HEALS_MS,
+  CLIENTS_HEAL_MS,
+  KAFKA_HEALS_MS,
+  OWNER_HEALS_MS,
+  SERVER_HEALS_MS,
+  STORE_HEALS_MS,
+} from '../deployment/times.ts'
 import type { FaultRecord, FaultScope, History } from '../history/history.ts'
 import type { FaultKind, PlannedFault } from '../plan/plan-faults.ts'
 import { breakArchive } from './archive-faults.ts'
 import { breakServers } from './server-faults.ts'
 import { breakStore } from './store-faults.ts'
+import { breakStreaming, type Streaming } from './streaming-faults.ts'
 
 export interface Breakable {
   servers: Servers
   store: Store
   postgres: Postgres
   databaseUrl: string
+  /** Null but for the streaming deployment. */
+  streaming: Streaming | null
   /** The devices of all users. */
   devices: readonly Peer[]
   history: History
@@ -39,12 +49,18 @@ const SCOPES: Record<FaultKind, FaultScope> = {
   'server frozen': 'server',
   'server paused': 'server',
   'rolling restart': 'server',
+  'kafka stopped': 'kafka',
+  'kafka killed': 'kafka',
+  'kafka frozen': 'kafka',
+  'owner killed': 'owner',
   'mass reconnect': 'clients',
 }
 const HEAL_MS: Record<FaultScope, number> = {
   store: STORE_HEALS_MS,
   archive: ARCHIVE_HEALS_MS,
   server: SERVER_HEALS_MS,
+  kafka: KAFKA_HEALS_MS,
+  owner: OWNER_HEALS_MS,
   clients: CLIENTS_HEAL_MS,
 }
 
@@ -64,6 +80,7 @@ export async function causeFault(fault: PlannedFault, broken: Breakable): Promis
     if (scope === 'store') await breakStore(fault, broken.store)
     else if (scope === 'archive') await breakArchive(fault, broken)
     else if (scope === 'server') await breakServers(fault, servers, record)
+    else if (scope === 'kafka' || scope === 'owner') await breakStreaming(fault, broken.streaming!)
     else {
       const server = servers.at(fault.which % servers.count)?.name
       for (const device of devices) if (device.server() === server) device.reconnect()

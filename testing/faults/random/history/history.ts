@@ -54,7 +54,7 @@ export interface Sighting {
   server: string
 }
 
-export type FaultScope = 'store' | 'archive' | 'server' | 'clients'
+export type FaultScope = 'store' | 'archive' | 'server' | 'kafka' | 'owner' | 'clients'
 
 export interface FaultRecord {
   name: string

@@ -31,6 +31,7 @@ export type Step =
 export interface Plan {
   seed: number
   store: StoreKind
+  hasKafka: boolean
   serverCount: number
   users: PlannedUser[]
   /** Those at the end arrive later and know nothing. */
@@ -40,7 +41,7 @@ export interface Plan {
   faults: PlannedFault[]
 }
 
-export function planOf(seed: number, store: StoreKind): Plan {
+export function planOf(seed: number, store: StoreKind, hasKafka = false): Plan {
   const random = createRandom(seed)
   const below = (count: number): number => Math.floor(random() * count)
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
@@ -93,6 +94,6 @@ export function planOf(seed: number, store: StoreKind): Plan {
   steps.sort((a, b) => a.at - b.at)
 
   const serverCount = 2 + below(2)
-  const faults = planFaults({ random, store, activeMs: ACTIVE_MS })
-  return { seed, store, serverCount, users, viewers, firstViewers, steps, faults }
+  const faults = planFaults({ random, store, hasKafka, activeMs: ACTIVE_MS })
+  return { seed, store, hasKafka, serverCount, users, viewers, firstViewers, steps, faults }
 }

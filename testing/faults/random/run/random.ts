@@ -15,17 +15,20 @@ export interface RandomOptions {
   count: number
   seed: number
   store: StoreKind
+  hasKafka: boolean
 }
 
 /** Returns how many runs broke a promise. */
-export async function runRandom({ count, seed: first, store }: RandomOptions): Promise<number> {
+export async function runRandom({ count, seed: first, store, hasKafka }: RandomOptions): Promise<number> {
   let failed = 0
+  const where = `${store}${hasKafka ? ' and Kafka' : ''}`
+  const repeat = `--store ${store}${hasKafka ? ' --kafka' : ''}`
   let postgres = await startPostgres({ settings: { max_connections: '200' } })
   for (let seed = first; seed < first + count; seed++) {
-    const plan = planOf(seed, store)
+    const plan = planOf(seed, store, hasKafka)
     const startedAt = performance.now()
     const about = plan.faults.map(({ kind, at, forMs }) => `${kind} at ${at} for ${forMs} ms`).join(', ')
-    console.log(`seed ${seed}: ${plan.users.length} users, ${plan.serverCount} servers, ${store}; ${about}`)
+    console.log(`seed ${seed}: ${plan.users.length} users, ${plan.serverCount} servers, ${where}; ${about}`)
     let problems: string[]
     let lagMs = 0
     try {
@@ -43,7 +46,7 @@ export async function runRandom({ count, seed: first, store }: RandomOptions): P
     console.log(
       problems.length === 0
         ? `  ok in ${tookS} s (lag ${Math.round(lagMs)} ms); ${seed - first + 1} of ${count}, ${failed} failed`
-        : `  FAILED in ${tookS} s (lag ${Math.round(lagMs)} ms): npm run test:faults -- --random 1 --seed ${seed} --store ${store}`,
+        : `  FAILED in ${tookS} s (lag ${Math.round(lagMs)} ms): npm run test:faults -- --random 1 --seed ${seed} ${repeat}`,
     )
   }
   await postgres.stop()

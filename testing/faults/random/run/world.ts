@@ -1,6 +1,7 @@
 // Everything of a run that follows a plan: servers, store, archive, users and viewers. `begin` connects all users,
 // `quiet` waits until all agree after the faults, `finish` lets all users leave and asks all checks.
 import { createRandom } from '../../../../packages/bench/src/platform/random.ts'
+import { startKafka } from '../../../services/kafka.ts'
 import type { Postgres } from '../../../services/postgres.ts'
 import { checkFalseOffline } from '../checks/false-offline.ts'
 import { checkGhosts } from '../checks/ghosts.ts'
@@ -8,6 +9,7 @@ import { checkKeptChoices } from '../checks/kept-choices.ts'
 import { checkLeftovers } from '../checks/leftovers.ts'
 import { checkPrivacy } from '../checks/privacy.ts'
 import { checkProcesses } from '../checks/processes.ts'
+import { checkRelayed } from '../checks/relayed.ts'
 import { checkVersions } from '../checks/versions.ts'
 import type { Violation } from '../checks/violation.ts'
 import { createAgreement } from '../checks/wait-for-agreement.ts'
@@ -26,11 +28,14 @@ import { measureLag } from './lag.ts'
 const FIRST_MS_MAX = 60_000
 /** Sweepers look at open duties and orphans only so often. */
 const SWEPT_MS = 5_000
+const OWNERS = 2
 const ENDINGS = ['left', 'closed', 'silent'] as const
 
 export interface WorldOptions {
   seed: number
   store: StoreKind
+  /** Servers are gateways then, and other processes own users. */
+  hasKafka?: boolean
   serverCount: number
   users: readonly PlannedUser[]
   viewers: readonly string[]
@@ -55,7 +60,8 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
   const databaseUrl = await postgres.newSchema()
   const history = createHistory()
   const lag = measureLag()
-  const servers = await startServers(options.serverCount, {
+  const kafka = options.hasKafka === true ? await startKafka() : null
+  const settings = {
     dev: true,
     port: 0,
     log_level: process.env.GREENDOT_FAULTS_LOG ?? 'silent',
@@ -63,8 +69,13 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
     database_url: databaseUrl,
     database_pool: 4,
     poll_burst: 100_000,
+    ...(kafka && { kafka_brokers: kafka.broker }),
     ...TIMES,
-  })
+  }
+  const gatewayRoles = kafka === null ? {} : { roles: 'gateway,fanout' }
+  const servers = await startServers(options.serverCount, { ...settings, ...gatewayRoles })
+  const owners = kafka && (await startServers(OWNERS, { ...settings, roles: 'presence' }, 'owner'))
+  const processes = [servers, ...(owners === null ? [] : [owners])]
   const parts = { servers, random, history }
   const people = options.users.map((user) => createPerson(user, parts))
   const ids = options.users.map(({ id }) => id)
@@ -98,6 +109,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
     store,
     postgres,
     databaseUrl,
+    streaming: kafka && { kafka, owners: owners! },
     devices,
     history,
     people,
@@ -128,7 +140,8 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       const found = await leave()
       const emptyUntil = allowances().until(performance.now() + TIMES.offline_delay_ms) + SWEPT_MS
       found.push(...(await checkLeftovers(store, servers, emptyUntil)))
-      found.push(...(await checkProcesses(servers, history)))
+      if (kafka !== null) found.push(...(await checkRelayed(history, kafka.broker, emptyUntil)))
+      for (const each of processes) found.push(...(await checkProcesses(each, history)))
       const final = allowances()
       return [
         ...found,
@@ -142,7 +155,8 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
       asking?.stop()
       lag.stop()
       for (const peer of [...devices, ...viewers.map((viewer) => viewer.peer)]) peer.end('closed')
-      await servers.endAll()
+      await Promise.all(processes.map((each) => each.endAll()))
+      await kafka?.stop()
       await (store.kind === 'redis' ? store.redis.stop() : store.cluster.stop())
     },
   }

@@ -219,6 +219,15 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 30, closed('web#1', T + 20), connected('web#2', T + 30))).toEqual(before)
   })
 
+  test('[P15] a move to another gateway whose end is heard of before its beginning does not wake an idle device', () => {
+    const alice = createUser(instant)
+    alice.at(T, connected('web#1', T))
+    const before = alice.at(T + 10, idle('web#1', T + 10))
+    // The former gateway noticed the end after the next one had its connection.
+    alice.at(T + 30, closed('web#1', T + 30))
+    expect(alice.at(T + 40, connected('web#2', T + 20))).toEqual(before)
+  })
+
   test('[P15] with several tabs it carries on as the one that is shown', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('web#2', T + 1), connected('mobile#1', T + 2))

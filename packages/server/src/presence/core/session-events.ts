@@ -56,12 +56,10 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
 
 // Connecting is no activity of a device that counts already: it carries on as it was, so that a
 // reload, a second tab or a change of networks (where the old session still looks live) neither
-// wakes an idle device nor reorders the list.
+// wakes an idle device nor reorders the list. An earlier session may end after this one began, and its end may be heard
+// of first, because two gateways report them.
 function resume(session: Session, sessions: UserRecord['sessions'], now: number, policy: Policy): Session {
-  const formers = sessions.filter(
-    (other) =>
-      supersedes(session, other) || (other.deviceId === session.deviceId && other.end.state === 'live'),
-  )
+  const formers = sessions.filter((other) => other.deviceId === session.deviceId)
   // Of several tabs it carries on as one that counts; lingering ones are used only when no other counts.
   const counted = formers.filter((other) => voteOf(other, now, policy) === other.activity)
   const former = (counted.length > 0 ? counted : formers).sort(byRecency)[0]

@@ -1,5 +1,5 @@
 // The sweeper while users are looked up in the archive. They stay due until that is done: the sweeper goes on
-// with the others and does not ask for them again and again.
+// with the others and does not ask for them again and again. And the sweeper while updates do not get through.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   createGate,
@@ -12,6 +12,7 @@ import { type Sweeper, startSweeper } from './sweeper.ts'
 
 const SWEEP_EVERY_MS = 250
 const DUE_BATCH_MAX = 1_000
+const SETTLE_MS = 3_000
 
 let world: Pipeline
 let sweeper: Sweeper
@@ -19,9 +20,11 @@ let sweeper: Sweeper
 let gate: Gate
 let asked: { due: number; archive: number }
 let endsAt: number
+/** Updates get through to the owners of users. */
+let isReachable: boolean
 
 beforeEach(async () => {
-  ;[gate, asked] = [createGate(), { due: 0, archive: 0 }]
+  ;[gate, asked, isReachable] = [createGate(), { due: 0, archive: 0 }, true]
   world = await createPipeline({
     store: (memory) => ({
       due(shard, now, limit) {
@@ -67,9 +70,10 @@ async function putLookedUp(userIds: readonly string[]): Promise<void> {
   await put(userIds, endsAt)
 }
 
-function startSweeping(): void {
-  const { store, tracker, dutySweep, clock, logger } = world
-  sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
+function startSweeping(cluster: { name: string; leaseMs: number } | null = null): void {
+  const { store, dutySweep, clock, logger } = world
+  const tracker = { ...world.tracker, isReachable: () => isReachable }
+  sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
 }
 
 const shownText = async (userId: string) => (await world.stored(userId))?.shown.customStatus?.text ?? null
@@ -104,3 +108,15 @@ test.each([1, DUE_BATCH_MAX, 3 * DUE_BATCH_MAX])(
     expect(await shownText(users[0]!)).toBeNull()
   },
 )
+
+test('[C7] a deadline waits while updates get nowhere, and then until gateways had time to announce themselves', async () => {
+  await put(['ann'], endsAt)
+  startSweeping({ name: 'p-1', leaseMs: 3_000 })
+  isReachable = false
+  await world.clock.advance(endsAt + SETTLE_MS - world.clock.now())
+  isReachable = true
+  await world.clock.advance(SETTLE_MS - SWEEP_EVERY_MS)
+  expect(await shownText('ann')).toBe('lunch')
+  await world.clock.advance(3 * SWEEP_EVERY_MS)
+  expect(await shownText('ann')).toBeNull()
+})

@@ -53,7 +53,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
   let orphansLookedAt = 0
   let suspects = new Set<string>()
   let leaseUntil = 0
-  /** Since when the store has answered without a break. A start counts as a break. */
+  /** Since when the store has answered, and updates got through, without a break. A start counts as a break. */
   let steadySince = clock.now()
 
   async function renewLease(name: string, leaseMs: number): Promise<void> {
@@ -130,6 +130,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
   async function sweep(): Promise<void> {
     if (cluster !== null) await renewLease(cluster.name, cluster.leaseMs)
     if (rounds % DUTIES_EVERY_ROUNDS === 0) await store.lookAtShards(clock.now())
+    if (!tracker.isReachable()) steadySince = clock.now()
     const steadyMs = clock.now() - steadySince
     if (cluster === null || steadyMs >= SETTLE_MS) {
       const now = clock.now()

@@ -1,0 +1,51 @@
+// When updates did not get through: Kafka was away, or no owner answered. A shard of the store that lost its memory is
+// settled once gateways had time to announce themselves, and announcements are updates. So the time begins again behind
+// an outage that the settling overlaps with. Otherwise connected users would be shown offline until Kafka is back.
+import type { Clock } from '../platform/clock.ts'
+import type { PresenceStore } from '../store/port.ts'
+
+export interface Outages {
+  /** Updates do not get through from now on. */
+  begin(): void
+  /** They do again. */
+  end(): void
+  /** One did not get through just now. */
+  notice(): void
+  /** The same store, whose shards settle after outages. */
+  settling(store: PresenceStore): PresenceStore
+}
+
+/** `settleMs`: the time that gateways have. An outage that begins earlier after another one continues it. */
+export function createOutages(clock: Clock, settleMs: number): Outages {
+  let startedAt = Number.POSITIVE_INFINITY
+  let endedAt = Number.NEGATIVE_INFINITY
+  let isOut = false
+
+  function begin(): void {
+    if (isOut) return
+    isOut = true
+    if (clock.now() > endedAt + settleMs) startedAt = clock.now()
+  }
+
+  function end(): void {
+    if (!isOut) return
+    isOut = false
+    endedAt = clock.now()
+  }
+
+  function settlesAt(at: number): number {
+    if (at < startedAt) return at
+    return Math.max(at, (isOut ? clock.now() : endedAt) + settleMs)
+  }
+
+  return {
+    begin,
+    end,
+    notice() {
+      if (isOut) return
+      begin()
+      end()
+    },
+    settling: (store) => ({ ...store, settlesAt: (shard) => settlesAt(store.settlesAt(shard)) }),
+  }
+}
