@@ -94,11 +94,13 @@ function outageOf({ name, outageMs, outageQuickMs, begin, end }: Outage): FaultC
   }
 }
 
-/** Chooses a text again and again, and returns the status codes. */
+/** One user after the other chooses a text. Returns the status codes. */
 function sampleChoices(url: string): { stop(): Promise<number[]> } {
   const codes: Promise<number>[] = []
   const timer = setInterval(() => {
-    const chosen = request(`${url}/api/v1/presence/status`, 'PUT', 'dev:chooser', { text: 'unheard' })
+    const chosen = request(`${url}/api/v1/presence/status`, 'PUT', `dev:chooser-${codes.length}`, {
+      text: 'unheard',
+    })
     codes.push(
       chosen.then(
         ({ status }) => status,

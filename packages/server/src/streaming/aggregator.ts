@@ -16,6 +16,12 @@ import { readUpdate, type Update } from './update-record.ts'
 /** All aggregators share the partitions under this name. */
 export const AGGREGATORS = 'greendot-aggregators'
 
+/**
+ * A tick that waited for longer is dropped, and the sweeper sends another. It may have got into the log after Kafka was
+ * away, before the updates that gateways could not append meanwhile: users who came back would be shown offline.
+ */
+const TICK_MS_MAX = 2_000
+
 export interface Aggregator {
   partitions(): readonly number[]
   stop(): Promise<void>
@@ -64,6 +70,9 @@ export async function startAggregator(parts: AggregatorParts): Promise<Aggregato
   const tell = (to: string, userId: string, ref: string, answer: Tracked | { refused: string }) =>
     bus.publish(to, [{ kind: 'answer', userId, ref, answer }])
 
+  const isStaleTick = ({ events, ref, sentAt }: Update): boolean =>
+    ref === null && clock.now() - sentAt > TICK_MS_MAX && events.every(({ type }) => type === 'tick')
+
   async function handleAll(partition: number, entries: readonly LogEntry[]): Promise<void> {
     const { clock: own, tracker } = ownedOf(partition)
     const readable: Update[] = []
@@ -75,7 +84,7 @@ export async function startAggregator(parts: AggregatorParts): Promise<Aggregato
     }
     const newest = readable.at(-1)
     if (newest !== undefined) own.follow(newest.sentAt)
-    for (const update of readable) work.push(handle(tracker, update))
+    for (const update of readable) if (!isStaleTick(update)) work.push(handle(tracker, update))
     const failed = (await Promise.allSettled(work)).find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   }

@@ -21,6 +21,7 @@ import { createDeadLetters } from './dead-letters.ts'
 import { createOutages } from './outages.ts'
 import { createPendingAnswers, type PendingAnswers } from './pending-answers.ts'
 import { createRemoteTracker } from './remote-tracker.ts'
+import { encodeUpdate } from './update-record.ts'
 
 const NAME = 'asking'
 const ANSWER_MS = 5_000
@@ -176,6 +177,31 @@ describe('updates through a log', () => {
     owner = await done(world.own())
     await clock.advance(1_000)
     expect([told.get('bob') ?? [], await statusOf('bob')]).toEqual([[], 'online'])
+  })
+
+  test('[C7, P4] a tick that waited long is not acted on, and the next one is', async () => {
+    owner = await done(world.own())
+    await done(world.tracker.apply('bob', connected('web#1', now())))
+    await clock.advance(10)
+    world.tracker.report('bob', closed('web#1', now()))
+    await clock.advance(POLICIES.instant.offlineDelayMs + 1_000)
+    const tick = {
+      userId: 'bob',
+      from: NAME,
+      events: [{ type: 'tick' as const }],
+      isRepeated: false,
+      ref: null,
+    }
+    for (const isRepeated of [false, true]) {
+      const text = encodeUpdate({ ...tick, isRepeated, sentAt: now() - 10 })
+      await clock.advance(5_000)
+      await updates.append([{ userId: 'bob', text }])
+      await clock.advance(100)
+      expect(await statusOf('bob')).toBe('online')
+    }
+    world.tracker.report('bob', { type: 'tick' })
+    await clock.advance(100)
+    expect(await statusOf('bob')).toBe('offline')
   })
 
   test('[C7] are refused while the log is away, and the trouble is reported', async () => {
