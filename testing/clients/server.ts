@@ -30,6 +30,8 @@ export interface TestProcess extends TestServer {
 const defaults: SettingsInput = {
   dev: true,
   port: 0,
+  // Loaded only by the tests of gRPC.
+  grpc_port: 'off',
   log_level: 'error',
   drain_ms: 50,
   // Tests ask as often as they like; those of the limit set it back.

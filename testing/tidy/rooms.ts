@@ -29,6 +29,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'gateway', holds: /^gateway\// },
   { name: 'ops', holds: /^ops\// },
   { name: 'http', holds: /^http\// },
+  { name: 'grpc', holds: /^grpc\// },
   { name: 'compose.ts', holds: /^compose\.ts$/ },
   { name: 'cli', holds: /^cli(\.ts$|\/)/ },
 ]

@@ -12,6 +12,7 @@ import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
 import { createDoubts, type Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
+import { createAccess } from './http/access.ts'
 import { startHttpApp } from './http/http-app.ts'
 import { createMemoryRateLimiter } from './limits/memory.ts'
 import type { RateLimiter } from './limits/port.ts'
@@ -46,6 +47,8 @@ const LOST_NAMED_MAX = 10
 
 export interface Running {
   url: string
+  /** Null where gRPC is off. */
+  grpc: { address: string; isPicked: boolean } | null
   /** Resolves with the number of users whose last change could not be made durable. */
   stop(reason: string): Promise<number>
 }
@@ -232,13 +235,14 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 
   const parts = { ...presence, config, store, bus, archive, tally, clock, logger }
   const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
+  // Tokens have instants of other machines, so they are compared with the true time.
+  const tokenClock = isShared ? clock : options.clock
+  const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
   const app = startHttpApp({
     ...parts,
-    rateLimiter: hot.rateLimiter,
+    access,
     feed,
     gateway,
-    // Tokens have instants of other machines, so they are compared with the true time.
-    tokenClock: isShared ? clock : options.clock,
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
@@ -246,14 +250,29 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
+  const grpc =
+    config.grpcPort === null
+      ? null
+      : await (await import('./grpc/grpc-app.ts')).startGrpcApp({
+          ...parts,
+          port: config.grpcPort,
+          access,
+          gateway,
+          tokenClock,
+        })
   for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)
-  logger.info({ url: app.url, roles, dev: config.dev, policy: config.policyName }, 'started')
+  logger.info(
+    { url: app.url, grpc: grpc?.address, roles, dev: config.dev, policy: config.policyName },
+    'started',
+  )
 
   return {
     url: app.url,
+    grpc,
     async stop(reason) {
       logger.info({ reason }, 'stopping')
       app.drain()
+      await grpc?.drain()
       if (gateway !== null && !isShared) {
         await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now()).catch((error) =>
           logger.warn({ err: error }, 'users who are present could not be written'),
@@ -276,6 +295,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await presence.duties.flush()
       feed.stop()
       await app.stop()
+      grpc?.stop()
+      access.stop()
       aliveTimer.stop()
       housekeeping.stop()
       loopWatch.stop()
