@@ -8,6 +8,8 @@ export type User = Extract<Caller, { kind: 'user' }>
 export type Refused = Failure | RetriableFailure
 /** A decoded message. */
 export type Message = Readonly<Record<string, unknown>>
+/** Stands for a request that could not be decoded. Every other message is another object. */
+export const UNDECODABLE: Message = Object.freeze({})
 
 export type Reply = { ok: true; message: Message } | { ok: false; failure: Refused }
 

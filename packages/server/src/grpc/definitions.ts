@@ -4,7 +4,7 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
 import { fromJSON } from '@grpc/proto-loader'
 import { type INamespace, Namespace, parse, type ReflectionObject, Root, Service } from 'protobufjs'
 import presenceText from '../../../protocol/proto/greendot/v1/presence.proto' with { type: 'text' }
-import type { Message } from './call.ts'
+import { type Message, UNDECODABLE } from './call.ts'
 import { describeFile } from './descriptor.ts'
 import descriptorText from './proto/descriptor.proto' with { type: 'text' }
 import errorDetailsText from './proto/error-details.proto' with { type: 'text' }
@@ -66,7 +66,7 @@ function writerFor(text: string): Writer {
   }
 }
 
-/** Requests that cannot be decoded become null: the library would answer them as errors of this server. */
+/** Requests that cannot be decoded are marked: the library would answer them as errors of this server. */
 function strict(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]): [string, MethodDefinition<unknown, unknown>] => [
@@ -80,13 +80,13 @@ function strict(service: ServiceDefinition): ServiceDefinition {
 const REPLACEMENT = '\ufffd'
 const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT)
 
-function decoded(bytes: Buffer, method: MethodDefinition<unknown, unknown>): Message | null {
+function decoded(bytes: Buffer, method: MethodDefinition<unknown, unknown>): Message {
   try {
     const message = method.requestDeserialize(bytes) as Message
     const shown = JSON.stringify(message).split(REPLACEMENT).length - 1
-    return shown <= occurrences(bytes, REPLACEMENT_BYTES) ? message : null
+    return shown <= occurrences(bytes, REPLACEMENT_BYTES) ? message : UNDECODABLE
   } catch {
-    return null
+    return UNDECODABLE
   }
 }
 

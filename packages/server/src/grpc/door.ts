@@ -6,11 +6,21 @@ import type { Caller } from '../http/auth.ts'
 import type { LimitedCall } from '../http/throttle.ts'
 import type { Logger } from '../platform/logger.ts'
 import { Unavailable } from '../presence/unavailable.ts'
-import type { Call, CallStream, Calls, Message, OpenedCall, Out, Refused, Reply } from './call.ts'
+import {
+  type Call,
+  type CallStream,
+  type Calls,
+  type Message,
+  type OpenedCall,
+  type Out,
+  type Refused,
+  type Reply,
+  UNDECODABLE,
+} from './call.ts'
 
 const RETRY_SECONDS = 1
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
-export const MALFORMED: Failure = {
+const MALFORMED: Failure = {
   code: 'bad_request',
   message: 'the message is not of the type that this method takes, or has text that is not UTF-8',
 }
@@ -23,8 +33,8 @@ const ONLY_USERS: Failure = {
 type Admitted = { ok: true; caller: Caller } | { ok: false; failure: Refused }
 
 export interface Door {
-  /** A call with one request. Null for a request that could not be decoded. */
-  answer(method: string, token: string | null, request: Message | null): Promise<Reply>
+  /** A call with one request. */
+  answer(method: string, token: string | null, request: Message): Promise<Reply>
   /** A call with a stream of requests, of answers, or of both. */
   open(method: string, token: string | null, out: Out): Promise<OpenedCall>
 }
@@ -55,7 +65,10 @@ export function createDoor(parts: { calls: Calls; access: Access; logger: Logger
   function watched(stream: CallStream, method: string): CallStream {
     return {
       ...stream,
-      take: (request) => stream.take(request).catch((error: unknown) => failureOf(error, method)),
+      async take(request) {
+        if (request === UNDECODABLE) return MALFORMED
+        return stream.take(request).catch((error: unknown) => failureOf(error, method))
+      },
     }
   }
 
@@ -66,7 +79,7 @@ export function createDoor(parts: { calls: Calls; access: Access; logger: Logger
       try {
         const admitted = await admit(call, token)
         if (!admitted.ok) return admitted
-        if (request === null) return { ok: false, failure: MALFORMED }
+        if (request === UNDECODABLE) return { ok: false, failure: MALFORMED }
         return await call.run(admitted.caller, request)
       } catch (error) {
         return { ok: false, failure: failureOf(error, method) }

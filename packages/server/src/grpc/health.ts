@@ -16,14 +16,14 @@ export interface HealthParts {
   clock: Clock
 }
 
-type Watcher = ServerWritableStream<Message | null, Message>
+type Watcher = ServerWritableStream<Message, Message>
 
 export function createHealth({ readiness, services, clock }: HealthParts) {
   const known = new Set(['', ...services])
   /** With what each was told last. */
   const watchers = new Map<Watcher, string>()
 
-  const isKnown = (request: Message | null) => known.has(String(request?.service ?? ''))
+  const isKnown = (request: Message) => known.has(String(request.service ?? ''))
 
   async function serving(): Promise<string> {
     return (await readiness()).status === 'not_ready' ? 'NOT_SERVING' : 'SERVING'
@@ -45,7 +45,7 @@ export function createHealth({ readiness, services, clock }: HealthParts) {
   const timer = clock.every(CHECK_EVERY_MS, () => void tellAll())
 
   const handlers: UntypedServiceImplementation = {
-    Check(call: { request: Message | null }, answer: (error: object | null, message?: Message) => void) {
+    Check(call: { request: Message }, answer: (error: object | null, message?: Message) => void) {
       if (!isKnown(call.request)) {
         answer({ code: status.NOT_FOUND, details: 'no such service' })
         return

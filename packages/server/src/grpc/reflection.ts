@@ -42,11 +42,10 @@ export function createReflection(files: readonly ProtoFile[]): UntypedServiceImp
   }
 
   return {
-    ServerReflectionInfo(call: ServerDuplexStream<Message | null, Message>) {
+    ServerReflectionInfo(call: ServerDuplexStream<Message, Message>) {
       call.on('error', () => {})
-      call.on('data', (request: Message | null) => {
-        const asked = request ?? {}
-        const hasRoom = call.write({ original_request: asked, ...answerTo(asked) })
+      call.on('data', (request: Message) => {
+        const hasRoom = call.write({ original_request: request, ...answerTo(request) })
         if (!hasRoom) {
           call.pause()
           call.once('drain', () => call.resume())

@@ -17,7 +17,7 @@ import {
 } from '@grpc/grpc-js'
 import { tokenInHeader } from '../http/auth.ts'
 import type { Call, CallStream, Message, Out, Refused } from './call.ts'
-import { type Door, MALFORMED } from './door.ts'
+import type { Door } from './door.ts'
 import type { StatusWriter } from './status.ts'
 
 /** Messages that may wait for a slow reader before no more are taken. */
@@ -43,9 +43,9 @@ const GOING_AWAY: Refused = {
   retryAfterSeconds: 1,
 }
 
-type Duplex = ServerDuplexStream<Message | null, Message>
-type Writable = ServerWritableStream<Message | null, Message>
-type Readable = ServerReadableStream<Message | null, Message>
+type Duplex = ServerDuplexStream<Message, Message>
+type Writable = ServerWritableStream<Message, Message>
+type Readable = ServerReadableStream<Message, Message>
 
 export interface GrpcServer {
   add(service: ServiceDefinition, handlers: UntypedServiceImplementation): void
@@ -87,7 +87,7 @@ export interface BindingParts {
 
 /** How each kind of method is served. */
 export function createBinding({ door, statusOf, uploads }: BindingParts) {
-  function unary(method: string): handleUnaryCall<Message | null, Message> {
+  function unary(method: string): handleUnaryCall<Message, Message> {
     return async (call, answer) => {
       const reply = await door.answer(method, tokenOf(call), call.request)
       if (reply.ok) answer(null, reply.message)
@@ -104,7 +104,7 @@ export function createBinding({ door, statusOf, uploads }: BindingParts) {
       const { stream } = opened
       if (!closesWith(call, stream)) return
       whenReady(stream.ready)
-      const failure = call.request === null ? MALFORMED : await stream.take(call.request)
+      const failure = await stream.take(call.request)
       if (failure !== null) fail(failure)
     }
   }
@@ -229,10 +229,10 @@ function readOneByOne(call: Duplex | Readable, stream: CallStream, rules: Readin
   let isTaking = false
   let isOver = false
 
-  async function take(request: Message | null): Promise<void> {
+  async function take(request: Message): Promise<void> {
     isTaking = true
     call.pause()
-    const failure = request === null ? MALFORMED : await stream.take(request)
+    const failure = await stream.take(request)
     isTaking = false
     if (failure !== null) {
       isOver = true
@@ -245,7 +245,7 @@ function readOneByOne(call: Duplex | Readable, stream: CallStream, rules: Readin
     if (!isTaking && !isOver && rules.mayRead()) call.resume()
   }
 
-  call.on('data', (request: Message | null) => void take(request))
+  call.on('data', (request: Message) => void take(request))
   call.on('end', () => {
     isOver = true
     if (!isTaking) rules.finish()
