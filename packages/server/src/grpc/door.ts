@@ -33,6 +33,8 @@ const ONLY_USERS: Failure = {
 type Admitted = { ok: true; caller: Caller } | { ok: false; failure: Refused }
 
 export interface Door {
+  /** Those that this process serves. */
+  methods: readonly string[]
   /** A call with one request. */
   answer(method: string, token: string | null, request: Message): Promise<Reply>
   /** A call with a stream of requests, of answers, or of both. */
@@ -73,6 +75,7 @@ export function createDoor(parts: { calls: Calls; access: Access; logger: Logger
   }
 
   return {
+    methods: Object.keys(calls),
     async answer(method, token, request) {
       const call = calls[method]
       if (call?.kind !== 'unary') return { ok: false, failure: NO_SUCH_METHOD }
