@@ -8,6 +8,8 @@ import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-
 import { findCaddy } from './services/caddy.ts'
 import { findChromium } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
+import { findGrpcio } from './services/grpcio.ts'
+import { findGrpcurl } from './services/grpcurl.ts'
 import { NO_INSTALLING } from './services/install.ts'
 import { findNginx } from './services/nginx.ts'
 import { findPostgres } from './services/postgres.ts'
@@ -46,7 +48,17 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
 
 /** Once and before all tests, so that test processes that run side by side only have to look. */
 async function installServices(): Promise<void> {
-  const services = [findRedis, findPostgres, findChromium, findDeno, findNginx, findCaddy, findSchemathesis]
+  const services = [
+    findRedis,
+    findPostgres,
+    findChromium,
+    findDeno,
+    findNginx,
+    findCaddy,
+    findSchemathesis,
+    findGrpcio,
+    findGrpcurl,
+  ]
   for (const find of services) await find()
 }
 

@@ -1,71 +1,15 @@
-// Schemathesis, for the tests that call the API as its OpenAPI document says: pip fetches it once into the cache
-// folder of this repository, for the Python that is installed. A failure is returned as the reason for the titles
-// of skipped tests.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { NO_INSTALLING } from './install.ts'
+// Schemathesis, for the tests that call the API as its OpenAPI document says.
+import { resolve } from 'node:path'
+import { type FoundPython, findPythonPackages } from './python.ts'
 
 const REQUIREMENTS = resolve(import.meta.dir, '../openapi/requirements.txt')
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
-/** About 20 MB to fetch; an unreachable registry must not delay the tests for long. */
-const INSTALL_MS_MAX = 120_000
-const VERSION_NEEDED = [3, 10]
 
-export type FoundSchemathesis =
-  | { state: 'found'; python: string; packages: string }
-  | { state: 'missing'; why: string }
+export type FoundSchemathesis = FoundPython
 
 let schemathesis: Promise<FoundSchemathesis> | null = null
 
 /** Finds Schemathesis, fetching it if possible; searched once per process. */
 export function findSchemathesis(): Promise<FoundSchemathesis> {
-  schemathesis ??= findOrFetch()
+  schemathesis ??= findPythonPackages('Schemathesis', REQUIREMENTS)
   return schemathesis
-}
-
-async function findOrFetch(): Promise<FoundSchemathesis> {
-  const python = Bun.which('python3') ?? Bun.which('python')
-  if (python === null) return { state: 'missing', why: 'no Python on this machine' }
-  const version = await versionOf(python)
-  if (version === null) return { state: 'missing', why: `needs Python ${VERSION_NEEDED.join('.')} or later` }
-  // Some of the packages are compiled for one version of Python.
-  const hash = Bun.hash(readFileSync(REQUIREMENTS)).toString(36)
-  const packages = join(CACHE, `schemathesis-${hash}-python${version}`)
-  const why = existsSync(packages) ? null : await fetchInto(packages, python)
-  return why === null ? { state: 'found', python, packages } : { state: 'missing', why }
-}
-
-/** Null when it is too old, or does not run. */
-async function versionOf(python: string): Promise<string | null> {
-  const code = `import sys; assert sys.version_info >= (${VERSION_NEEDED}); print("%d.%d" % sys.version_info[:2])`
-  const child = Bun.spawn({ cmd: [python, '-c', code], stdio: ['ignore', 'pipe', 'ignore'] })
-  const said = await new Response(child.stdout).text()
-  return (await child.exited) === 0 ? said.trim() : null
-}
-
-/** Null when it is installed, otherwise the reason. */
-async function fetchInto(packages: string, python: string): Promise<string | null> {
-  if (process.env[NO_INSTALLING]) return 'pip could not fetch Schemathesis before the tests'
-  console.error('Schemathesis is missing: fetching it with pip, once ...')
-  mkdirSync(CACHE, { recursive: true })
-  const scratch = mkdtempSync(join(CACHE, 'schemathesis-'))
-  const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--retries', '1', '--timeout', '20']
-  const child = Bun.spawn({
-    cmd: [python, '-m', 'pip', 'install', ...quiet, '--target', scratch, '--requirement', REQUIREMENTS],
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: INSTALL_MS_MAX,
-  })
-  const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
-  try {
-    if (child.signalCode !== null) return `pip was ended after ${INSTALL_MS_MAX / 1000} s`
-    if (child.exitCode !== 0) return `pip failed: ${said.trim().split('\n').at(-1) || child.exitCode}`
-    // In one step, so that no other process finds half of it.
-    renameSync(scratch, packages)
-    return null
-  } catch (error) {
-    // Another process may have installed it meanwhile.
-    return existsSync(packages) ? null : String(error)
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
 }

@@ -30,7 +30,17 @@ const run = (args: string[]) => resultOf(spawn(args))
 
 /** A server that is ready, and everything it ever prints on stdout. */
 async function serve(...args: string[]) {
-  const server = spawn(['serve', '--dev', '--port', '0', '--database-url', 'sqlite::memory:', ...args])
+  const server = spawn([
+    'serve',
+    '--dev',
+    '--port',
+    '0',
+    '--database-url',
+    'sqlite::memory:',
+    '--grpc-port',
+    'off',
+    ...args,
+  ])
   const reader = server.stdout.getReader()
   let out = ''
   while (!out.includes('\n')) {
