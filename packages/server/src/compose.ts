@@ -260,6 +260,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
           gateway,
           tokenClock,
         })
+  if (grpc?.isPicked && config.grpcPort !== 0)
+    logger.warn(`port ${config.grpcPort} is taken, so gRPC is on ${grpc.address}; set grpc_port for another`)
   for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)
   logger.info(
     { url: app.url, grpc: grpc?.address, roles, dev: config.dev, policy: config.policyName },

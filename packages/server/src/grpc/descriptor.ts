@@ -60,7 +60,7 @@ function describeField(field: Field, oneofs: readonly OneOf[]): object {
       : typeOf(field)),
     ...(field.partOf === null ? {} : { oneof_index: oneofs.indexOf(field.partOf) }),
     json_name: camelCase(field.name),
-    proto3_optional: isOptional(field),
+    ...(isOptional(field) ? { proto3_optional: true } : {}),
   }
 }
 
@@ -97,7 +97,7 @@ const describeService = ({ name, methodsArray }: Service): object => ({
     name: method.name,
     input_type: method.resolvedRequestType!.fullName,
     output_type: method.resolvedResponseType!.fullName,
-    client_streaming: method.requestStream === true,
-    server_streaming: method.responseStream === true,
+    ...(method.requestStream ? { client_streaming: true } : {}),
+    ...(method.responseStream ? { server_streaming: true } : {}),
   })),
 })
