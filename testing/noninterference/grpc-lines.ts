@@ -2,15 +2,16 @@
 // as the library would take them there, and every message and every end is recorded.
 import type { Presence } from '@greendot/protocol'
 import type { CallStream, Message, Out, Refused } from '../../packages/server/src/grpc/call.ts'
-import type { Line } from './stage.ts'
 import type { World } from './world.ts'
 
 export type StreamMethod = 'SubscribePresence' | 'Watch'
 
+type Recorder = (text: string) => void
+
 export interface GrpcLinesParts {
   world: World
-  newLine(name: string): Line
-  record(line: Line, text: string): void
+  /** Begins a line; returns the way to record an entry of it. */
+  newLine(name: string): Recorder
   /** The user was told of these. */
   learn(told: readonly Pick<Presence, 'user_id' | 'version'>[]): void
 }
@@ -28,8 +29,8 @@ export interface GrpcLines {
 
 type Told = readonly Pick<Presence, 'user_id' | 'version'>[]
 
-export function createGrpcLines({ world, newLine, record, learn }: GrpcLinesParts): GrpcLines {
-  const streams = new Map<StreamMethod, { stream: CallStream; line: Line }>()
+export function createGrpcLines({ world, newLine, learn }: GrpcLinesParts): GrpcLines {
+  const streams = new Map<StreamMethod, { stream: CallStream; record: Recorder }>()
 
   function close(method: StreamMethod): void {
     const open = streams.get(method)
@@ -39,36 +40,36 @@ export function createGrpcLines({ world, newLine, record, learn }: GrpcLinesPart
 
   const ended = ({ code, message }: Refused) => `end ${code} ${message}`
 
-  function hear(line: Line, message: Message): void {
+  function hear(record: Recorder, message: Message): void {
     const { changes } = (message.changes ?? {}) as { changes?: Told }
     const { states = [] } = (message.snapshot ?? {}) as { states?: Told }
     learn(changes ?? states)
     // Changes are compared as in the frames of other interfaces.
-    record(line, JSON.stringify(changes === undefined ? message : { type: 'presence_change', changes }))
+    record(JSON.stringify(changes === undefined ? message : { type: 'presence_change', changes }))
   }
 
   return {
     async call(method, token, message) {
-      const line = newLine(`gRPC ${method}`)
+      const record = newLine(`gRPC ${method}`)
       const reply = await world.grpc().answer(method, token, message)
-      record(line, JSON.stringify(reply))
+      record(JSON.stringify(reply))
     },
     async open(method, token) {
       close(method)
-      const line = newLine(`gRPC ${method}`)
+      const record = newLine(`gRPC ${method}`)
       const out: Out = {
         write(message) {
-          hear(line, message)
+          hear(record, message)
           return true
         },
         end(failure) {
           streams.delete(method)
-          record(line, ended(failure))
+          record(ended(failure))
         },
       }
       const opened = await world.grpc().open(method, token, out)
-      if (opened.ok) streams.set(method, { stream: opened.stream, line })
-      else record(line, ended(opened.failure))
+      if (opened.ok) streams.set(method, { stream: opened.stream, record })
+      else record(ended(opened.failure))
     },
     hasOpen: (method) => streams.has(method),
     async ask(method, message) {
@@ -76,7 +77,7 @@ export function createGrpcLines({ world, newLine, record, learn }: GrpcLinesPart
       if (open === undefined) return
       const failure = await open.stream.take(message)
       if (failure === null) return
-      record(open.line, ended(failure))
+      open.record(ended(failure))
       if (streams.get(method) === open) close(method)
     },
     endAll() {

@@ -227,8 +227,10 @@ export function createStage(world: World): Stage {
     const user = userOf(who)
     user.grpc ??= createGrpcLines({
       world,
-      record,
-      newLine: (name) => newLine(who, name),
+      newLine(name) {
+        const line = newLine(who, name)
+        return (text) => record(line, text)
+      },
       learn: (told) => learn(user, told),
     })
     return user.grpc

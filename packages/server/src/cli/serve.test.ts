@@ -188,6 +188,8 @@ describe('doctor', () => {
       code: 1,
       states: { port: 'fail' },
     })
+    const grpc = ['--dev', '--port', '0', '--grpc-port', String(other.port)]
+    expect(await doctor(...grpc)).toMatchObject({ code: 1, states: { port: 'ok', grpc_port: 'fail' } })
     await other.stop(true)
   })
 
