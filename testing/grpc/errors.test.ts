@@ -176,7 +176,7 @@ describe('limits', () => {
     expect(await call.ended).toMatchObject({ status: 'RESOURCE_EXHAUSTED', reason: 'rate_limited' })
   })
 
-  test('[C5] a connection that breaks ends its calls', async () => {
+  test('[C5] a client that goes away leaves no stream behind', async () => {
     const { grpc, url } = await scene.server()
     const client = connectGrpc(grpc, 'dev:alice')
     const call = client.open('SubscribePresence', { user_ids: ['bob'] })

@@ -274,7 +274,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     async stop(reason) {
       logger.info({ reason }, 'stopping')
       app.drain()
-      await grpc?.drain()
+      grpc?.drain()
       if (gateway !== null && !isShared) {
         await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now()).catch((error) =>
           logger.warn({ err: error }, 'users who are present could not be written'),
@@ -297,7 +297,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await presence.duties.flush()
       feed.stop()
       await app.stop()
-      grpc?.stop()
+      await grpc?.stop()
       access.stop()
       aliveTimer.stop()
       housekeeping.stop()

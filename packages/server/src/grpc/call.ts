@@ -32,7 +32,7 @@ export interface CallStream {
   finish(): Message | null
   /** The client has read enough. */
   ready(): void
-  /** The call is over, for whatever reason. Called once. */
+  /** The call is over, for whatever reason. May be called again. */
   close(): void
 }
 

@@ -13,6 +13,7 @@ import type { Actions } from '../presence/people/actions.ts'
 import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
+import { type Binding, createBinding } from './binding.ts'
 import type { Calls } from './call.ts'
 import { createCalls } from './calls.ts'
 import { loadProtoFiles } from './definitions.ts'
@@ -20,8 +21,8 @@ import { createDoor } from './door.ts'
 import { createHealth } from './health.ts'
 import { listen } from './listener.ts'
 import { createReflection } from './reflection.ts'
-import { createBinding, createGrpcServer } from './server.ts'
 import { createStatusWriter } from './status.ts'
+import { createTransport } from './transport.ts'
 
 const SERVICE = 'greendot.v1.PresenceService'
 
@@ -31,8 +32,8 @@ export interface GrpcApp {
   /** Whether the port is another one than was asked for. */
   isPicked: boolean
   /** From now on the health service says that this process serves no more. */
-  drain(): Promise<void>
-  stop(): void
+  drain(): void
+  stop(): Promise<void>
 }
 
 export interface GrpcAppParts {
@@ -57,10 +58,10 @@ export async function startGrpcApp(parts: GrpcAppParts): Promise<GrpcApp> {
   const { host, dev, reusePort } = config
   let isDraining = false
   const files = loadProtoFiles()
-  const server = createGrpcServer()
+  const transport = createTransport(clock)
   const calls = createCalls({ ...parts, policy: config.policy, framesPerSecond: config.framesPerSecond })
   const door = createDoor({ calls, access, logger })
-  const handlerOf = createBinding({ door, statusOf: createStatusWriter(), uploads: server.uploads })
+  const binding = createBinding({ door, statusOf: createStatusWriter() })
   const readiness = createReadiness({
     ...parts,
     isStoreVolatile: config.redisUrl === null,
@@ -70,33 +71,30 @@ export async function startGrpcApp(parts: GrpcAppParts): Promise<GrpcApp> {
   })
   const health = createHealth({ readiness, services: [SERVICE], clock })
   const reflection = createReflection(Object.values(files))
-  server.add(files.presence.service(SERVICE), handlersOf(calls, handlerOf))
-  server.add(files.health.service('grpc.health.v1.Health'), health.handlers)
-  server.add(files.reflection.service('grpc.reflection.v1.ServerReflection'), reflection)
-  server.add(files.reflectionAlpha.service('grpc.reflection.v1alpha.ServerReflection'), reflection)
+  transport.add(files.presence.service(SERVICE), handlersOf(calls, binding))
+  transport.add(files.health.service('grpc.health.v1.Health'), health.handlers)
+  transport.add(files.reflection.service('grpc.reflection.v1.ServerReflection'), reflection)
+  transport.add(files.reflectionAlpha.service('grpc.reflection.v1alpha.ServerReflection'), reflection)
   const orAnyPort = dev && port === DEV_GRPC_PORT
-  const listening = await listen({ host, port, reusePort, orAnyPort, take: server.take })
+  const listening = await listen({ host, port, reusePort, orAnyPort, take: transport.take })
 
   return {
     address: `${host.includes(':') ? `[${host}]` : host}:${listening.port}`,
     isPicked: listening.port !== port,
-    async drain() {
+    drain() {
       isDraining = true
       // The other processes on this port take new connections.
       if (reusePort) listening.stop()
-      server.drain()
-      await health.stop()
+      binding.drain()
+      health.stop()
     },
     stop() {
       listening.stop()
-      server.stop()
+      return transport.stop()
     },
   }
 }
 
 /** Methods that this process does not serve are left to the library, which says so. */
-const handlersOf = (
-  calls: Calls,
-  handlerOf: ReturnType<typeof createBinding>,
-): UntypedServiceImplementation =>
+const handlersOf = (calls: Calls, { handlerOf }: Binding): UntypedServiceImplementation =>
   Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, handlerOf(name, call)]))

@@ -67,10 +67,12 @@ export function createHealth({ readiness, services, clock }: HealthParts) {
   return {
     handlers,
     /** The last word of the streams that are open. */
-    async stop(): Promise<void> {
+    stop(): void {
       timer.stop()
-      await tellAll()
-      for (const watcher of watchers.keys()) watcher.end()
+      for (const watcher of watchers.keys()) {
+        tell(watcher, 'NOT_SERVING')
+        watcher.end()
+      }
     },
   }
 }

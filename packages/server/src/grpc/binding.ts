@@ -1,19 +1,12 @@
-// Binds the calls to the library: metadata, messages and the end of each call. Limits of the transport are set here.
-// Requests of one stream are taken one after the other, and none while its answers wait to be read.
-
-import type { Socket } from 'node:net'
-import { BODY_BYTES_MAX } from '@greendot/protocol'
-import {
-  type handleUnaryCall,
-  Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  type ServerOptions,
-  type ServerReadableStream,
-  type ServerWritableStream,
-  type ServiceDefinition,
-  type sendUnaryData,
-  type UntypedServiceImplementation,
+// Binds the calls to the library: metadata, messages and the end of each call. Requests of one stream are taken one
+// after the other, and none while its answers wait to be read.
+import type {
+  handleUnaryCall,
+  ServerDuplexStream,
+  ServerReadableStream,
+  ServerWritableStream,
+  sendUnaryData,
+  UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { tokenInHeader } from '../http/auth.ts'
 import type { Call, CallStream, Message, Out, Refused } from './call.ts'
@@ -22,20 +15,6 @@ import type { StatusWriter } from './status.ts'
 
 /** Messages that may wait for a slow reader before no more are taken. */
 const MESSAGES_WAITING = 4
-/** A backend may carry the streams of many users over one connection. */
-const STREAMS_PER_CONNECTION_MAX = 1_000
-/** A peer that does not answer a ping is dead, and its calls end. */
-const PING_EVERY_MS = 20_000
-const PING_TIMEOUT_MS = 10_000
-const IDLE_CONNECTION_MS = 10 * 60_000
-
-const OPTIONS: ServerOptions = {
-  'grpc.max_receive_message_length': BODY_BYTES_MAX,
-  'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION_MAX,
-  'grpc.keepalive_time_ms': PING_EVERY_MS,
-  'grpc.keepalive_timeout_ms': PING_TIMEOUT_MS,
-  'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
-}
 
 const GOING_AWAY: Refused = {
   code: 'unavailable',
@@ -47,46 +26,20 @@ type Duplex = ServerDuplexStream<Message, Message>
 type Writable = ServerWritableStream<Message, Message>
 type Readable = ServerReadableStream<Message, Message>
 
-export interface GrpcServer {
-  add(service: ServiceDefinition, handlers: UntypedServiceImplementation): void
-  /** Serves a connection. */
-  take(socket: Socket): void
+export interface Binding {
+  handlerOf(method: string, call: Call): UntypedServiceImplementation[string]
   /** Ends uploads, so that their clients go on elsewhere. Other streams end with the connections of the gateway. */
   drain(): void
-  stop(): void
-}
-
-export function createGrpcServer(): GrpcServer & { uploads: Set<() => void> } {
-  const server = new Server(OPTIONS)
-  const { injectConnection } = server.createConnectionInjector(ServerCredentials.createInsecure())
-  const uploads = new Set<() => void>()
-  return {
-    uploads,
-    add: (service, handlers) => server.addService(service, handlers),
-    take(socket) {
-      // A connection that breaks is no error of this server; its calls are cancelled.
-      socket.on('error', () => {})
-      injectConnection(socket)
-    },
-    drain() {
-      for (const end of uploads) end()
-    },
-    stop: () => server.forceShutdown(),
-  }
 }
 
 const tokenOf = ({ metadata }: Pick<Duplex, 'metadata'>): string | null =>
   tokenInHeader(String(metadata.get('authorization')[0] ?? ''))
 
-export interface BindingParts {
-  door: Door
-  statusOf: StatusWriter
-  /** Ends of the uploads that are open. */
-  uploads: Set<() => void>
-}
-
 /** How each kind of method is served. */
-export function createBinding({ door, statusOf, uploads }: BindingParts) {
+export function createBinding({ door, statusOf }: { door: Door; statusOf: StatusWriter }): Binding {
+  /** The ends of those that are open. */
+  const uploads = new Set<() => void>()
+
   function unary(method: string): handleUnaryCall<Message, Message> {
     return async (call, answer) => {
       const reply = await door.answer(method, tokenOf(call), call.request)
@@ -105,7 +58,10 @@ export function createBinding({ door, statusOf, uploads }: BindingParts) {
       if (!closesWith(call, stream)) return
       whenReady(stream.ready)
       const failure = await stream.take(call.request)
-      if (failure !== null) fail(failure)
+      if (failure === null) return
+      // A client that does not read must not keep the place of the stream.
+      stream.close()
+      fail(failure)
     }
   }
 
@@ -152,15 +108,20 @@ export function createBinding({ door, statusOf, uploads }: BindingParts) {
     }
   }
 
-  return (method: string, call: Call): UntypedServiceImplementation[string] => {
-    switch (call.kind) {
-      case 'unary':
-        return unary(method)
-      case 'upload':
-        return uploading(method)
-      case 'push':
-        return call.takesMany ? talking(method) : pushing(method)
-    }
+  return {
+    handlerOf(method, call) {
+      switch (call.kind) {
+        case 'unary':
+          return unary(method)
+        case 'upload':
+          return uploading(method)
+        case 'push':
+          return call.takesMany ? talking(method) : pushing(method)
+      }
+    },
+    drain() {
+      for (const end of uploads) end()
+    },
   }
 }
 
@@ -172,14 +133,7 @@ function closesWith(call: Duplex | Writable | Readable, stream: CallStream): boo
     stream.close()
     return false
   }
-  let isClosed = false
-  const close = () => {
-    if (!isClosed) stream.close()
-    isClosed = true
-  }
-  call.once('cancelled', close)
-  call.once('close', close)
-  call.once('finish', close)
+  for (const event of ['cancelled', 'close', 'finish']) call.once(event, stream.close)
   return true
 }
 
@@ -236,6 +190,8 @@ function readOneByOne(call: Duplex | Readable, stream: CallStream, rules: Readin
     isTaking = false
     if (failure !== null) {
       isOver = true
+      // A client that does not read must not keep the place of the stream.
+      stream.close()
       rules.fail(failure)
     } else if (isOver) rules.finish()
     else goOn()
