@@ -8,6 +8,8 @@ import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-
 import { findCaddy } from './services/caddy.ts'
 import { findChromium, installHeadlessShell } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
+import { findGrpcio } from './services/grpcio.ts'
+import { findGrpcurl } from './services/grpcurl.ts'
 import { NO_INSTALLING } from './services/install.ts'
 import { findKafka } from './services/kafka.ts'
 import { findKafkaPython } from './services/kafka-python.ts'
@@ -58,6 +60,8 @@ async function installServices(): Promise<void> {
     findSchemathesis,
     findKafka,
     findKafkaPython,
+    findGrpcio,
+    findGrpcurl,
   ]
   for (const find of services) await find()
   await installHeadlessShell()

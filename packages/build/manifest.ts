@@ -11,7 +11,7 @@ export interface Manifest {
   [field: string]: unknown
 }
 
-const FILES = ['**/*.js', '**/*.map', '**/*.d.ts', 'cjs/package.json']
+const FILES = ['**/*.js', '**/*.map', '**/*.d.ts', '**/*.proto', 'cjs/package.json']
 const ONLY_HERE = ['private', 'exports', 'bin', 'dependencies', 'devDependencies']
 
 export const readManifest = <M extends Manifest>(home: string): M =>

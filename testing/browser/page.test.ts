@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { RUNTIME_FLAGS } from '../../packages/server/src/platform/runtime-flags.ts'
 import { connect } from '../clients/client.ts'
 import { startServer, type TestServer } from '../clients/server.ts'
+import { connectGrpc } from '../grpc/client.ts'
 import { isSkipped, reason, useWindows } from './page-windows.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
@@ -117,7 +118,7 @@ describe('what is served', () => {
         )
         expect([made.exitCode, made.exitCode === 0 ? '' : made.stderr.toString()]).toEqual([0, ''])
         const child = Bun.spawn(
-          [program, 'serve', '--dev', '--port=0', '--database-url=sqlite://greendot.db'],
+          [program, 'serve', '--dev', '--port=0', '--grpc-port=0', '--database-url=sqlite://greendot.db'],
           {
             cwd: folder,
             env: { PATH: '' },
@@ -125,8 +126,15 @@ describe('what is served', () => {
             stderr: 'ignore',
           },
         )
-        const { value } = await child.stdout.getReader().read()
-        const url = /http:\S+/.exec(new TextDecoder().decode(value))![0]
+        let said = ''
+        for await (const chunk of child.stdout) {
+          said += new TextDecoder().decode(chunk)
+          if (said.includes('grpc ready')) break
+        }
+        const url = /http:\S+/.exec(said)![0]
+        const grpc = connectGrpc(/grpc ready (\S+)/.exec(said)![1]!, 'dev')
+        expect(await grpc.call('GetPresence', { user_ids: ['alice'] })).toHaveProperty('presences')
+        grpc.close()
         if (process.platform === 'linux') {
           const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8')
           for (const flag of Object.entries(RUNTIME_FLAGS)) expect(environment).toContain(flag.join('='))

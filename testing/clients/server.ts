@@ -15,6 +15,8 @@ export type SettingsInput = Record<string, string | number | boolean>
 
 export interface TestServer {
   url: string
+  /** Host and port of gRPC; null where it is off, or where its port was given. */
+  grpc: string | null
   folder: string
   stop(): Promise<void>
 }
@@ -30,6 +32,8 @@ export interface TestProcess extends TestServer {
 const defaults: SettingsInput = {
   dev: true,
   port: 0,
+  // Loaded only by the tests of gRPC.
+  grpc_port: 'off',
   log_level: 'error',
   drain_ms: 50,
   // Tests ask as often as they like; those of the limit set it back.
@@ -67,6 +71,7 @@ export async function startServer(
   const running = await start(loaded.config, { logger, clock })
   return {
     url: running.url,
+    grpc: running.grpc?.address ?? null,
     folder,
     async stop() {
       await running.stop('end of test')
@@ -87,12 +92,13 @@ export async function spawnServer(settings: SettingsInput = {}, folder = newFold
   let said = ''
   for await (const chunk of child.stdout) {
     said += new TextDecoder().decode(chunk)
-    if (said.includes('\n')) break
+    if (said.includes('\n') && (settings.grpc_port !== 0 || said.includes('grpc ready'))) break
   }
   const url = /^greendot ready (http:\S+)\n/.exec(said)?.[1]
   if (url === undefined) throw new Error(`the server did not get ready; it said: ${said}`)
   return {
     url,
+    grpc: /^greendot grpc ready (\S+)\n/m.exec(said)?.[1] ?? null,
     folder,
     pid: child.pid,
     exited: child.exited,

@@ -2,7 +2,8 @@
 // and a restart of all of them changes nothing visible.
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
-import { spawnServer } from '../clients/server.ts'
+import { type SettingsInput, spawnServer } from '../clients/server.ts'
+import { connectGrpc } from '../grpc/client.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
 import { until, WAIT_MS } from '../services/within.ts'
@@ -13,12 +14,13 @@ const CLI = resolve(import.meta.dir, '../../packages/server/src/cli.ts')
 describeWithService('workers', await findRedis(), startRedis, (redis) => {
   const scene = useScene()
 
-  async function startWorkers() {
+  async function startWorkers(settings: SettingsInput = {}) {
     const server = await spawnServer({
       workers: 2,
       redis_url: redis().url,
       drain_ms: 200,
       offline_delay_ms: 2000,
+      ...settings,
     })
     scene.onEnd(server.stop)
     return server
@@ -40,6 +42,21 @@ describeWithService('workers', await findRedis(), startRedis, (redis) => {
     for (const name of names) await scene.person(server.url, name)
     for (const name of names) await alice.sees(name, isOnline)
     expect(childrenOf(server.pid)).toHaveLength(2)
+  })
+
+  test('[C1, C5] share the port of gRPC', async () => {
+    const { grpc, pid } = await startWorkers({ grpc_port: 0 })
+    expect(childrenOf(pid)).toHaveLength(2)
+    const users = Array.from({ length: 8 }, (_, index) => `person-${index}`)
+    // Each has a connection of its own, so the kernel spreads them.
+    const clients = users.map((user) => connectGrpc(grpc!, `dev:${user}`))
+    const calls = clients.map((client) => client.open('SubscribePresence', { user_ids: users }))
+    await Promise.all(calls.map((call) => call.next(() => true)))
+    await clients[0]!.call('RecordHeartbeat', { device_id: 'd', activity: 'ACTIVITY_ACTIVE' })
+    const isTold = (answer: object) => JSON.stringify(answer).includes('STATUS_ONLINE')
+    for (const call of calls) await call.next(isTold)
+    for (const call of calls) call.cancel()
+    for (const client of clients) client.close()
   })
 
   test('[C7] one that is killed is replaced', async () => {

@@ -77,6 +77,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const settings: SettingsInput = {
     dev: true,
     port: 0,
+    grpc_port: 'off',
     log_level: process.env.GREENDOT_FAULTS_LOG ?? 'silent',
     drain_ms: DRAIN_MS,
     watch_limit: WATCH_LIMIT,

@@ -40,7 +40,8 @@ function isDecisive(move: Move): boolean {
 }
 
 /** The viewer uses a connection, which answers one thing after the other and takes up a place in an audience. */
-const isOnConnection = (move: Move) => move.who === 'viewer' && move.does !== 'call'
+const isOnConnection = (move: Move) =>
+  move.who === 'viewer' && move.does !== 'call' && move.does !== 'call by gRPC'
 
 /**
  * Whether a move can share its turn with others without the result depending on which of them is quicker: what the

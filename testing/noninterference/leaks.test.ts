@@ -14,6 +14,7 @@ import {
   restarts,
   slowly,
   streams,
+  subscribes,
   under,
   watches,
 } from './small-histories.ts'
@@ -100,6 +101,7 @@ for (const [how, before, loss] of losses) {
         before,
         at(50, opens('hidden', 'h1'), opens('viewer', 'v1'), watches('v1', 'hidden')),
         at(50, streams('viewer', 'hidden')),
+        at(50, subscribes('viewer', 'hidden')),
         at(50, loss),
       ),
     )
@@ -107,6 +109,12 @@ for (const [how, before, loss] of losses) {
       .filter(({ name }) => name.startsWith('socket') || name.startsWith('stream'))
       .map(({ entries }) => entries.filter(({ text }) => text.includes('"user_id":"hidden"')))
     expect(told).toHaveLength(2)
+    const overGrpc = lines.find(({ name }) => name.startsWith('gRPC'))!.entries
+    expect(overGrpc.at(-2)!.text).toContain('"STATUS_ONLINE"')
+    expect(overGrpc.at(-1)!.text).toBe(
+      '{"type":"presence_change","changes":[{"user_id":"hidden","status":"STATUS_OFFLINE",' +
+        '"last_seen_bucket":"LAST_SEEN_BUCKET_UNSPECIFIED","devices":[],"version":0,"source":"SOURCE_UNSPECIFIED"}]}',
+    )
     for (const entries of told) {
       expect(entries.at(-2)!.text).toContain('"status":"online"')
       expect(entries.at(-1)!.text).toContain('"status":"offline","last_seen":null,"custom_status":null')

@@ -17,12 +17,13 @@ import {
   restarts,
   slowly,
   streams,
+  subscribes,
   under,
   vanishes,
   watches,
   writes,
 } from './small-histories.ts'
-import { call, decides, erasesHidden, lists, opens } from './user-moves.ts'
+import { call, callByGrpc, decides, erasesHidden, lists, opens } from './user-moves.ts'
 
 /** The viewer looks in every way before `hidden` comes, while they are here, and after they left. */
 const underEveryLook = (...before: Step[]): History =>
@@ -33,6 +34,7 @@ const underEveryLook = (...before: Step[]): History =>
       at(50, opens('viewer', 'v1')),
       at(50, watches('v1', 'hidden')),
       at(50, streams('viewer', 'hidden')),
+      at(50, subscribes('viewer', 'hidden')),
       at(50, opens('hidden', 'h1')),
       at(50, writes('hidden', 'At sea')),
       at(50, ...queries),
@@ -51,6 +53,8 @@ const queries: readonly Move[] = [
   call('viewer', 'self', 'GET', '/api/v1/presence?user_ids=hidden,other'),
   call('viewer', 'self', 'GET', '/presence/batch?user_ids=hidden,other'),
   call('viewer', 'self', 'GET', '/api/v1/presence/hidden?viewer_id=hidden'),
+  callByGrpc('viewer', 'GetPresence', { user_ids: ['hidden', 'other'] }),
+  callByGrpc('viewer', 'GetPresence', { user_ids: ['hidden'], viewer_id: 'hidden' }),
 ]
 
 const OPEN = { status_visibility: 'everyone', last_seen_visibility: 'everyone' }

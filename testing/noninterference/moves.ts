@@ -44,6 +44,18 @@ export type Move =
       path: string
       body?: Said
     }
+  | {
+      does: 'call by gRPC'
+      who: Name | null
+      as: 'self' | 'backend'
+      method: 'GetPresence' | 'RecordHeartbeat' | 'Leave' | 'SetCustomStatus'
+      message: Said
+    }
+  /** Opens a subscription in place of the one before. */
+  | { does: 'subscribe'; who: Name; userIds: readonly string[] }
+  /** A request on the watch stream, which is opened if there is none. */
+  | { does: 'ask'; who: Name; request: Said }
+  | { does: 'end gRPC'; who: Name }
   | { does: 'go invisible'; who: 'hidden'; by: 'socket' | 'self' | 'backend'; expiresInMs: number | null }
   | { does: 'restart'; who: null }
 

@@ -66,4 +66,14 @@ test('[S6] routes for server keys are closed to users, with the same bytes', asy
   expect(statuses).toEqual([...forServers.map(() => 'status 403'), ...forServers.map(() => 'status 401')])
 })
 
+test('[S6, C5] the world has every method of the published service', async () => {
+  const proto = await Bun.file(
+    `${import.meta.dir}/../../packages/protocol/proto/greendot/v1/presence.proto`,
+  ).text()
+  const methods = Array.from(proto.matchAll(/^ {2}rpc (\w+)/gm), ([, name]) => name!)
+  const world = await createWorld({ config: configOf({}), archiveMs: 0 })
+  expect([...world.grpc().methods].sort()).toEqual(methods.sort())
+  await Promise.all([world.stop(), world.clock.advance(0)])
+})
+
 for (const kind of KINDS) test(kind.title, () => holds(kind), TIMEOUT_MS)

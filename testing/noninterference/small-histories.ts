@@ -46,6 +46,7 @@ export const streams = (who: Name, ...userIds: string[]): Move => ({
   userIds,
   isResumed: false,
 })
+export const subscribes = (who: Name, ...userIds: string[]): Move => ({ does: 'subscribe', who, userIds })
 export const erases = (userId: Name): Move => call(null, 'backend', 'DELETE', `/api/v1/users/${userId}`)
 export const restarts: Move = { does: 'restart', who: null }
 

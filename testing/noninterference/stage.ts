@@ -8,6 +8,7 @@ import {
   type ServerFrame,
 } from '@greendot/protocol'
 import type { Opening, Socket } from '../../packages/server/src/gateway/sessions/session-table.ts'
+import { createGrpcLines, type GrpcLines } from './grpc-lines.ts'
 import { HIDDEN_DEVICES, type Known, type Move, type Name, type Said, USERS } from './moves.ts'
 import type { Call } from './switchboard.ts'
 import type { World } from './world.ts'
@@ -56,6 +57,8 @@ interface User {
   shown: Map<string, number>
   seen: Set<string>
   etags: Map<string, string>
+  /** Made when first used. */
+  grpc: GrpcLines | null
 }
 
 const newUser = (): User => ({
@@ -66,6 +69,7 @@ const newUser = (): User => ({
   shown: new Map(),
   seen: new Set(),
   etags: new Map(),
+  grpc: null,
 })
 
 export function createStage(world: World): Stage {
@@ -91,6 +95,10 @@ export function createStage(world: World): Stage {
   function take(user: User, frame: ServerFrame): void {
     const told: readonly Presence[] =
       frame.type === 'presence_state' ? frame.states : frame.type === 'presence_change' ? frame.changes : []
+    learn(user, told)
+  }
+
+  function learn(user: User, told: readonly Pick<Presence, 'user_id' | 'version'>[]): void {
     for (const { user_id: userId, version } of told) {
       user.shown.set(userId, version)
       if (version > 0) user.seen.add(userId)
@@ -215,6 +223,30 @@ export function createStage(world: World): Stage {
     await Promise.all(ended.map((reader) => reader.cancel()))
   }
 
+  function grpcOf(who: Name): GrpcLines {
+    const user = userOf(who)
+    user.grpc ??= createGrpcLines({
+      world,
+      newLine(name) {
+        const line = newLine(who, name)
+        return (text) => record(line, text)
+      },
+      learn: (told) => learn(user, told),
+    })
+    return user.grpc
+  }
+
+  async function subscribe(who: Name, userIds: readonly string[]): Promise<void> {
+    await grpcOf(who).open('SubscribePresence', `dev:${who}`)
+    await grpcOf(who).ask('SubscribePresence', { user_ids: userIds, known: {} })
+  }
+
+  async function ask(who: Name, request: Said): Promise<void> {
+    const grpc = grpcOf(who)
+    if (!grpc.hasOpen('Watch')) await grpc.open('Watch', `dev:${who}`)
+    await grpc.ask('Watch', request)
+  }
+
   function tokenOf(who: Name | null, as: 'self' | 'backend' | 'anyone'): string | null {
     if (as === 'anyone') return null
     return as === 'backend' ? 'dev' : `dev:${who}`
@@ -266,6 +298,14 @@ export function createStage(world: World): Stage {
             ...(etag === undefined ? {} : { headers: { 'if-none-match': etag } }),
           })
         }
+        case 'call by gRPC':
+          return grpcOf(move.who ?? 'other').call(move.method, tokenOf(move.who, move.as), move.message)
+        case 'subscribe':
+          return subscribe(move.who, move.userIds)
+        case 'ask':
+          return ask(move.who, move.request)
+        case 'end gRPC':
+          return grpcOf(move.who).endAll()
         case 'go invisible':
           return goInvisible(move.by, move.expiresInMs)
         case 'restart':

@@ -24,6 +24,11 @@ export const call = (who: Name | null, as: Whose, method: Method, path: string, 
   path,
   ...(body === undefined ? {} : { body }),
 })
+export const callByGrpc = (
+  who: Name,
+  method: Extract<Move, { does: 'call by gRPC' }>['method'],
+  message: Said,
+): Move => ({ does: 'call by gRPC', who, as: 'self', method, message })
 const say = (who: Name, device: string, frame: Frame): Move => ({ does: 'say', who, device, frame })
 const watch = (who: Name, device: string, ...userIds: string[]): Move => ({
   does: 'watch',
@@ -58,6 +63,8 @@ export const lists = (
 
 export const erasesHidden: Move = call(null, 'backend', 'DELETE', '/api/v1/users/hidden')
 
+const grpcActivity = constantFrom('ACTIVITY_ACTIVE', 'ACTIVITY_IDLE')
+
 const texts = option(constantFrom('In a meeting', 'On a train', 'At sea'), { freq: 4 })
 
 /** Being here on some devices: coming, going in every way, beating, and saying what one is at. */
@@ -82,6 +89,10 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
       call(who, 'self', 'POST', '/api/v1/heartbeat', body),
     ),
     device.map((device_id) => call(who, 'self', 'POST', '/api/v1/leave', { device_id })),
+    record({ device_id: device, platform: constant('PLATFORM_MOBILE'), activity: grpcActivity }).map(
+      (message) => callByGrpc(who, 'RecordHeartbeat', message),
+    ),
+    device.map((device_id) => callByGrpc(who, 'Leave', { device_id })),
   )
   return oneof(
     { weight: 5, arbitrary: opens },
@@ -112,6 +123,7 @@ function watching(who: Name, devices: readonly string[]): Moves {
       weight: 3,
       arbitrary: record({ does: constant('stream'), who: constant(who), userIds, isResumed: boolean() }),
     },
+    { weight: 1, arbitrary: userIds.map((ids): Move => ({ does: 'subscribe', who, userIds: ids })) },
     { weight: 1, arbitrary: constant<Move>({ does: 'end stream', who }) },
     { weight: 1, arbitrary: record({ does: constantFrom('stall', 'catch up'), who: constant(who), device }) },
     {
@@ -196,6 +208,8 @@ const reads: Moves = viewed.chain((userIds) =>
     call('viewer', 'anyone', 'GET', `/api/v1/public/presence/${userIds[0]}`),
     call('viewer', 'anyone', 'GET', '/api/v1/public/presence/hidden'),
     call('viewer', 'self', 'GET', `/api/v1/presence/${userIds[0]}?viewer_id=hidden`),
+    callByGrpc('viewer', 'GetPresence', { user_ids: userIds }),
+    callByGrpc('viewer', 'GetPresence', { user_ids: userIds, viewer_id: 'hidden' }),
   ),
 )
 
@@ -217,9 +231,22 @@ const frames: Moves = record({
   ),
 }).map(({ device, frame }) => say('viewer', device, frame))
 
+const asks = (ref: number, request: Said): Move => ({
+  does: 'ask',
+  who: 'viewer',
+  request: { ref, ...request },
+})
+
 const streams: Moves = oneof(
   record({ does: constant('stream'), who: constant('viewer'), userIds: viewed, isResumed: boolean() }),
   constant<Move>({ does: 'end stream', who: 'viewer' }),
+  viewed.map((userIds): Move => ({ does: 'subscribe', who: 'viewer', userIds })),
+  oneof(
+    viewed.map((user_ids) => asks(1, { action: 'watch', watch: { user_ids, known: {} } })),
+    viewed.map((user_ids) => asks(2, { action: 'unwatch', unwatch: { user_ids } })),
+    constant(asks(3, { action: 'watch_contacts' })),
+  ),
+  constant<Move>({ does: 'end gRPC', who: 'viewer' }),
 )
 
 const sockets: Moves = record({

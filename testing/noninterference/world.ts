@@ -7,6 +7,8 @@ import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import type { Bus } from '../../packages/server/src/bus/port.ts'
 import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { type Gateway, startGateway } from '../../packages/server/src/gateway/gateway.ts'
+import { createCalls } from '../../packages/server/src/grpc/calls.ts'
+import { createDoor, type Door } from '../../packages/server/src/grpc/door.ts'
 import { createAuthenticator } from '../../packages/server/src/http/auth.ts'
 import { createGuard } from '../../packages/server/src/http/guard.ts'
 import { createOriginRules } from '../../packages/server/src/http/origins.ts'
@@ -49,6 +51,7 @@ const DAWN_AT = Date.UTC(2026, 2, 1, 12)
 export interface World extends Driven {
   gateway(): Gateway
   http(): Switchboard
+  grpc(): Door
   /** Stops the server in good order and starts another one on what it left. The clock must be moved for that. */
   restart(): Promise<void>
   /** The clock must be moved for that. */
@@ -60,6 +63,7 @@ export interface World extends Driven {
 interface Server {
   gateway: Gateway
   http: Switchboard
+  grpc: Door
   isBusy(): boolean
   stop(): Promise<void>
 }
@@ -110,6 +114,7 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
     complaints,
     gateway: () => server.gateway,
     http: () => server.http,
+    grpc: () => server.grpc,
     isBusy: () => isRestarting || questions.open > 0 || server.isBusy(),
     activity: () => questions.asked + busMessages,
     async restart() {
@@ -209,11 +214,23 @@ async function startServer(ground: Ground): Promise<Server> {
     }),
   }
   const authenticator = createAuthenticator(config, clock)
+  const access = { authenticator, throttle, stop() {} }
+  const { framesPerSecond } = config
+  const calls = createCalls({
+    ...presence,
+    access,
+    gateway,
+    policy,
+    framesPerSecond,
+    clock,
+    tokenClock: clock,
+  })
   const guard = createGuard({ authenticator, throttle, logger, origins: createOriginRules(config) })
 
   return {
     gateway,
     http: createSwitchboard(routes, guard),
+    grpc: createDoor({ calls, access, logger }),
     isBusy() {
       const { wavesWalking, wavesWaiting } = gateway.gauges()
       return tracker.depth() + wavesWalking + wavesWaiting > 0

@@ -7,10 +7,12 @@ import type { Subprocess } from 'bun'
 import { COMMANDS } from '../../packages/server/src/cli/commands.ts'
 import { isSkipped, reason, useWindows } from '../browser/page-windows.ts'
 import { connect } from '../clients/client.ts'
+import { connectGrpc } from '../grpc/client.ts'
 import { WAIT_MS, within } from '../services/within.ts'
 import { missingRegistry, openWorkshop, type Workshop } from './workshop.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
+const PROTO = 'packages/protocol/proto/greendot/v1/presence.proto'
 const APP = join(import.meta.dir, 'app')
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
 const VITE = 'vite@8.3.4'
@@ -32,7 +34,7 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
   let home: string
   let tools: string
   const apps: Record<string, string> = {}
-  let server: { url: string; process: Subprocess }
+  let server: { url: string; grpc: string; process: Subprocess }
 
   beforeAll(async () => {
     workshop = await openWorkshop()
@@ -67,6 +69,7 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
       'serve',
       '--dev',
       '--port=0',
+      '--grpc-port=0',
       '--database-url=sqlite::memory:',
       '--log-level=error',
       '--offline-delay-ms=100',
@@ -77,8 +80,8 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
       stdio: ['ignore', 'pipe', 'inherit'],
       detached: true,
     })
-    const url = await within(WAIT_MS, 'the start of greendot', readyUrl(child.stdout))
-    return { url, process: child }
+    const { url, grpc } = await within(WAIT_MS, 'the start of greendot', readyAddresses(child.stdout))
+    return { url, grpc, process: child }
   }
 
   const versions = Object.keys(REACTS)
@@ -119,6 +122,14 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
       } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
       expect([engines.node, repository.type, listed.length > 0]).toEqual(['>=20', 'git', true])
     }
+  })
+
+  test('[C5, X9] hold the .proto, and serve gRPC by it', async () => {
+    const published = join(apps[19]!, 'node_modules/@greendot/protocol/proto/greendot/v1/presence.proto')
+    expect(readFileSync(published, 'utf8')).toBe(readFileSync(join(ROOT, PROTO), 'utf8'))
+    const backend = connectGrpc(server.grpc, 'dev')
+    expect(await backend.call('GetPresence', { user_ids: ['alice'] })).toHaveProperty('presences')
+    backend.close()
   })
 
   test.each(versions)(
@@ -233,12 +244,12 @@ describe.skipIf(missing !== null)(`the packed packages${note}`, () => {
   })
 })
 
-async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
+async function readyAddresses(stdout: ReadableStream<Uint8Array>): Promise<{ url: string; grpc: string }> {
   let said = ''
   for await (const chunk of stdout) {
     said += new TextDecoder().decode(chunk)
-    const url = /greendot ready (\S+)/.exec(said)?.[1]
-    if (url !== undefined) return url
+    const [, url, grpc] = /greendot ready (\S+)\ngreendot grpc ready (\S+)\n/.exec(said) ?? []
+    if (url !== undefined && grpc !== undefined) return { url, grpc }
   }
   throw new Error(`it ended before it was ready: ${said}`)
 }

@@ -31,6 +31,8 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'gateway', holds: /^gateway\// },
   { name: 'ops', holds: /^ops\// },
   { name: 'http', holds: /^http\// },
+  { name: 'grpc', holds: /^grpc\// },
+  { name: 'adapters.ts', holds: /^adapters\.ts$/ },
   { name: 'compose.ts', holds: /^compose\.ts$/ },
   { name: 'cli', holds: /^cli(\.ts$|\/)/ },
 ]

@@ -39,7 +39,7 @@ function expectNone(problems: readonly Problem[]): void {
 }
 
 describe('the tree', () => {
-  test('imports go one way, and only compose.ts chooses adapters', () => expectNone(importDirection(tree)))
+  test('imports go one way, and only adapters.ts chooses adapters', () => expectNone(importDirection(tree)))
   test('no imports go in a circle', () => expectNone(importCycles(tree)))
   test('no file is over 400 lines', () => expectNone(fileSizes(tree)))
   test('every source file opens with a header', () => expectNone(headers(tree)))
@@ -114,7 +114,7 @@ describe('the tidy rules', () => {
     expect(importDirection([server('presence/tracker.test.ts', ...wrong)])).toEqual([])
   })
 
-  test('only compose.ts and neighbours import what is behind a port', () => {
+  test('only adapters.ts and neighbours import what is behind a port', () => {
     const line = "import { createMemoryStore } from './store/memory.ts'"
     const outsider = server(
       'gateway/a.ts',
@@ -125,7 +125,7 @@ describe('the tidy rules', () => {
     const files = [
       server('store/port.ts'),
       neighbour,
-      server('compose.ts', line),
+      server('adapters.ts', line),
       outsider,
       server('cli.ts', line),
     ]

@@ -1,28 +1,14 @@
-// The only file that chooses adapters. From a configuration it builds the pipeline and starts it. Each part
-// is given parts that exist already, and no part reaches for a later one.
-import { parseDatabaseUrl } from './archive/database-url.ts'
-import type { Archive } from './archive/port.ts'
-import { createPostgresArchive } from './archive/postgres.ts'
-import { createSqliteArchive } from './archive/sqlite.ts'
-import { backUpSqlite, type SqliteBackup } from './archive/sqlite-backup.ts'
-import { filesOthersCanRead } from './archive/sqlite-files.ts'
-import type { FileUse } from './archive/sqlite-lock.ts'
-import { createMemoryBus } from './bus/memory.ts'
-import type { Bus } from './bus/port.ts'
-import { createRedisBus } from './bus/redis.ts'
+// From a configuration it builds the pipeline and starts it, on the adapters that adapters.ts chooses. Each part is given
+// parts that exist already, and no part reaches for a later one.
+import { openArchive, openMemory, openRedis, settleMsOf, topicsOf } from './adapters.ts'
 import { startFanout } from './fanout/fanout.ts'
 import { createHistoryConsumer } from './fanout/history.ts'
 import { startHistorySweep } from './fanout/history-sweep.ts'
 import { createKafkaRelay } from './fanout/kafka-relay.ts'
-import { createDoubts, type Doubts } from './gateway/doubts.ts'
+import { createDoubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
+import { createAccess } from './http/access.ts'
 import { startHttpApp } from './http/http-app.ts'
-import { createMemoryRateLimiter } from './limits/memory.ts'
-import type { RateLimiter } from './limits/port.ts'
-import { createRedisRateLimiter } from './limits/redis.ts'
-import { createMemoryLog } from './log/memory.ts'
-import type { ChangeLog } from './log/port.ts'
-import { createRedisLog } from './log/redis.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
@@ -37,156 +23,19 @@ import { toPresence } from './presence/core/view.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
 import { SWEEPER_PREFIX, startSweeper } from './presence/pipeline/sweeper.ts'
 import { createPresence } from './presence/presence.ts'
-import { connectRedis } from './redis/client.ts'
-import { parseRedisUrl } from './redis/url.ts'
-import { createMemoryStore } from './store/memory.ts'
-import type { PresenceStore } from './store/port.ts'
-import { createRedisStore } from './store/redis.ts'
-import { LOG_ENTRIES_MAX } from './store/redis-scripts.ts'
 import { openStreaming } from './streaming/streaming.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
-const REDIS_READY_MS = 10_000
-/** Gateways that notice a loss have announced themselves again by then. */
-const ANNOUNCE_MS = 3_000
-/** Brokers refuse a shorter time after which a consumer that died is replaced. */
-const KAFKA_SESSION_MS_MIN = 6_000
 /** Users named in a log line. */
 const LOST_NAMED_MAX = 10
 
 export interface Running {
   url: string
+  /** Null where gRPC is off. */
+  grpc: { address: string; isPicked: boolean } | null
   /** Resolves with the number of users whose last change could not be made durable. */
   stop(reason: string): Promise<number>
-}
-
-/** A server says how it uses a SQLite file; commands beside it do not. */
-export async function openArchive(config: Config, use?: FileUse): Promise<Archive> {
-  const database = parseDatabaseUrl(config.databaseUrl)
-  switch (database.kind) {
-    case 'sqlite':
-      return createSqliteArchive({ path: database.path, ...(use === undefined ? {} : { use }) })
-    case 'postgres':
-      return createPostgresArchive({ url: database.url, poolMax: config.databasePool })
-    case 'invalid':
-      throw new Error(database.message)
-  }
-}
-
-/** Throws an error with a sentence where there is no database to copy. */
-export function backUpDatabase(config: Config, target: string): SqliteBackup {
-  const database = parseDatabaseUrl(config.databaseUrl)
-  if (database.kind === 'invalid') throw new Error(database.message)
-  if (database.kind === 'postgres')
-    throw new Error(
-      'database_url is PostgreSQL, which has its own program for backups: pg_dump --format=custom --file=backup.dump <database_url>',
-    )
-  return backUpSqlite(database.path, target)
-}
-
-/** Files of the database that other users of this machine can read; null where it is not a file. */
-export function exposedDatabaseFiles(config: Config): string[] | null {
-  const database = parseDatabaseUrl(config.databaseUrl)
-  const isFile = database.kind === 'sqlite' && database.path !== ':memory:'
-  return isFile ? filesOthersCanRead(database.path) : null
-}
-
-interface HotState {
-  store: PresenceStore
-  bus: Bus
-  /** Null where no part of the deployment consumes it. */
-  log: ChangeLog | null
-  rateLimiter: RateLimiter
-  loadForQuery: PresenceStore['load']
-  close(): Promise<void>
-}
-
-function openMemory(isLogged: boolean, { logger, clock }: { logger: Logger; clock: Clock }): HotState {
-  const log = isLogged ? createMemoryLog({ partitionCount: 1, clock, logger }) : null
-  const store = createMemoryStore(log === null ? {} : { log: (record) => void log.append([record]) })
-  const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
-  return {
-    store,
-    bus,
-    log,
-    rateLimiter: createMemoryRateLimiter(),
-    loadForQuery: store.load,
-    async close() {
-      await log?.close()
-      await store.close()
-      await bus.close()
-    },
-  }
-}
-
-/** The client of Kafka is loaded where it is configured, and nowhere else. */
-function topicsOf(config: Config, { clock, logger }: { clock: Clock; logger: Logger }) {
-  const sessionMs = Math.max(config.gatewayLeaseMs, KAFKA_SESSION_MS_MIN)
-  return async (topic: string): Promise<ChangeLog> => {
-    const { openKafkaLog } = await import('./log/kafka.ts')
-    return openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
-  }
-}
-
-/** Whether something consumes the change log. Otherwise nothing is written to it. */
-const isLogged = ({ kafkaBrokers, historyDays }: Config): boolean =>
-  kafkaBrokers.length > 0 || historyDays > 0
-
-/** For how long a shard that lost its memory settles. */
-const settleMsOf = ({ gatewayLeaseMs }: Config): number => gatewayLeaseMs + ANNOUNCE_MS
-
-/** Doubts are reported when Redis was away, and when a part of it lost its memory. */
-async function openRedis(
-  redisUrl: string,
-  config: Config,
-  options: { logger: Logger; clock: Clock; doubts: Doubts },
-): Promise<HotState> {
-  const { logger, clock, doubts } = options
-  const onBack = () => doubts.report('the store was away')
-  const url = parseRedisUrl(redisUrl)
-  if (url.kind === 'invalid') throw new Error(url.message)
-  const connection = connectRedis(url, { logger, clock, onBack })
-  // Replicas may lag, so only queries read from them.
-  const replicas = config.readReplicas ? connectRedis(url, { logger, clock, readFromReplicas: true }) : null
-  try {
-    await connection.ready(REDIS_READY_MS)
-    await replicas?.ready(REDIS_READY_MS)
-  } catch (error) {
-    await Promise.all([connection.close(), replicas?.close()])
-    throw error
-  }
-  const settleMs = settleMsOf(config)
-  const onShardsLost = (shards: readonly number[]) =>
-    doubts.report('shards of the store lost their memory', shards)
-  const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
-  const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
-  const bus = createRedisBus({ connection, clock, onError })
-  const log = isLogged(config)
-    ? createRedisLog({
-        client: connection,
-        clock,
-        logger,
-        shards: store.shardCount,
-        entriesMax: LOG_ENTRIES_MAX,
-      })
-    : null
-  const local = createMemoryRateLimiter()
-  const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
-  return {
-    store,
-    bus,
-    log,
-    rateLimiter,
-    loadForQuery: store.loadForQuery,
-    async close() {
-      await log?.close()
-      await bus.close()
-      await store.close()
-      await replicas?.close()
-      await connection.close()
-    },
-  }
 }
 
 export interface Deployment {
@@ -223,7 +72,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
-      ? openMemory(isLogged(config), { logger, clock: options.clock })
+      ? openMemory(config, { logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus } = hot
   const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
@@ -317,13 +166,14 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 
   const parts = { ...presence, config, store, bus, archive, tally, clock, logger }
   const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
+  // Tokens have instants of other machines, so they are compared with the true time.
+  const tokenClock = isShared ? clock : options.clock
+  const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
   const app = startHttpApp({
     ...parts,
-    rateLimiter: hot.rateLimiter,
+    access,
     feed,
     gateway,
-    // Tokens have instants of other machines, so they are compared with the true time.
-    tokenClock: isShared ? clock : options.clock,
     logLag: () => fanout?.lags() ?? {},
     processGauges: () => ({
       trackerDepth: tracker.depth(),
@@ -332,14 +182,31 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
+  const grpc =
+    config.grpcPort === null
+      ? null
+      : await (await import('./grpc/grpc-app.ts')).startGrpcApp({
+          ...parts,
+          port: config.grpcPort,
+          access,
+          gateway,
+          tokenClock,
+        })
+  if (grpc?.isPicked && config.grpcPort !== 0)
+    logger.warn(`port ${config.grpcPort} is taken, so gRPC is on ${grpc.address}; set grpc_port for another`)
   for (const { detail, mend } of warningsAbout(config)) logger.warn(`${detail}; ${mend}`)
-  logger.info({ url: app.url, roles, dev: config.dev, policy: config.policyName }, 'started')
+  logger.info(
+    { url: app.url, grpc: grpc?.address, roles, dev: config.dev, policy: config.policyName },
+    'started',
+  )
 
   return {
     url: app.url,
+    grpc,
     async stop(reason) {
       logger.info({ reason }, 'stopping')
       app.drain()
+      grpc?.drain()
       if (gateway !== null && !isShared) {
         await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now()).catch((error) =>
           logger.warn({ err: error }, 'users who are present could not be written'),
@@ -366,6 +233,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await presence.duties.flush()
       feed.stop()
       await app.stop()
+      await grpc?.stop()
+      access.stop()
       aliveTimer.stop()
       housekeeping.stop()
       loopWatch.stop()

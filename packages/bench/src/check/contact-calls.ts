@@ -62,6 +62,7 @@ async function run(): Promise<Value[]> {
   const flags = [
     '--dev',
     '--port=0',
+    '--grpc-port=off',
     '--log-level=error',
     '--drain-ms=0',
     '--poll-burst=100000',

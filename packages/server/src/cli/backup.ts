@@ -27,7 +27,7 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
   const [file, ...others] = taken.arguments
   if (file === undefined) return misuse('name the file, as in: greendot backup backup.db', world)
   if (others.length > 0) return misuse('name one file, as in: greendot backup backup.db', world)
-  const { backUpDatabase } = await import('../compose.ts')
+  const { backUpDatabase } = await import('../adapters.ts')
   try {
     const { tables, rows, bytes } = backUpDatabase(config, file)
     world.print(`${file}: ${rows} rows of ${tables} tables in ${bytes} bytes, checked`)

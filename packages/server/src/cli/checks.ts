@@ -4,6 +4,7 @@ import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { isLoopback } from '../platform/config/rules.ts'
+import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import { createLogger } from '../platform/logger.ts'
 import { failureLine } from './failure.ts'
 
@@ -35,7 +36,7 @@ export interface DatabaseCheck {
 export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   const name = 'database'
   try {
-    const { openArchive } = await import('../compose.ts')
+    const { openArchive } = await import('../adapters.ts')
     const archive = await openArchive(config)
     try {
       await archive.ping()
@@ -64,7 +65,7 @@ async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
 /** Of a SQLite database; null for others. They hold what users set and whom they know. */
 export async function checkDatabaseFiles(config: Config): Promise<Check | null> {
   const name = 'database files'
-  const { exposedDatabaseFiles } = await import('../compose.ts')
+  const { exposedDatabaseFiles } = await import('../adapters.ts')
   const exposed = exposedDatabaseFiles(config)
   if (exposed === null) return null
   if (exposed.length === 0) return ok(name, 'other users of this machine cannot read them')
@@ -106,6 +107,23 @@ export async function checkPort(config: Pick<Config, 'host' | 'port'>): Promise<
   } catch (error) {
     if (await answersHealth(host, port)) return ok(name, `a greendot already answers on ${host}:${port}`)
     return { name, state: 'fail', detail: failureLine(error, config), mend: null }
+  }
+}
+
+/** Null where gRPC is off, or where dev mode would pick another port. */
+export async function checkGrpcPort(config: Config): Promise<Check | null> {
+  const name = 'grpc_port'
+  const { host, port, grpcPort, dev } = config
+  if (grpcPort === null || (dev && grpcPort === DEV_GRPC_PORT)) return null
+  if (grpcPort === 0) return ok(name, 'any free port')
+  try {
+    Bun.listen({ hostname: host, port: grpcPort, socket: { data() {} } }).stop(true)
+    return ok(name, `${grpcPort} on ${host} is free`)
+  } catch {
+    if (await answersHealth(host, port))
+      return ok(name, `${grpcPort} on ${host} is in use while greendot runs`)
+    const detail = `port ${grpcPort} on ${host} is taken`
+    return { name, state: 'fail', detail, mend: 'stop what uses it, or choose another with --grpc-port' }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   checkDatabaseFiles,
   checkDeployment,
   checkFileLimit,
+  checkGrpcPort,
   checkKeySet,
   checkPort,
 } from './checks.ts'
@@ -44,12 +45,14 @@ async function runChecks(argv: readonly string[], world: World): Promise<Check[]
   const { config } = loaded
   const database = await checkDatabase(config)
   const files = await checkDatabaseFiles(config)
+  const grpc = await checkGrpcPort(config)
   return [
     describeConfiguration(config),
     database.check,
     ...(files === null ? [] : [files]),
     ...(config.redisUrl === null ? [] : [await checkDeployment(config, world.clock)]),
     await checkPort(config),
+    ...(grpc === null ? [] : [grpc]),
     ...(config.jwksUrl === null ? [] : [await checkKeySet(config.jwksUrl)]),
     ...warningsAbout(config).map((open): Check => ({ name: 'tokens', state: 'warn', ...open })),
     checkClock(world.clock.now(), database.aliveAt),

@@ -14,7 +14,7 @@ export const migrate: Command = {
 async function run(argv: readonly string[], world: World): Promise<ExitCode> {
   const config = configFor(migrate, argv, world, 'optional')
   if (config === null) return EXIT.usage
-  const { openArchive } = await import('../compose.ts')
+  const { openArchive } = await import('../adapters.ts')
   try {
     const archive = await openArchive(config)
     try {

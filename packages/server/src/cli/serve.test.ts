@@ -30,7 +30,17 @@ const run = (args: string[]) => resultOf(spawn(args))
 
 /** A server that is ready, and everything it ever prints on stdout. */
 async function serve(...args: string[]) {
-  const server = spawn(['serve', '--dev', '--port', '0', '--database-url', 'sqlite::memory:', ...args])
+  const server = spawn([
+    'serve',
+    '--dev',
+    '--port',
+    '0',
+    '--database-url',
+    'sqlite::memory:',
+    '--grpc-port',
+    'off',
+    ...args,
+  ])
   const reader = server.stdout.getReader()
   let out = ''
   while (!out.includes('\n')) {
@@ -178,6 +188,8 @@ describe('doctor', () => {
       code: 1,
       states: { port: 'fail' },
     })
+    const grpc = ['--dev', '--port', '0', '--grpc-port', String(other.port)]
+    expect(await doctor(...grpc)).toMatchObject({ code: 1, states: { port: 'ok', grpc_port: 'fail' } })
     await other.stop(true)
   })
 

@@ -1,5 +1,5 @@
-// `greendot serve`, and the commands for one role. Stdout carries the ready line and nothing else, so that the
-// parent process can wait for it. The first signal stops the server in order, the second at once.
+// `greendot serve`, and the commands for one role. Stdout carries the ready line and nothing else but the address of
+// gRPC where its port was picked, so that the parent process can wait for it. The first signal stops the server in order, the second at once.
 
 import type { Role } from '../platform/config/settings.ts'
 import { createLogger } from '../platform/logger.ts'
@@ -44,6 +44,7 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
       const workers = await startWorkers({ config, command, clock: world.clock, logger })
       process.on('SIGHUP', () => void workers.restartAll())
       world.print(`greendot ready ${workers.url}`)
+      if (workers.pickedGrpc !== null) world.print(`greendot grpc ready ${workers.pickedGrpc}`)
       await stopAsked
       await workers.stop()
       return EXIT.ok
@@ -52,6 +53,7 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
     const { start } = await import('../compose.ts')
     const running = await start(config, { logger, clock: world.clock })
     world.print(`greendot ready ${running.url}`)
+    if (running.grpc?.isPicked) world.print(`greendot grpc ready ${running.grpc.address}`)
     const lost = await running.stop(await stopAsked)
     return lost === 0 ? EXIT.ok : EXIT.failed
   } catch (error) {

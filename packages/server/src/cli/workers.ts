@@ -3,6 +3,7 @@
 // restarts them one after the other, so that the port is always served.
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
+import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import type { Logger } from '../platform/logger.ts'
 
 const RESTART_FIRST_MS = 200
@@ -14,6 +15,8 @@ const STOP_EXTRA_MS = 10_000
 
 export interface Workers {
   url: string
+  /** Host and port of gRPC, where its port was picked. */
+  pickedGrpc: string | null
   /** Replaces every worker, one after the other. */
   restartAll(): Promise<void>
   stop(): Promise<void>
@@ -29,7 +32,9 @@ export interface WorkersParts {
 
 export async function startWorkers({ config, command, clock, logger }: WorkersParts): Promise<Workers> {
   const port = config.port === 0 ? freePort(config.host) : config.port
-  const flags = ['--workers=1', '--reuse-port=on', `--port=${port}`]
+  // Chosen here, so that all workers share it.
+  const grpcPort = grpcPortOf(config)
+  const flags = ['--workers=1', '--reuse-port=on', `--port=${port}`, `--grpc-port=${grpcPort ?? 'off'}`]
   let isStopping = false
   let restarting: Promise<void> | null = null
 
@@ -93,6 +98,7 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
     const [url] = await Promise.all(workers.map((worker) => worker.start()))
     return {
       url: url!,
+      pickedGrpc: grpcPort === config.grpcPort ? null : `${new URL(url!).hostname}:${grpcPort}`,
       stop,
       restartAll() {
         restarting ??= restartEach().finally(() => {
@@ -120,8 +126,24 @@ async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 function freePort(host: string): number {
-  const probe = Bun.listen({ hostname: host, port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
+  return probe(host, 0)
+}
+
+/** Throws when the port is taken. */
+function probe(host: string, wanted: number): number {
+  const listener = Bun.listen({ hostname: host, port: wanted, socket: { data() {} } })
+  const { port } = listener
+  listener.stop(true)
   return port
+}
+
+/** The port of gRPC for all workers. */
+function grpcPortOf({ host, dev, grpcPort }: Config): number | null {
+  if (grpcPort === 0) return freePort(host)
+  if (!dev || grpcPort !== DEV_GRPC_PORT) return grpcPort
+  try {
+    return probe(host, grpcPort)
+  } catch {
+    return freePort(host)
+  }
 }

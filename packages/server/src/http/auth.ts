@@ -1,5 +1,5 @@
-// Authentication: a token becomes a user, the backend of the app, or a refusal. WebSocket, HTTP and
-// server-sent events all use it. Nothing is trusted before its signature is checked, and no bad token makes
+// Authentication: a token becomes a user, the backend of the app, or a refusal. WebSocket, HTTP,
+// server-sent events and gRPC all use it. Nothing is trusted before its signature is checked, and no bad token makes
 // this throw.
 import { timingSafeEqual } from 'node:crypto'
 import { type Failure, isId } from '@greendot/protocol'
@@ -106,8 +106,12 @@ export function createAuthenticator(
  * parameter. Pass the query only where browsers cannot set headers: WebSocket and server-sent events.
  */
 export function bearerToken(headers: Headers, query?: URLSearchParams): string | null {
-  const header = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')
-  return header?.[1] ?? query?.get('token') ?? null
+  return tokenInHeader(headers.get('authorization')) ?? query?.get('token') ?? null
+}
+
+/** The token in an Authorization header, or in the metadata of that name. */
+export function tokenInHeader(authorization: string | null): string | null {
+  return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
 function createVerify({ jwtSecret, jwksUrl, jwtAudience, jwtIssuer }: AuthConfig): Verify | null {

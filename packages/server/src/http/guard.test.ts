@@ -64,12 +64,18 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
   }
 })
 
+const TOO_OFTEN = {
+  code: 'rate_limited',
+  message: 'too many writes; wait 1 s',
+  retryAfterSeconds: 1,
+} as const
+
 test('[R5] a call over the limit is answered before its body is read or its handler runs', async () => {
   const clock = createFakeClock(NOW)
   let refused = false
   const guard = createGuard({
     authenticator: createAuthenticator(devConfig(), clock),
-    throttle: { refusalFor: async () => (refused ? new Response(null, { status: 429 }) : null) },
+    throttle: { failureFor: async () => (refused ? TOO_OFTEN : null) },
     logger: createLogger({ level: 'silent' }),
     origins: createOriginRules(devConfig()),
   })

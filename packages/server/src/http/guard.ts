@@ -36,7 +36,8 @@ export function createGuard({ authenticator, throttle, logger, origins }: GuardP
       return refuseWith('forbidden', 'this route needs a server key')
     if (route.limit === undefined || caller.kind !== 'user') return null
     // Before parsing, so that invalid requests count too.
-    return throttle.refusalFor(route.limit, caller.userId)
+    const failure = await throttle.failureFor(route.limit, caller.userId)
+    return failure === null ? null : refuse(failure)
   }
 
   function handlerOf(route: Route): Handler {

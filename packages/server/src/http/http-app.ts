@@ -3,7 +3,6 @@
 import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { RateLimiter } from '../limits/port.ts'
 import type { Feed } from '../ops/feed.ts'
 import type { LogLag } from '../ops/process-directory.ts'
 import { createStats, type ProcessGauges } from '../ops/stats.ts'
@@ -21,12 +20,11 @@ import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { Reader } from '../presence/reading/reader.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { createAuthenticator } from './auth.ts'
+import type { Access } from './access.ts'
 import { createGuard } from './guard.ts'
 import { openapi } from './openapi/openapi.ts'
 import { createOriginRules } from './origins.ts'
 import { createPages } from './pages/page.ts'
-import { createRejectionLog } from './rejection-log.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -41,7 +39,6 @@ import { selfRoutes } from './routes/self.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { streamRoutes } from './routes/stream.ts'
 import { serveHttp } from './server.ts'
-import { createThrottle } from './throttle.ts'
 
 export interface HttpApp {
   url: string
@@ -63,13 +60,11 @@ export interface HttpAppParts {
   feed: Feed
   archivist: Archivist
   actions: Actions
-  rateLimiter: RateLimiter
+  access: Access
   /** Null in a process without connections. */
   gateway: Gateway | null
   tally: Tally
   clock: Clock
-  /** For the instants in tokens. */
-  tokenClock: Pick<Clock, 'now'>
   logger: Logger
   processGauges: () => ProcessGauges
   /** Of the consumers of the log in this process. */
@@ -79,6 +74,7 @@ export interface HttpAppParts {
 export function startHttpApp(parts: HttpAppParts): HttpApp {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
   const { viewerReader, contacts, exportPerson, eraser, feed } = parts
+  const { authenticator, throttle } = parts.access
   const { host, dev, policy, rules } = config
   let isDraining = false
   const gauges = () => gateway?.gauges() ?? null
@@ -91,10 +87,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     process: parts.processGauges,
     logLag: parts.logLag,
   })
-  const rejections = createRejectionLog({ clock, logger })
-  const authenticator = createAuthenticator(config, parts.tokenClock, rejections.report)
   const origins = createOriginRules(config)
-  const throttle = createThrottle({ rateLimiter: parts.rateLimiter, config, clock })
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
   const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
     ...sessionRoutes({ httpSessions, throttle, policy, clock }),
@@ -147,7 +140,6 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     async stop() {
       stats.stop()
       await server.stop(true)
-      rejections.stop()
     },
   }
 }

@@ -1,5 +1,6 @@
 // Answers over HTTP. Every refusal is a problem document with a registered code.
 import { type Failure, problem } from '@greendot/protocol'
+import type { RetriableFailure } from './throttle.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
@@ -17,7 +18,7 @@ export function replyJson(json: string, status = 200, headers: Record<string, st
 
 export const noContent = (): Response => new Response(null, { status: 204 })
 
-export function refuse(failure: Failure, headers: Record<string, string> = {}): Response {
+export function refuse(failure: Failure | RetriableFailure, headers: Record<string, string> = {}): Response {
   const document = problem(failure)
   const isUnauthorized = document.status === 401
   return new Response(JSON.stringify(document), {
@@ -26,6 +27,7 @@ export function refuse(failure: Failure, headers: Record<string, string> = {}): 
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
       ...(isUnauthorized ? { 'www-authenticate': 'Bearer' } : {}),
+      ...('retryAfterSeconds' in failure ? { 'retry-after': `${failure.retryAfterSeconds}` } : {}),
       ...headers,
     },
   })

@@ -1,9 +1,9 @@
-// How often a user may call over HTTP: which limits there are, and the answer to a call over one. Users are
+// How often a user may call, over HTTP and gRPC: which limits there are, and the failure of a call over one. Users are
 // counted in the limiter, which all processes share; server keys are not counted.
+import type { Failure } from '@greendot/protocol'
 import type { RateLimit, RateLimiter } from '../limits/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
-import { refuse } from './reply.ts'
 
 /** After the burst, a user may open one stream per interval. */
 const STREAM_EVERY_MS = 1_000
@@ -16,9 +16,14 @@ const ADVICE: Record<LimitedCall, (seconds: number) => string> = {
   stream: (seconds) => `too many streams opened one after the other; wait ${seconds} s, or keep one open`,
 }
 
+/** A failure after which the same call can succeed. */
+export interface RetriableFailure extends Failure {
+  retryAfterSeconds: number
+}
+
 export interface Throttle {
   /** Counts the call. Null when the user may make it now. */
-  refusalFor(call: LimitedCall, userId: string): Promise<Response | null>
+  failureFor(call: LimitedCall, userId: string): Promise<RetriableFailure | null>
 }
 
 export interface ThrottleParts {
@@ -36,12 +41,11 @@ export function createThrottle({ rateLimiter, config, clock }: ThrottleParts): T
   }
 
   return {
-    async refusalFor(call, userId) {
+    async failureFor(call, userId) {
       const waitMs = await rateLimiter.take(limits[call], userId, clock.now())
       if (waitMs === 0) return null
-      const seconds = Math.ceil(waitMs / 1000)
-      const message = ADVICE[call](seconds)
-      return refuse({ code: 'rate_limited', message }, { 'retry-after': `${seconds}` })
+      const retryAfterSeconds = Math.ceil(waitMs / 1000)
+      return { code: 'rate_limited', message: ADVICE[call](retryAfterSeconds), retryAfterSeconds }
     },
   }
 }

@@ -64,6 +64,7 @@ export async function startWorld(options: WorldOptions, postgres: Postgres): Pro
   const settings = {
     dev: true,
     port: 0,
+    grpc_port: 'off',
     log_level: process.env.GREENDOT_FAULTS_LOG ?? 'silent',
     redis_url: store.kind === 'redis' ? store.redis.url : store.cluster.url,
     database_url: databaseUrl,

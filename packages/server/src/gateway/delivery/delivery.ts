@@ -12,6 +12,7 @@ import { createTargetTable, isNothingKnown, type TargetTable } from './target-ta
 import { createWatchEdges, type WatchEdges, type WatchReason } from './watch-edges.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
+export type { Sink } from './outbox.ts'
 export { unpushed } from './plans.ts'
 export { CHANGE_FRAME_START, FRAME_LIST_END, isNothingKnown } from './target-table.ts'
 export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'

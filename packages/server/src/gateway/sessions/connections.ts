@@ -23,9 +23,10 @@ import { createSessions, type Sessions } from './sessions.ts'
 import { createSockets, type Sockets } from './sockets.ts'
 import { createStreams, type Streams } from './streams.ts'
 
-export type { HttpSessionState, HttpSessions } from './http-sessions.ts'
+export type { HttpHeartbeat, HttpSessionState, HttpSessions } from './http-sessions.ts'
 export type { Opening, Socket, SocketData } from './session-table.ts'
 export type { Sockets } from './sockets.ts'
+export type { StreamConnection, StreamEnd, StreamSink } from './stream-connections.ts'
 export type { Streams } from './streams.ts'
 
 /** Clients told to reconnect elsewhere come back spread over this share of the drain time. */

@@ -1,14 +1,17 @@
-// Watching without a WebSocket: server-sent events with the frames a socket gets. A stream is a connection
-// with a number, edges and a sink, but it is no session: it makes its user neither online nor away. Its event
-// ids are the versions its viewer was shown, in the order of the ids asked for, so any gateway can resume it.
+// Watching by server-sent events, with the frames a socket gets. The event ids of a stream are the versions its viewer
+// was shown, in the order of the ids asked for, so any gateway can resume it. What all streams share is in
+// stream-connections.ts.
 
 import type { Failure } from '@greendot/protocol'
-import type { Clock } from '../../platform/clock.ts'
-import type { ConnectionNumbers } from '../connection-numbers.ts'
-import { type Delivery, NAMED } from '../delivery/delivery.ts'
-import { stateFrames, type Watching } from '../watching/watching.ts'
+import { stateFrames } from '../watching/watching.ts'
+import {
+  createStreamConnections,
+  ENDED,
+  type StreamConnection,
+  type StreamConnections,
+  type StreamConnectionsParts,
+} from './stream-connections.ts'
 
-const CHECK_EVERY_MS = 1_000
 /** Ids are long, so not every event has one: changes after the last id are sent again on resuming. */
 const ID_EVERY_MS = 5_000
 /** Proxies close connections that are silent for too long. */
@@ -17,9 +20,6 @@ const KEEP_ALIVE_MS = 15_000
 const RETRY_MS = 2_000
 /** Frames that may wait for a slow reader before the outbox holds back. */
 const FRAMES_WAITING = 4
-
-const GOING_AWAY: Failure = { code: 'unavailable', message: 'this server is going away; connect again' }
-const ENDED: Failure = { code: 'unavailable', message: 'the stream was ended as it began; connect again' }
 
 export interface StreamRequest {
   userId: string
@@ -31,31 +31,19 @@ export interface StreamRequest {
 
 export type OpenedStream = { ok: true; body: ReadableStream<string> } | { ok: false; failure: Failure }
 
-export interface Streams {
+export interface Streams extends StreamConnections {
+  /** A stream of server-sent events. */
   open(request: StreamRequest): Promise<OpenedStream>
-  /** Ends the streams of one user. */
-  end(userId: string): void
-  /** Ends them all, and opens none any more. */
-  endAll(): void
-  count(): number
-  stop(): void
 }
 
-export interface StreamsParts {
-  numbers: ConnectionNumbers
-  watching: Watching
-  delivery: Delivery
-  clock: Clock
+export interface StreamsParts extends StreamConnectionsParts {
   watchLimit: number
-  streamsPerUser: number
 }
 
-interface Stream {
-  userId: string
-  /** The interned user, retained while the stream is open. */
-  viewer: number
+/** From the moment its body is read. */
+interface Begun {
+  stream: StreamConnection
   userIds: readonly string[]
-  expiresAt: number
   controller: ReadableStreamDefaultController<string>
   lastId: string
   idAt: number
@@ -63,169 +51,93 @@ interface Stream {
 }
 
 export function createStreams(parts: StreamsParts): Streams {
-  const { numbers, watching, delivery, clock, watchLimit, streamsPerUser } = parts
-  const streams = new Map<number, Stream>()
-  /** Connections of each user, those among them that are still opening. */
-  const byUser = new Map<string, Set<number>>()
-  /** Connections that were ended while they were opening. */
-  const endedEarly = new Set<number>()
-  let isClosing = false
+  const { clock, watchLimit } = parts
+  const connections = createStreamConnections(parts)
 
-  /** Null when the user has as many as one may have. */
-  function take(userId: string): number | null {
-    const connections = byUser.get(userId) ?? new Set()
-    if (connections.size >= streamsPerUser) return null
-    const connection = numbers.take()
-    byUser.set(userId, connections.add(connection))
-    watching.open(connection, userId)
-    delivery.attach(connection, { send: (frame) => send(connection, frame) })
-    return connection
-  }
-
-  /** Every connection that was taken comes back through here, once. */
-  function release(connection: number, userId: string, viewer: number | null): void {
-    endedEarly.delete(connection)
-    delivery.detach(connection)
-    watching.close(connection)
-    if (viewer !== null) watching.release(viewer)
-    numbers.giveBack(connection)
-    const connections = byUser.get(userId)!
-    connections.delete(connection)
-    if (connections.size === 0) byUser.delete(userId)
-  }
-
-  function send(connection: number, frame: string): number {
-    const stream = streams.get(connection)
-    if (stream === undefined) return 0
-    write(stream, `data: ${frame}\n\n`)
-    return (stream.controller.desiredSize ?? 0) > 0 ? 1 : -1
-  }
-
-  function close(connection: number): void {
-    const stream = streams.get(connection)
-    if (stream === undefined) {
-      endedEarly.add(connection)
-      return
-    }
-    streams.delete(connection)
-    release(connection, stream.userId, stream.viewer)
-    stream.controller.close()
-  }
-
-  function closeAllOf(userId: string): void {
-    for (const connection of [...(byUser.get(userId) ?? [])]) close(connection)
-  }
-
-  const idOf = (connection: number, userIds: readonly string[]) =>
-    watching
-      .versionsSeen(connection, userIds)
+  const idOf = (stream: StreamConnection, userIds: readonly string[]) =>
+    stream
+      .versionsSeen(userIds)
       .map((version) => version.toString(36))
       .join('.')
 
-  function write(stream: Stream, text: string): void {
-    stream.sentAt = clock.now()
-    stream.controller.enqueue(text)
+  const hasRoom = ({ controller }: Begun) => (controller.desiredSize ?? 0) > 0
+
+  function write(begun: Begun, text: string): void {
+    begun.sentAt = clock.now()
+    begun.controller.enqueue(text)
   }
 
-  function check(): void {
-    const now = clock.now()
-    for (const [connection, stream] of streams) {
-      if (stream.expiresAt <= now) {
-        close(connection)
-        continue
-      }
-      const isIdDue = now - stream.idAt >= ID_EVERY_MS
-      // What is held back is not known to the viewer, whatever version it has.
-      if (isIdDue && delivery.isCaughtUp(connection) && watching.isSettled(connection))
-        writeId(connection, stream, now)
-      if (now - stream.sentAt >= KEEP_ALIVE_MS && (stream.controller.desiredSize ?? 0) > 0)
-        write(stream, ':\n\n')
-    }
+  function check(begun: Begun, now: number): void {
+    if (now - begun.idAt >= ID_EVERY_MS && begun.stream.isCaughtUp()) writeId(begun, now)
+    if (now - begun.sentAt >= KEEP_ALIVE_MS && hasRoom(begun)) write(begun, ':\n\n')
   }
 
-  function writeId(connection: number, stream: Stream, now: number): void {
-    stream.idAt = now
-    const id = idOf(connection, stream.userIds)
-    if (id === stream.lastId) return
-    stream.lastId = id
-    write(stream, `id: ${id}\n\n`)
+  function writeId(begun: Begun, now: number): void {
+    begun.idAt = now
+    const id = idOf(begun.stream, begun.userIds)
+    if (id === begun.lastId) return
+    begun.lastId = id
+    write(begun, `id: ${id}\n\n`)
   }
 
-  const timer = clock.every(CHECK_EVERY_MS, check)
-
-  async function begin(
-    connection: number,
-    { userId, userIds, lastEventId }: StreamRequest,
-  ): Promise<{ viewer: number; states: readonly string[] }> {
-    const viewer = await watching.retain(userId)
-    try {
-      const known = versionsIn(lastEventId, userIds)
-      const options = { known, reason: NAMED, isOpen: () => true } as const
-      const states = await watching.watch(connection, userIds, options)
-      return { viewer, states: states ?? [] }
-    } catch (error) {
-      watching.release(viewer)
-      throw error
-    }
-  }
-
-  function start(connection: number, stream: Stream, states: readonly string[]): void {
-    streams.set(connection, stream)
-    stream.controller.enqueue(`retry: ${RETRY_MS}\n\n`)
+  function writeSnapshot({ controller, lastId }: Begun, states: readonly string[]): void {
+    controller.enqueue(`retry: ${RETRY_MS}\n\n`)
     const frames = [...stateFrames(states)]
     for (const [position, frame] of frames.entries()) {
       // Only a client that has all of it may resume from here.
-      const id = position === frames.length - 1 ? `id: ${stream.lastId}\n` : ''
-      stream.controller.enqueue(`${id}data: ${frame}\n\n`)
+      const id = position === frames.length - 1 ? `id: ${lastId}\n` : ''
+      controller.enqueue(`${id}data: ${frame}\n\n`)
     }
   }
 
   return {
-    async open(request) {
-      const { userId, userIds, tokenExpiresAt } = request
-      if (isClosing) return { ok: false, failure: GOING_AWAY }
+    ...connections,
+    async open({ userId, tokenExpiresAt, userIds, lastEventId }) {
       if (userIds.length > watchLimit) {
         const message = `at most ${watchLimit} watched users per stream; these are ${userIds.length}`
         return { ok: false, failure: { code: 'watch_limit', message } }
       }
-      const connection = take(userId)
-      if (connection === null)
-        return { ok: false, failure: { code: 'rate_limited', message: 'too many streams; close some' } }
-      let begun: { viewer: number; states: readonly string[] }
+      let begun: Begun | null = null
+      const connected = await connections.connect({
+        userId,
+        tokenExpiresAt,
+        sink: {
+          send(frame) {
+            if (begun === null) return 0
+            write(begun, `data: ${frame}\n\n`)
+            return hasRoom(begun) ? 1 : -1
+          },
+          end: () => begun?.controller.close(),
+          check(now) {
+            if (begun !== null) check(begun, now)
+          },
+        },
+      })
+      if (!connected.ok) return connected
+      const { stream } = connected
+      let states: readonly string[] | null
       try {
-        begun = await begin(connection, request)
+        states = await stream.watch(userIds, versionsIn(lastEventId, userIds))
       } catch (error) {
-        release(connection, userId, null)
+        stream.close()
         throw error
       }
-      const { viewer, states } = begun
-      if (endedEarly.has(connection)) {
-        release(connection, userId, viewer)
-        return { ok: false, failure: ENDED }
-      }
+      if (states === null) return { ok: false, failure: ENDED }
       const now = clock.now()
-      const lastId = idOf(connection, userIds)
-      const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
-      const stream = { userId, viewer, userIds, expiresAt, lastId, idAt: now, sentAt: now }
+      const lastId = idOf(stream, userIds)
       const body = new ReadableStream<string>(
         {
-          start: (controller) => start(connection, { ...stream, controller }, states),
-          pull: () => delivery.unblock(connection),
-          cancel() {
-            if (streams.delete(connection)) release(connection, userId, viewer)
+          start(controller) {
+            begun = { stream, userIds, controller, lastId, idAt: now, sentAt: now }
+            writeSnapshot(begun, states)
           },
+          pull: stream.unblock,
+          cancel: stream.close,
         },
         { highWaterMark: FRAMES_WAITING },
       )
       return { ok: true, body }
     },
-    end: closeAllOf,
-    endAll() {
-      isClosing = true
-      for (const userId of [...byUser.keys()]) closeAllOf(userId)
-    },
-    count: () => streams.size,
-    stop: () => timer.stop(),
   }
 }
 

@@ -1,8 +1,7 @@
 // Routes for operators: liveness, readiness, metrics and statistics.
-import type { Archive } from '../../archive/port.ts'
 import type { LogLag } from '../../ops/process-directory.ts'
+import { createReadiness, type ReadinessParts } from '../../ops/readiness.ts'
 import type { Stats } from '../../ops/stats.ts'
-import type { PresenceStore } from '../../store/port.ts'
 import {
   health,
   history as historyAnswer,
@@ -13,20 +12,8 @@ import {
 import { reply, replyJson } from '../reply.ts'
 import { type Routes, route, text } from '../route.ts'
 
-/** Loading any user reaches the store. */
-const PROBE_ID = 'readyz'
-
-export interface OpsRoutesParts {
+export interface OpsRoutesParts extends ReadinessParts {
   stats: Stats
-  store: PresenceStore
-  archive: Archive
-  /** The hot store dies with the process. */
-  isStoreVolatile: boolean
-  /** Whether writes to the archive fail, or rows wait to be written again. */
-  isArchiveFailing(): boolean
-  /** Whether the gateway, if there is one, has its lease and its subscription. */
-  isHealthy(): boolean
-  isDraining(): boolean
   /** Of the consumers of the log; empty in a process that does not consume it. */
   logLag(): LogLag
   /** Counts can reveal users, so by default they need a server key. */
@@ -35,23 +22,8 @@ export interface OpsRoutesParts {
 }
 
 export function opsRoutes(parts: OpsRoutesParts): Routes {
-  const {
-    stats,
-    store,
-    archive,
-    isStoreVolatile,
-    isArchiveFailing,
-    isHealthy,
-    isDraining,
-    logLag,
-    areMetricsOpen,
-    version,
-  } = parts
-  const check = async (probe: () => Promise<unknown>): Promise<'ok' | 'failing'> =>
-    probe().then(
-      () => 'ok',
-      () => 'failing',
-    )
+  const { stats, logLag, areMetricsOpen, version } = parts
+  const readiness = createReadiness(parts)
 
   return {
     '/healthz': {
@@ -68,26 +40,8 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
         summary: 'Whether it can take connections',
         answers: { 200: ready, 503: notReady },
         async run() {
-          const [hot, cold] = await Promise.all([
-            check(() => store.load([PROBE_ID])),
-            check(async () => {
-              await archive.ping()
-              // A full disk still answers.
-              if (isArchiveFailing()) throw new Error('rows cannot be written')
-            }),
-          ])
-          const gateway = isHealthy() ? 'ok' : 'healing'
-          const accepting = isDraining() ? 'draining' : 'ok'
-          // With one of two shared stores users are still served; removing this process would end that. A process
-          // whose memory is all there is must be able to write.
-          const isServing = isStoreVolatile ? cold === 'ok' : hot === 'ok' || cold === 'ok'
-          const isReady = accepting === 'ok' && isServing
-          const isWhole = hot === 'ok' && cold === 'ok' && gateway === 'ok'
-          const status = !isReady ? 'not_ready' : isWhole ? 'ready' : 'degraded'
-          return reply(
-            { status, checks: { store: hot, archive: cold, gateway, accepting }, log_lag: logLag() },
-            isReady ? 200 : 503,
-          )
+          const { status, checks } = await readiness()
+          return reply({ status, checks, log_lag: logLag() }, status === 'not_ready' ? 503 : 200)
         },
       }),
     },

@@ -1,9 +1,10 @@
 // Reads presence over HTTP: one user, many users, or only the status of many.
 import type { QueriedPresence } from '@greendot/protocol'
 import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../../input/schemas.ts'
-import type { ReadAs, ViewerReader } from '../../presence/reading/viewer-reader.ts'
+import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
 import type { Caller } from '../auth.ts'
 import { onePresence, presences, statuses } from '../openapi/answers.ts'
+import { readAsOf } from '../read-as.ts'
 import { DEGRADED, refuse, replyJson } from '../reply.ts'
 import { type Routes, route } from '../route.ts'
 
@@ -24,14 +25,14 @@ type Shaped = (found: QueriedPresence[]) => unknown
 
 export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader }): Routes {
   async function answerList(asking: Asking, userIds: readonly string[]): Promise<Response> {
-    const as = readAsOf(asking)
+    const as = readAsOf(asking.caller, asking.query.viewer_id)
     if (!as.ok) return refuse(as.failure)
     const { json, isDegraded } = await viewerReader.readJson(as.value, userIds)
     return replyJson(json, 200, isDegraded ? DEGRADED : {})
   }
 
   async function answer(asking: Asking, userIds: readonly string[], shape: Shaped): Promise<Response> {
-    const as = readAsOf(asking)
+    const as = readAsOf(asking.caller, asking.query.viewer_id)
     if (!as.ok) return refuse(as.failure)
     const { found, isDegraded } = await viewerReader.read(as.value, userIds)
     return replyJson(JSON.stringify(shape(found)), 200, isDegraded ? DEGRADED : {})
@@ -96,13 +97,4 @@ export function presenceRoutes({ viewerReader }: { viewerReader: ViewerReader })
       }),
     },
   }
-}
-
-/** A backend sees every user, unless it asks on behalf of a viewer. */
-function readAsOf({ caller, query: { viewer_id: viewerId } }: Asking): Parsed<ReadAs> {
-  if (caller.kind === 'server')
-    return { ok: true, value: viewerId === undefined ? { kind: 'app' } : { kind: 'user', userId: viewerId } }
-  if (viewerId === undefined) return { ok: true, value: { kind: 'user', userId: caller.userId } }
-  const message = 'viewer_id is for server keys; a user token has its own viewer'
-  return { ok: false, failure: { code: 'forbidden', message } }
 }

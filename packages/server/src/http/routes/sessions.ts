@@ -3,6 +3,7 @@ import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/conn
 import { heartbeatBody, leaveBody } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { createHeartbeats } from '../heartbeats.ts'
 import { heartbeatTimes } from '../openapi/answers.ts'
 import { noContent, refuse, replyJson } from '../reply.ts'
 import { nothing, type Routes, route } from '../route.ts'
@@ -16,6 +17,8 @@ export interface SessionRoutesParts {
 }
 
 export function sessionRoutes({ httpSessions, throttle, policy, clock }: SessionRoutesParts): Routes {
+  const heartbeats = createHeartbeats({ httpSessions, throttle })
+
   /** What a welcome says, and the own view when it is new. */
   function times(userId: string, { awayAfterMs, ownView }: HttpSessionState): Response {
     const json = JSON.stringify({
@@ -40,14 +43,8 @@ export function sessionRoutes({ httpSessions, throttle, policy, clock }: Session
         refusals: ['invalid_id', 'rate_limited'],
         async run({ body: { device_id: deviceId, platform, activity }, caller: { userId, expiresAt } }) {
           const heartbeat = { userId, deviceId, platform, activity, tokenExpiresAt: expiresAt }
-          // A heartbeat that changes nothing is no write and costs no command of the store.
-          if (httpSessions.isTransition(heartbeat)) {
-            const refusal = await throttle.refusalFor('write', userId)
-            if (refusal !== null) return refusal
-          }
-          const state = await httpSessions.heartbeat(heartbeat)
-          if (state !== null) return times(userId, state)
-          return refuse({ code: 'rate_limited', message: 'too many sessions for one user; let some end' })
+          const recorded = await heartbeats.record(heartbeat, 'user')
+          return recorded.ok ? times(userId, recorded.state) : refuse(recorded.failure)
         },
       }),
     },

@@ -43,8 +43,8 @@ export function streamRoutes({ streams, throttle, keepOpen }: StreamRoutesParts)
         refusals: ['bad_request', 'invalid_id', 'too_many_ids', 'watch_limit', 'too_large', 'rate_limited'],
         async run({ query, caller, request }) {
           // Opening a stream sends the state of every user in the list, so without a limit it would be polling.
-          const tooMany = await throttle.refusalFor('stream', caller.userId)
-          if (tooMany !== null) return tooMany
+          const tooMany = await throttle.failureFor('stream', caller.userId)
+          if (tooMany !== null) return refuse(tooMany)
           const tooLong = resumeFailure(request, query.user_ids.length)
           if (tooLong !== null) return refuse(tooLong)
           const lastEventId = request.headers.get('last-event-id')

@@ -37,6 +37,7 @@ const inFile = (text: string): Given => ({ files: { 'greendot.config.json': text
 const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; value: unknown }>> = {
   host: { text: 'localhost', json: 'localhost', value: 'localhost' },
   port: { text: '0', json: 0, value: 0 },
+  grpc_port: { text: 'off', json: 'off', value: null },
   redis_url: { text: 'redis://h:1', json: 'redis://h:1', value: 'redis://h:1' },
   read_replicas: { text: 'on', json: true, value: true },
   read_cache_ms: { text: '0', json: 0, value: 0 },
@@ -144,6 +145,7 @@ describe('defaults', () => {
     expect(configOf({ argv: ['--dev'] })).toEqual({
       host: '127.0.0.1',
       port: 4400,
+      grpcPort: 4401,
       roles: ['gateway', 'presence', 'fanout'],
       workers: 1,
       reusePort: false,

@@ -20,6 +20,8 @@ import { type ConfigSources, collectSettings, type GivenSettings, type GivenText
 export interface Config {
   readonly host: string
   readonly port: number
+  /** Null when gRPC is off. */
+  readonly grpcPort: number | null
   readonly roles: readonly Role[]
   readonly workers: number
   readonly reusePort: boolean
@@ -114,6 +116,7 @@ function toConfig(settings: Settings): Config {
   return Object.freeze({
     host: settings.host,
     port: settings.port,
+    grpcPort: settings.grpc_port,
     roles: Object.freeze(settings.roles),
     workers: settings.workers,
     reusePort: settings.reuse_port,

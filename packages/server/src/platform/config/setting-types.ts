@@ -51,6 +51,16 @@ export function orNull<T>(base: SettingType<T>): SettingType<T | null> {
   }
 }
 
+/** `base`, or the word `off` for null. */
+export function orOff<T>(base: SettingType<T>): SettingType<T | null> {
+  return {
+    ...base,
+    placeholder: base.placeholder.replace('>', '|off>'),
+    expects: `${base.expects}, or off`,
+    parse: (text) => (text === 'off' ? null : base.parse(text)),
+  }
+}
+
 export const onOff: SettingType<boolean> = {
   placeholder: '',
   expects: 'on or off',

@@ -12,6 +12,7 @@ import {
   onOff,
   origins,
   orNull,
+  orOff,
   type SettingType,
   webUrl,
   wholeNumber,
@@ -33,6 +34,9 @@ export type Role = (typeof ROLES)[number]
 
 const PAGE_CHOICES = ['all', 'dashboard', 'none'] as const
 export type PageChoice = (typeof PAGE_CHOICES)[number]
+
+/** The default in dev mode. Where it is taken, dev mode picks a free one instead of stopping. */
+export const DEV_GRPC_PORT = 4401
 
 export const DEFAULT_POLICY: PolicyName = 'instant'
 
@@ -77,6 +81,12 @@ function secret<T>(base: Setting<T>): Setting<T> {
 export const SETTINGS = {
   host: setting(address, '127.0.0.1', 'address to listen on'),
   port: setting(wholeNumber(0, 65_535), 4400, 'port to listen on; 0 picks a free one'),
+  grpc_port: byMode<number | null>(
+    orOff(wholeNumber(0, 65_535)),
+    DEV_GRPC_PORT,
+    null,
+    'port for gRPC, on the same host; 0 picks a free one',
+  ),
   roles: setting(listOf(oneOf(ROLES)), ROLES, 'what this process does'),
   workers: setting(wholeNumber(1, 64), 1, 'gateway processes on one port; more than one needs redis_url'),
   reuse_port: setting(onOff, false, 'share the port with other processes of this deployment'),

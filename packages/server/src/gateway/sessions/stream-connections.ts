@@ -1,0 +1,170 @@
+// Connections that watch and are no sessions, whatever carries them: server-sent events and gRPC. Each has a number,
+// edges and a sink, counts towards the streams of its user, and ends with its token, its user or this process. Every
+// number that was taken is given back once.
+import type { Failure } from '@greendot/protocol'
+import type { Clock } from '../../platform/clock.ts'
+import type { ConnectionNumbers } from '../connection-numbers.ts'
+import { type Delivery, NAMED, type Sink } from '../delivery/delivery.ts'
+import type { Watching } from '../watching/watching.ts'
+
+const CHECK_EVERY_MS = 1_000
+
+const GOING_AWAY: Failure = { code: 'unavailable', message: 'this server is going away; connect again' }
+const TOO_MANY: Failure = { code: 'rate_limited', message: 'too many streams; close some' }
+/** Of a stream that ended before it had begun. */
+export const ENDED: Failure = {
+  code: 'unavailable',
+  message: 'the stream was ended as it began; connect again',
+}
+
+/** Why the server ended a stream. */
+export type StreamEnd = 'token expired' | 'user erased' | 'going away'
+
+export interface StreamSink extends Sink {
+  /** Nothing is sent after it. */
+  end(why: StreamEnd): void
+  /** Called about once a second. */
+  check?(now: number): void
+}
+
+export interface StreamOpening {
+  userId: string
+  tokenExpiresAt: number | null
+  sink: StreamSink
+}
+
+export interface StreamConnection {
+  isOpen(): boolean
+  /** Why the stream may not watch these as well; null when it may. */
+  limitFailure(userIds: readonly string[]): Failure | null
+  /** States as JSON, without those whose version is known. Null when the stream ended meanwhile. */
+  watch(userIds: readonly string[], known: Readonly<Record<string, number>>): Promise<string[] | null>
+  unwatch(userIds: readonly string[]): void
+  followContacts(): Promise<Failure | null>
+  versionsSeen(userIds: readonly string[]): number[]
+  /** Whether the viewer knows everything there is to tell. */
+  isCaughtUp(): boolean
+  /** The sink can take more again. */
+  unblock(): void
+  /** The client is gone. */
+  close(): void
+}
+
+export type ConnectedStream = { ok: true; stream: StreamConnection } | { ok: false; failure: Failure }
+
+export interface StreamConnections {
+  connect(opening: StreamOpening): Promise<ConnectedStream>
+  /** Ends the streams of a user who was erased. */
+  end(userId: string): void
+  /** Ends them all, and opens none any more. */
+  endAll(): void
+  count(): number
+  stop(): void
+}
+
+export interface StreamConnectionsParts {
+  numbers: ConnectionNumbers
+  watching: Watching
+  delivery: Delivery
+  clock: Clock
+  streamsPerUser: number
+}
+
+interface Open {
+  connection: number
+  userId: string
+  /** The interned user, retained while the stream is open; null until then. */
+  viewer: number | null
+  expiresAt: number
+  sink: StreamSink
+}
+
+export function createStreamConnections(parts: StreamConnectionsParts): StreamConnections {
+  const { numbers, watching, delivery, clock, streamsPerUser } = parts
+  const byUser = new Map<string, Set<Open>>()
+  const all = new Set<Open>()
+  let isClosing = false
+
+  function admit({ userId, tokenExpiresAt, sink }: StreamOpening): Open | null {
+    const streams = byUser.get(userId) ?? new Set()
+    if (streams.size >= streamsPerUser) return null
+    const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
+    const open: Open = { connection: numbers.take(), userId, viewer: null, expiresAt, sink }
+    byUser.set(userId, streams.add(open))
+    all.add(open)
+    watching.open(open.connection, userId)
+    delivery.attach(open.connection, sink)
+    return open
+  }
+
+  /** False when it is closed already. */
+  function close(open: Open): boolean {
+    if (!all.delete(open)) return false
+    const { connection, userId, viewer } = open
+    delivery.detach(connection)
+    watching.close(connection)
+    if (viewer !== null) watching.release(viewer)
+    numbers.giveBack(connection)
+    const streams = byUser.get(userId)!
+    streams.delete(open)
+    if (streams.size === 0) byUser.delete(userId)
+    return true
+  }
+
+  function end(open: Open, why: StreamEnd): void {
+    if (close(open)) open.sink.end(why)
+  }
+
+  const timer = clock.every(CHECK_EVERY_MS, () => {
+    const now = clock.now()
+    for (const open of all) {
+      if (open.expiresAt <= now) end(open, 'token expired')
+      else open.sink.check?.(now)
+    }
+  })
+
+  function streamOf(open: Open): StreamConnection {
+    const { connection } = open
+    const isOpen = () => all.has(open)
+    return {
+      isOpen,
+      limitFailure: (userIds) => watching.limitFailure(connection, userIds),
+      watch: (userIds, known) => watching.watch(connection, userIds, { known, reason: NAMED, isOpen }),
+      unwatch: (userIds) => watching.unwatch(connection, userIds),
+      followContacts: () => watching.followContacts(connection, isOpen),
+      versionsSeen: (userIds) => watching.versionsSeen(connection, userIds),
+      // What is held back is not known to the viewer, whatever version it has.
+      isCaughtUp: () => delivery.isCaughtUp(connection) && watching.isSettled(connection),
+      unblock() {
+        if (isOpen()) delivery.unblock(connection)
+      },
+      close: () => void close(open),
+    }
+  }
+
+  return {
+    async connect(opening) {
+      if (isClosing) return { ok: false, failure: GOING_AWAY }
+      const open = admit(opening)
+      if (open === null) return { ok: false, failure: TOO_MANY }
+      try {
+        const viewer = await watching.retain(opening.userId)
+        if (all.has(open)) open.viewer = viewer
+        else watching.release(viewer)
+      } catch (error) {
+        close(open)
+        throw error
+      }
+      return all.has(open) ? { ok: true, stream: streamOf(open) } : { ok: false, failure: ENDED }
+    },
+    end(userId) {
+      for (const open of [...(byUser.get(userId) ?? [])]) end(open, 'user erased')
+    },
+    endAll() {
+      isClosing = true
+      for (const open of [...all]) end(open, 'going away')
+    },
+    count: () => all.size,
+    stop: () => timer.stop(),
+  }
+}

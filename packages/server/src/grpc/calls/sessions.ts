@@ -1,0 +1,118 @@
+// Heartbeats and goodbyes over gRPC, for clients without a WebSocket and for connection servers of the app. The
+// sessions are those of HTTP heartbeats.
+import type { Failure } from '@greendot/protocol'
+import type { HttpSessions } from '../../gateway/sessions/connections.ts'
+import type { Caller } from '../../http/auth.ts'
+import { createHeartbeats, type RecordedHeartbeat } from '../../http/heartbeats.ts'
+import type { Throttle } from '../../http/throttle.ts'
+import { heartbeatBody, leaveBody, type Parsed, parse } from '../../input/schemas.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Policy } from '../../presence/core/policy.ts'
+import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
+import { toOwnMessage, wordOf } from '../messages.ts'
+import { subjectOf } from '../subject.ts'
+
+const HEARTBEATS_PER_BATCH_MAX = 1_000
+/** The others are only counted. */
+const REJECTIONS_NAMED_MAX = 1_000
+
+const TOO_MANY: Failure = {
+  code: 'too_many_ids',
+  message: `at most ${HEARTBEATS_PER_BATCH_MAX} heartbeats a message; send several`,
+}
+const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
+
+export interface SessionCallsParts {
+  httpSessions: HttpSessions
+  throttle: Throttle
+  policy: Policy
+  clock: Clock
+  /** For the instants in tokens. */
+  tokenClock: Pick<Clock, 'now'>
+}
+
+export function sessionCalls(parts: SessionCallsParts): Calls {
+  const { httpSessions, throttle, policy, clock, tokenClock } = parts
+  const heartbeats = createHeartbeats({ httpSessions, throttle })
+
+  async function record(caller: Caller, request: Message): Promise<Parsed<string> & RecordedHeartbeat> {
+    const subject = subjectOf(caller, request)
+    if (!subject.ok) return subject
+    const body = parse(heartbeatBody, {
+      device_id: request.device_id,
+      platform: wordOf('PLATFORM', request.platform),
+      activity: wordOf('ACTIVITY', request.activity),
+    })
+    if (!body.ok) return body
+    const { device_id: deviceId, platform, activity } = body.value
+    const tokenExpiresAt = caller.kind === 'user' ? caller.expiresAt : null
+    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt }
+    const recorded = await heartbeats.record(heartbeat, caller.kind)
+    return recorded.ok ? { ...recorded, value: subject.value } : recorded
+  }
+
+  function upload(caller: Caller): CallStream {
+    let [taken, accepted] = [0, 0]
+    const rejections: Message[] = []
+
+    function reject(index: number, { code, message }: Refused): void {
+      if (rejections.length < REJECTIONS_NAMED_MAX) rejections.push({ index, code, message })
+    }
+
+    return {
+      async take({ heartbeats: batch }) {
+        if (caller.kind === 'user' && (caller.expiresAt ?? Infinity) <= tokenClock.now()) return TOKEN_EXPIRED
+        const sent = batch as readonly Message[]
+        if (sent.length > HEARTBEATS_PER_BATCH_MAX) return TOO_MANY
+        const first = taken
+        taken += sent.length
+        // At once: what they change becomes one batch of the tracker.
+        const recorded = await Promise.all(sent.map((heartbeat) => record(caller, heartbeat)))
+        for (const [position, one] of recorded.entries()) {
+          if (one.ok) accepted++
+          else reject(first + position, one.failure)
+        }
+        return null
+      },
+      finish: () => ({ accepted, rejected: taken - accepted, rejections }),
+      ready() {},
+      close() {},
+    }
+  }
+
+  return {
+    RecordHeartbeat: {
+      kind: 'unary',
+      who: 'caller',
+      // One that changes something counts as a write.
+      limit: null,
+      async run(caller, request) {
+        const recorded = await record(caller, request)
+        if (!recorded.ok) return refused(recorded.failure)
+        const { awayAfterMs, ownView } = recorded.state
+        return replied({
+          user_id: recorded.value,
+          heartbeat_interval_ms: policy.heartbeatIntervalMs,
+          heartbeat_ttl_ms: policy.heartbeatTtlMs,
+          away_after_ms: awayAfterMs,
+          server_time: clock.now(),
+          ...(ownView === null ? {} : { self: toOwnMessage(JSON.parse(ownView)) }),
+        })
+      },
+    },
+    RecordHeartbeats: { kind: 'upload', who: 'caller', open: upload },
+    Leave: {
+      kind: 'unary',
+      who: 'caller',
+      limit: 'write',
+      async run(caller, request) {
+        const subject = subjectOf(caller, request)
+        if (!subject.ok) return refused(subject.failure)
+        const body = parse(leaveBody, { device_id: request.device_id })
+        if (!body.ok) return refused(body.failure)
+        await httpSessions.leave(subject.value, body.value.device_id)
+        return replied({})
+      },
+    },
+  }
+}

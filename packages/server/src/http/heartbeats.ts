@@ -1,0 +1,34 @@
+// A heartbeat that comes as a call, over HTTP or gRPC: counted where it changes something, then recorded in the
+// session of its device.
+import type { Failure } from '@greendot/protocol'
+import type { HttpHeartbeat, HttpSessionState, HttpSessions } from '../gateway/sessions/connections.ts'
+import type { RetriableFailure, Throttle } from './throttle.ts'
+
+const TOO_MANY_SESSIONS: Failure = {
+  code: 'rate_limited',
+  message: 'too many sessions for one user; let some end',
+}
+
+export type RecordedHeartbeat =
+  | { ok: true; state: HttpSessionState }
+  | { ok: false; failure: Failure | RetriableFailure }
+
+export interface Heartbeats {
+  /** Those that a backend sends for its users do not count towards their limits. */
+  record(heartbeat: HttpHeartbeat, by: 'user' | 'server'): Promise<RecordedHeartbeat>
+}
+
+export function createHeartbeats(parts: { httpSessions: HttpSessions; throttle: Throttle }): Heartbeats {
+  const { httpSessions, throttle } = parts
+  return {
+    async record(heartbeat, by) {
+      // A heartbeat that changes nothing is no write and costs no command of the store.
+      if (by === 'user' && httpSessions.isTransition(heartbeat)) {
+        const failure = await throttle.failureFor('write', heartbeat.userId)
+        if (failure !== null) return { ok: false, failure }
+      }
+      const state = await httpSessions.heartbeat(heartbeat)
+      return state === null ? { ok: false, failure: TOO_MANY_SESSIONS } : { ok: true, state }
+    },
+  }
+}
