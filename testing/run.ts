@@ -6,11 +6,13 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
 import { findCaddy } from './services/caddy.ts'
-import { findChromium } from './services/chromium.ts'
+import { findChromium, installHeadlessShell } from './services/chromium.ts'
 import { findDeno } from './services/deno.ts'
 import { findGrpcio } from './services/grpcio.ts'
 import { findGrpcurl } from './services/grpcurl.ts'
 import { NO_INSTALLING } from './services/install.ts'
+import { findKafka } from './services/kafka.ts'
+import { findKafkaPython } from './services/kafka-python.ts'
 import { findNginx } from './services/nginx.ts'
 import { findPostgres } from './services/postgres.ts'
 import { findRedis } from './services/redis.ts'
@@ -58,8 +60,11 @@ async function installServices(): Promise<void> {
     findSchemathesis,
     findGrpcio,
     findGrpcurl,
+    findKafka,
+    findKafkaPython,
   ]
   for (const find of services) await find()
+  await installHeadlessShell()
 }
 
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {

@@ -211,9 +211,9 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     expect(because.join(' ')).toContain('alice')
     expect(because.length).toBeGreaterThan(1)
     await page.getByText('As JSON').click()
-    expect(JSON.parse((await page.locator('pre').textContent()) ?? '').details.rulings.status.rule).toBe(
-      'denied',
-    )
+    expect(
+      JSON.parse((await page.locator('details pre').textContent()) ?? '').details.rulings.status.rule,
+    ).toBe('denied')
 
     // Asked again, it is asked again.
     await call(server.url, 'PUT', '/api/v1/users/bob/settings', { token: 'dev', body: { deny: [] } })

@@ -38,7 +38,7 @@ describe.skipIf(isSkipped)(`the demo in a browser${reason}`, () => {
 
   test('[X4] the story: a second window, a meeting, invisible, the lid, and the others see it', async () => {
     const server = await serve({ offline_delay_ms: 1_500 })
-    const alice = await openAs(server, 'alice')
+    const alice = await openAs(server, 'alice', { reducedMotion: 'no-preference' })
     await sees(alice, 'bob', /^Offline$/)
     await sees(alice, 'bob', /^Not seen yet$/, '.about')
 

@@ -9,4 +9,5 @@ export const DEFAULT_SETTINGS: Settings = {
   allow: [],
   deny: [],
   away_after_ms: 300_000,
+  history: false,
 }

@@ -43,6 +43,7 @@ const aSettingsRow: fc.Arbitrary<SettingsRow> = fc.record({
       setAt: anInstant,
     }),
   ),
+  history: maybe(fc.record({ isKept: fc.boolean(), setAt: anInstant })),
   awayAfter: maybe(fc.record({ awayAfterMs: maybe(anInstant), setAt: anInstant })),
   privacy: maybe(
     fc.record({

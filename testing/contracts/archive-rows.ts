@@ -38,7 +38,15 @@ export function aLastSeen(userId: string, fields: Partial<LastSeenRow> = {}): La
 }
 
 export function someSettings(userId: string, fields: Partial<SettingsRow> = {}): SettingsRow {
-  return { userId, availability: null, customStatus: null, awayAfter: null, privacy: null, ...fields }
+  return {
+    userId,
+    availability: null,
+    customStatus: null,
+    awayAfter: null,
+    privacy: null,
+    history: null,
+    ...fields,
+  }
 }
 
 export function checkArchiveRows(archive: () => Archive): void {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { checkArchiveContacts } from './archive-contacts.ts'
 import { checkArchiveErasure } from './archive-erasure.ts'
+import { checkArchiveHistory } from './archive-history.ts'
 import { checkArchiveOrder } from './archive-order.ts'
 import { checkArchivePrivacy } from './archive-privacy.ts'
 import { checkArchiveRows } from './archive-rows.ts'
@@ -58,6 +59,7 @@ export function archiveContract(
     checkArchiveContacts(() => archive)
     checkArchivePrivacy(() => archive)
     checkArchiveErasure(() => archive)
+    checkArchiveHistory(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
     checkArchiveOrder(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
   })
 }

@@ -99,7 +99,7 @@ describe('kubernetes', () => {
     const scaled = ofKind('HorizontalPodAutoscaler').map((one) => at(one, 'spec scaleTargetRef name'))
     expect(scaled).toEqual(['greendot-gateway'])
     const fixed = deployments.filter((one) => at(one, 'spec replicas') !== undefined).map(nameOf)
-    expect(fixed.sort()).toEqual(['greendot-presence'])
+    expect(fixed.sort()).toEqual(['greendot-fanout', 'greendot-presence'])
   })
 
   const kubectl = tool('kubectl')

@@ -111,7 +111,7 @@ describe('what the files say to the program', () => {
       const grace = Number(at(templateOf(one), 'spec terminationGracePeriodSeconds'))
       return grace - podDrain - Number(at(containerOf(one), 'lifecycle preStop sleep seconds'))
     })
-    expect([graces.length, pods.length]).toEqual([3, 2])
+    expect([graces.length, pods.length]).toEqual([4, 3])
     // A second SIGTERM means now, so only the process that was started may get the first.
     expect(UNITS.flatMap((path) => directive(path, 'KillMode'))).toEqual(['mixed', 'mixed'])
     for (const seconds of [...graces, ...stops, ...pods])

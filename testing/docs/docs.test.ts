@@ -104,7 +104,7 @@ describe('the examples', () => {
     await script.says('bob is online')
   })
 
-  const shells = ['README.md', 'protocol', 'configuration', 'operations', 'privacy']
+  const shells = ['README.md', 'protocol', 'configuration', 'operations', 'privacy', 'history']
     .map((name) => (name.endsWith('.md') ? name : `docs/${name}.md`))
     .flatMap((path) => blocksOf(path, 'sh'))
     // Installing, starting and testing is what brought us here.
@@ -116,7 +116,7 @@ describe('the examples', () => {
     test.skipIf(noCurl)(
       `${path}:${line} is answered${noCurl ? ' (there is no curl here)' : ''}`,
       async () => {
-        const { url } = await serve()
+        const { url } = await serve({ history_days: path === 'docs/history.md' ? 30 : 0 })
         const answers = await runShell(fromHere(text, { url }))
         expect(answers).not.toBeEmpty()
         if (text.includes('/metrics')) expect(answers[0]).toStartWith('# HELP greendot_')

@@ -46,6 +46,7 @@ export async function liveFully(scene: Scene, url: string, userId: string): Prom
     allow: ['eve'],
     deny: ['mallory'],
     away_after_ms: 123_456,
+    history: true,
   }
   const socket = await scene.person(url, userId, { deviceId: `laptop-of-${userId}`, platform: 'desktop' })
   const beat = { device_id: `phone-of-${userId}`, platform: 'mobile', activity: 'active' }
@@ -82,6 +83,7 @@ const ways = (id: string) => [
   asServer(`/api/v1/users/${id}/settings`),
   asServer(`/api/v1/users/${id}/contacts`),
   asServer(`/api/v1/users/${id}/export`),
+  asServer(`/api/v1/users/${id}/history`),
   asServer(`/api/v1/explain?user_id=bob&viewer_id=${id}`),
   asUser(decodeURIComponent(id), '/api/v1/presence/settings'),
   asUser('viewer', `/api/v1/public/presence/${id}`),

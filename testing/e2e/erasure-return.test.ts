@@ -174,12 +174,11 @@ describe('at the very moment', () => {
       anna!.put('/api/v1/presence/status', { text: 'last words' }),
     ]
     await scene.person(url, 'marker')
-    await bob.sees('marker', isOnline)
     const since = bob.heard.length
     // Its first row waits behind the one on its way.
     const erasing = erase(url, ANNA)
     database.run('ROLLBACK')
-    await Promise.all([...saying, erasing])
+    expect((await Promise.all([...saying, erasing]))[0]).toBe(200)
     await bob.sees(ANNA, ({ version }) => version === 0, { since })
     expect(rowsThatMention(server, ANNA)).toEqual([])
     expect(await read(url, ANNA)).toEqual(unknown(ANNA) as never)

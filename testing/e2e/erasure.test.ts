@@ -30,6 +30,7 @@ interface Export {
   kept: Kept
   contacts: string[]
   contact_of: string[]
+  history: object[]
 }
 
 const exportOf = async (url: string, userId: string) =>
@@ -49,7 +50,7 @@ const versionsOf = (sightings: readonly { presence: Presence }[]) =>
 describe('the export', () => {
   test('[X6] holds all there is: presence, choices, contacts both ways', async () => {
     const startedAt = Date.now()
-    const { url } = await scene.server()
+    const { url } = await scene.server({ history_days: 30 })
     const { settings, text } = await liveFully(scene, url, ANNA)
     const { presence, exported_at, kept, ...rest } = await exportOf(url, ANNA)
     expect(rest).toEqual({
@@ -57,6 +58,7 @@ describe('the export', () => {
       settings,
       contacts: ['bob', 'carol', 'dave'],
       contact_of: ['bob', 'carol', 'dave'],
+      history: [{ status: 'busy', from: expect.any(Number), to: null, devices: expect.any(Array) }],
     })
     expect(exported_at).toBeWithin(startedAt, Date.now() + 1)
     // What is in it is looked at in export.test.ts.
@@ -101,7 +103,7 @@ describe('the erasure', () => {
   })
 
   test('[X6] every route answers as for an unknown user, to the byte', async () => {
-    const { url } = await scene.server()
+    const { url } = await scene.server({ history_days: 30 })
     await liveFully(scene, url, ANNA)
     const before = await appearance(url, ANNA)
     await erase(url, ANNA)
@@ -122,7 +124,7 @@ describe('the erasure', () => {
   })
 
   test.each([ANNA, ODD])('[X6] no row of any table mentions %s or what they said', async (userId) => {
-    const server = await scene.server()
+    const server = await scene.server({ history_days: 30 })
     const { text, socket } = await liveFully(scene, server.url, userId)
     expect(rowsThatMention(server, userId).length).toBeGreaterThan(8)
     expect(rowsThatMention(server, text)).not.toEqual([])

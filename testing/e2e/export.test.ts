@@ -39,6 +39,7 @@ test('[X6] of an unknown user every part is empty', async () => {
     custom_status: null,
     away_after: null,
     privacy: null,
+    history: null,
   })
 })
 

@@ -22,6 +22,7 @@ const ALL_CHOSEN: Settings = {
   allow: ['carol', 'dave'],
   deny: ['mallory'],
   away_after_ms: 60_000,
+  history: true,
 }
 
 /** Both doors to the settings of bob. */
@@ -158,6 +159,7 @@ describe('changing', () => {
         allow,
         deny,
         away_after_ms: 1_000 + round,
+        history: false,
       })
     }
   })

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerFrame } from '@greendot/protocol'
 import { type Browser, chromium } from 'playwright-core'
 import { call } from '../http/calls.ts'
-import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
+import { CHROMIUM_FLAGS, findHeadlessShell } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
 import { freePort } from '../services/ports.ts'
 import { WAIT_MS } from '../services/within.ts'
 import { isAway, isOnline, useScene } from './scene.ts'
 import { streamPath } from './stream-client.ts'
 
-const found = await findChromium()
+const found = await findHeadlessShell()
 const isSkipped = found.state === 'missing' && !isCI()
 const reason = found.state === 'missing' ? ` (${found.why})` : ''
 

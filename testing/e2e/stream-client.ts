@@ -41,7 +41,7 @@ export interface StreamOptions {
   token?: string
   tokenIn?: 'header' | 'url'
   lastEventId?: string | undefined
-  /** Resolve before anything came back. */
+  /** Resolve when the request is sent, before anything came back. */
   isHasty?: boolean
 }
 
@@ -155,8 +155,10 @@ export async function openStream(
     ...(tokenIn === 'header' ? [`Authorization: Bearer ${token}`] : []),
     ...(lastEventId === undefined ? [] : [`Last-Event-ID: ${lastEventId}`]),
   ]
-  socket.write(`GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
-  if (options.isHasty !== true) await stream.until('the snapshot', () => stream.told[0])
+  const sent = Promise.withResolvers<unknown>()
+  socket.write(`GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`, sent.resolve)
+  if (options.isHasty === true) await sent.promise
+  else await stream.until('the snapshot', () => stream.told[0])
   return stream
 }
 

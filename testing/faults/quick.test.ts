@@ -2,6 +2,7 @@
 // emptied, the presence process dies.
 import { expect, test } from 'bun:test'
 import type { TestClient } from '../clients/client.ts'
+import type { SettingsInput } from '../clients/server.ts'
 import { isOffline, isOnline, type Person, useScene, watch } from '../e2e/scene.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findPostgres, startPostgres } from '../services/postgres.ts'
@@ -10,18 +11,20 @@ import { type Deployment, startDeployment } from './deployment.ts'
 
 const redis = await findRedis()
 const found = redis.state === 'missing' ? redis : await findPostgres()
+/** For users who do not come back. */
+const SHORT_DELAY_MS = 500
 /** Long enough to reconnect in, on a busy machine too. */
 const SETTINGS = { offline_delay_ms: 4_000, heartbeat_ttl_ms: 60_000, gateway_lease_ms: 3_000 }
 
 describeWithService('Faults', found, startPostgres, (postgres) => {
   const scene = useScene()
 
-  async function start(gateways: number): Promise<Deployment> {
+  async function start(gateways: number, settings: SettingsInput = {}): Promise<Deployment> {
     const deployment = await startDeployment({
       postgres: postgres(),
       gateways,
       presences: 1,
-      settings: SETTINGS,
+      settings: { ...SETTINGS, ...settings },
     })
     scene.onEnd(deployment.stop)
     return deployment
@@ -73,7 +76,7 @@ describeWithService('Faults', found, startPostgres, (postgres) => {
   })
 
   test('[C7] without a presence process deadlines wait and nothing else does', async () => {
-    const deployment = await start(1)
+    const deployment = await start(1, { offline_delay_ms: SHORT_DELAY_MS })
     const [url] = deployment.gatewayUrls() as [string]
     const { alice, users, since } = await enter(url, url, ['bob', 'carol'])
     const [bob, carol] = users as [Person, Person]
@@ -86,7 +89,7 @@ describeWithService('Faults', found, startPostgres, (postgres) => {
     arrived.send({ type: 'leave' })
     await alice.sees('marker', isOffline, { since })
     // Twice the delay: the deadline is due, and no process acts on it.
-    await Bun.sleep(2 * SETTINGS.offline_delay_ms)
+    await Bun.sleep(2 * SHORT_DELAY_MS)
     expect(alice.sightings('bob', since)).toEqual([])
     await deployment.start('presence')
     await alice.sees('bob', isOffline, { since })

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { startServer, type TestServer } from '../clients/server.ts'
-import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
+import { CHROMIUM_FLAGS, findHeadlessShell } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
 import { WAIT_MS } from '../services/within.ts'
 import { operationsOf, parseDocument } from './openapi-document.ts'
@@ -11,7 +11,7 @@ import { operationsOf, parseDocument } from './openapi-document.ts'
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 360, height: 740 }
 
-const found = await findChromium()
+const found = await findHeadlessShell()
 const isSkipped = found.state === 'missing' && !isCI()
 const reason = found.state === 'missing' ? ` (${found.why})` : ''
 

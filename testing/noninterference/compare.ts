@@ -20,6 +20,7 @@ const BASE: SettingsInput = {
   port: 0,
   database_url: 'sqlite://:memory:',
   drain_ms: 0,
+  history_days: 30,
   heartbeat_interval_ms: 4_000,
   heartbeat_ttl_ms: 10_000,
   away_after_ms: 20_000,

@@ -140,8 +140,10 @@ export const privateLife = (expiries: Expiries = soonOrNever): Moves =>
     { weight: 4, arbitrary: watching('hidden', HIDDEN_DEVICES) },
     {
       weight: 1,
-      arbitrary: constant(
-        call('hidden', 'self', 'PUT', '/api/v1/presence/settings', { away_after_ms: 2_000 }),
+      arbitrary: constantFrom(
+        ...[{ away_after_ms: 2_000 }, { history: true }, { history: false }].map((settings) =>
+          call('hidden', 'self', 'PUT', '/api/v1/presence/settings', settings),
+        ),
       ),
     },
   )

@@ -16,6 +16,7 @@ import type { Routes } from '../../packages/server/src/http/route.ts'
 import { contactRoutes } from '../../packages/server/src/http/routes/contacts.ts'
 import { explainRoutes } from '../../packages/server/src/http/routes/explain.ts'
 import { feedRoutes } from '../../packages/server/src/http/routes/feed.ts'
+import { historyRoutes } from '../../packages/server/src/http/routes/history.ts'
 import { opsRoutes } from '../../packages/server/src/http/routes/ops.ts'
 import { personRoutes } from '../../packages/server/src/http/routes/person.ts'
 import { presenceRoutes } from '../../packages/server/src/http/routes/presence.ts'
@@ -159,6 +160,7 @@ async function startServer(ground: Ground): Promise<Server> {
     cacheMs: 0,
     policy,
     rules,
+    historyDays: config.historyDays,
     clock,
     logger,
     onChange: (userId, record) => feed.show(() => toPresence(userId, record), clock.now()),
@@ -178,6 +180,7 @@ async function startServer(ground: Ground): Promise<Server> {
       clock,
       roles: config.roles,
       gateway: gateway.gauges,
+      logLag: () => ({}),
       process: () => ({ trackerDepth: tracker.depth(), sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
     }),
   )
@@ -191,6 +194,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes(presence),
     ...personRoutes(presence),
+    ...historyRoutes({ history: presence.history, clock }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...sessionRoutes({ httpSessions: gateway.httpSessions, throttle, policy, clock }),
     ...streamRoutes({ streams: gateway.streams, throttle, keepOpen }),
@@ -203,6 +207,7 @@ async function startServer(ground: Ground): Promise<Server> {
       isArchiveFailing: archivist.isFailing,
       isHealthy: gateway.isHealthy,
       isDraining: () => false,
+      logLag: () => ({}),
       // As everywhere but in dev mode, whose tokens are used here because they need no signature.
       areMetricsOpen: config.metricsOpen,
       version: 'test',

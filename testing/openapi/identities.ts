@@ -2,8 +2,8 @@
 import { type SettingsInput, startServer, type TestServer } from '../clients/server.ts'
 import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
 
-/** As many sessions as there are device ids in a run, so that heartbeats are answered. */
-const SETTINGS: SettingsInput = { ...securedSettings, sessions_per_user: 1000 }
+/** As many sessions as there are device ids in a run, so that heartbeats are answered; and a history. */
+const SETTINGS: SettingsInput = { ...securedSettings, sessions_per_user: 1000, history_days: 30 }
 
 export const startTestedServer = (): Promise<TestServer> => startServer(SETTINGS)
 

@@ -1,5 +1,5 @@
 // Tests that need a service. Where the service is missing, each test is skipped with the reason in its title; with
-// CI=true they fail instead.
+// CI=true they fail instead, unless the service is optional.
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { type Found, isCI } from './found.ts'
 
@@ -32,7 +32,7 @@ export function describeWithService<S extends Service>(
       })
       body(running)
     })
-  } else if (isCI()) {
+  } else if (isCI() && !found.isOptional) {
     describe(title, () => {
       test('has the service that it needs', () => {
         throw new Error(found.why)

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { newFolder, removeFolder } from './child.ts'
 import type { Found } from './found.ts'
+import { findKafka } from './kafka.ts'
 import { freePort, LOOPBACK, REDIS_BUS_OFFSET } from './ports.ts'
 import { findPostgres } from './postgres.ts'
 import { stillRunning } from './processes.ts'
@@ -14,6 +15,7 @@ import { until, WAIT_MS } from './within.ts'
 
 const redis = await findRedis()
 const postgres = await findPostgres()
+const kafka = await findKafka()
 const reasonOf = (found: Found) => (found.state === 'missing' ? ` (${found.why})` : '')
 
 describe('ports', () => {
@@ -89,18 +91,22 @@ describe('installing', () => {
 })
 
 describe('a missing service', () => {
-  const FILE = `
+  const fileWith = (found: Found) => `
     import { expect, test } from 'bun:test'
     import { describeWithService } from ${JSON.stringify(join(import.meta.dir, 'describe.ts'))}
     const start = () => { throw new Error('started') }
-    describeWithService('thing', { state: 'missing', why: 'no thing here' }, start, (thing) => {
+    describeWithService('thing', ${JSON.stringify(found)}, start, (thing) => {
       test('[C2] uses it', () => expect(thing()).toBeDefined())
     })`
 
-  async function runTests(env: Record<string, string>): Promise<{ exitCode: number; said: string }> {
+  async function runTests(
+    env: Record<string, string>,
+    isOptional = false,
+  ): Promise<{ exitCode: number; said: string }> {
     const folder = newFolder('skipped')
     try {
-      writeFileSync(join(folder, 'thing.test.ts'), FILE)
+      const found: Found = { state: 'missing', why: 'no thing here', isOptional }
+      writeFileSync(join(folder, 'thing.test.ts'), fileWith(found))
       const child = Bun.spawn({
         cmd: [process.execPath, 'test', './thing.test.ts'],
         cwd: folder,
@@ -116,6 +122,12 @@ describe('a missing service', () => {
 
   test('skips its tests with the reason in their titles', async () => {
     const { exitCode, said } = await runTests({})
+    expect(exitCode).toBe(0)
+    expect(said).toContain('(skip) thing (no thing here) > [C2] uses it')
+  })
+
+  test('skips them where CI=true as well if it is optional', async () => {
+    const { exitCode, said } = await runTests({ CI: 'true' }, true)
     expect(exitCode).toBe(0)
     expect(said).toContain('(skip) thing (no thing here) > [C2] uses it')
   })
@@ -162,6 +174,13 @@ describe.skipIf(redis.state === 'missing')(`Redis${reasonOf(redis)}`, () => {
   test('ends with the process that started it, however that ended', async () => {
     await expectNothingLeft('redis.ts', 'startRedis', 'process.exit(0)')
     await expectNothingLeft('redis.ts', 'startRedis', "process.kill(process.pid, 'SIGKILL')")
+  })
+})
+
+describe.skipIf(kafka.state === 'missing')(`Kafka${reasonOf(kafka)}`, () => {
+  test('ends with the process that started it, also when it is frozen', async () => {
+    const ending = "service.freeze(); process.kill(process.pid, 'SIGKILL')"
+    await expectNothingLeft('kafka.ts', 'startKafka', ending)
   })
 })
 

@@ -19,6 +19,8 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'presence/explain', holds: /^presence\/explain\// },
   { name: 'presence', holds: /^presence\/presence\.ts$/ },
   { name: 'input', holds: /^input\// },
+  { name: 'streaming', holds: /^streaming\// },
+  { name: 'fanout', holds: /^fanout\// },
   {
     name: 'values shared by the gateway',
     holds: /^gateway\/(identity|doubts|interner|connection-numbers)\.ts$/,
@@ -36,6 +38,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
 
 /** Rooms whose neighbours see one file only. */
 const DOORS: Readonly<Record<string, string>> = {
+  'streaming/': 'streaming/streaming.ts',
   'gateway/delivery/': 'gateway/delivery/delivery.ts',
   'gateway/watching/': 'gateway/watching/watching.ts',
   'gateway/sessions/': 'gateway/sessions/connections.ts',

@@ -10,6 +10,7 @@ import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
 import { createActions } from '../../packages/server/src/presence/people/actions.ts'
 import { createChoices } from '../../packages/server/src/presence/people/choices.ts'
+import { createHistory } from '../../packages/server/src/presence/people/history.ts'
 import { createAnnouncer } from '../../packages/server/src/presence/pipeline/announcer.ts'
 import { createArchivist } from '../../packages/server/src/presence/pipeline/archivist.ts'
 import { createDuties } from '../../packages/server/src/presence/pipeline/duties.ts'
@@ -89,7 +90,7 @@ export async function createPresenceParts(clock: FakeClock, rules: PrivacyRules)
   const evaluator = createEvaluator(rules)
   const relations = createRelations({ archive, evaluator, clock, logger })
   const choices = createChoices({ store, lookup, archivist, tracker })
-  const actions = createActions(choices, clock)
+  const actions = createActions(choices, clock, createHistory({ archive, clock, logger }))
 
   return {
     clock,

@@ -91,6 +91,7 @@ export function aFullRecord(): UserRecord {
       deny: ['mallory', 'trudy'],
       setAt: SOME_INSTANT - 5,
     },
+    history: { isKept: true, setAt: SOME_INSTANT - 7 },
     contactsAt: SOME_INSTANT - 6,
     here: { state: 'arriving', showAt: SOME_INSTANT + 5_000 },
     shown: {

@@ -6,6 +6,7 @@ import { createCall } from './server/call.ts'
 import { createMint, type Mint, mintForDev } from './server/token.ts'
 
 export type {
+  AllHistory,
   Audience,
   CustomStatus,
   Explanation,
@@ -17,8 +18,16 @@ export type {
   Settings,
   Stats,
   Status,
+  UserHistory,
 } from './server/api.ts'
-export type { Backend, QueryResult, SettingsChange, StatsHistory, ViewerOptions } from './server/backend.ts'
+export type {
+  Backend,
+  HistorySpan,
+  QueryResult,
+  SettingsChange,
+  StatsHistory,
+  ViewerOptions,
+} from './server/backend.ts'
 export { type BackendErrorCode, GreendotError } from './server/error.ts'
 export type { TokenOptions } from './server/token.ts'
 export type { AvailabilityChoice, CustomStatusInput, Expiring, InstantInput } from './types.ts'

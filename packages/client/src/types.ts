@@ -115,6 +115,8 @@ export interface SettingsChange {
   /** Viewers who may not see this user in any case. */
   deny?: readonly string[]
   away_after_ms?: number | null
+  /** Whether the server may keep a history; false deletes what it kept. */
+  history?: boolean
 }
 
 export interface Dot {

@@ -59,7 +59,7 @@ export interface OwnSession {
   connected_at: number
 }
 
-/** Privacy settings of a user, with the server's defaults filled in. */
+/** Settings of a user, with the server's defaults filled in. */
 export interface Settings {
   status_visibility: Audience
   last_seen_visibility: Audience
@@ -68,6 +68,8 @@ export interface Settings {
   allow: string[]
   deny: string[]
   away_after_ms: number
+  /** Whether a history may be kept, on a server that keeps one. */
+  history: boolean
 }
 
 export interface OwnPresence extends Presence {

@@ -10,6 +10,10 @@ import type { FileUse } from './archive/sqlite-lock.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
 import { createRedisBus } from './bus/redis.ts'
+import { startFanout } from './fanout/fanout.ts'
+import { createHistoryConsumer } from './fanout/history.ts'
+import { startHistorySweep } from './fanout/history-sweep.ts'
+import { createKafkaRelay } from './fanout/kafka-relay.ts'
 import { createDoubts, type Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { createAccess } from './http/access.ts'
@@ -17,6 +21,9 @@ import { startHttpApp } from './http/http-app.ts'
 import { createMemoryRateLimiter } from './limits/memory.ts'
 import type { RateLimiter } from './limits/port.ts'
 import { createRedisRateLimiter } from './limits/redis.ts'
+import { createMemoryLog } from './log/memory.ts'
+import type { ChangeLog } from './log/port.ts'
+import { createRedisLog } from './log/redis.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
@@ -36,12 +43,16 @@ import { parseRedisUrl } from './redis/url.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
 import { createRedisStore } from './store/redis.ts'
+import { LOG_ENTRIES_MAX } from './store/redis-scripts.ts'
+import { openStreaming } from './streaming/streaming.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
 const REDIS_READY_MS = 10_000
 /** Gateways that notice a loss have announced themselves again by then. */
 const ANNOUNCE_MS = 3_000
+/** Brokers refuse a shorter time after which a consumer that died is replaced. */
+const KAFKA_SESSION_MS_MIN = 6_000
 /** Users named in a log line. */
 const LOST_NAMED_MAX = 10
 
@@ -87,25 +98,43 @@ export function exposedDatabaseFiles(config: Config): string[] | null {
 interface HotState {
   store: PresenceStore
   bus: Bus
+  /** Null where no part of the deployment consumes it. */
+  log: ChangeLog | null
   rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
   close(): Promise<void>
 }
 
-function openMemory(logger: Logger): HotState {
-  const store = createMemoryStore()
+function openMemory(isLogged: boolean, { logger, clock }: { logger: Logger; clock: Clock }): HotState {
+  const log = isLogged ? createMemoryLog({ partitionCount: 1, clock, logger }) : null
+  const store = createMemoryStore(log === null ? {} : { log: (record) => void log.append([record]) })
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
   return {
     store,
     bus,
+    log,
     rateLimiter: createMemoryRateLimiter(),
     loadForQuery: store.load,
     async close() {
+      await log?.close()
       await store.close()
       await bus.close()
     },
   }
 }
+
+/** The client of Kafka is loaded where it is configured, and nowhere else. */
+function topicsOf(config: Config, { clock, logger }: { clock: Clock; logger: Logger }) {
+  const sessionMs = Math.max(config.gatewayLeaseMs, KAFKA_SESSION_MS_MIN)
+  return async (topic: string): Promise<ChangeLog> => {
+    const { openKafkaLog } = await import('./log/kafka.ts')
+    return openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
+  }
+}
+
+/** Whether something consumes the change log. Otherwise nothing is written to it. */
+const isLogged = ({ kafkaBrokers, historyDays }: Config): boolean =>
+  kafkaBrokers.length > 0 || historyDays > 0
 
 /** Doubts are reported when Redis was away, and when a part of it lost its memory. */
 async function openRedis(
@@ -133,14 +162,25 @@ async function openRedis(
   const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
+  const log = isLogged(config)
+    ? createRedisLog({
+        client: connection,
+        clock,
+        logger,
+        shards: store.shardCount,
+        entriesMax: LOG_ENTRIES_MAX,
+      })
+    : null
   const local = createMemoryRateLimiter()
   const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
   return {
     store,
     bus,
+    log,
     rateLimiter,
     loadForQuery: store.loadForQuery,
     async close() {
+      await log?.close()
       await bus.close()
       await store.close()
       await replicas?.close()
@@ -176,14 +216,14 @@ export async function lookAround(
 
 export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
   const { logger } = options
-  const { policy, rules, roles } = config
+  const { policy, rules, roles, historyDays } = config
   const isShared = config.redisUrl !== null
   const doubts = createDoubts()
 
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
-      ? openMemory(logger)
+      ? openMemory(isLogged(config), { logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus, store } = hot
   const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
@@ -198,24 +238,58 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
 
   const tally = createTally()
   const feed = createFeed(clock)
+  const onTrouble = () => doubts.report('events could not be committed')
+  const streaming =
+    config.kafkaBrokers.length > 0
+      ? await openStreaming({
+          policy,
+          openTopic: topicsOf(config, { clock, logger }),
+          bus,
+          clock,
+          logger,
+          onTrouble,
+        })
+      : null
   const presence = createPresence({
     archive,
     store,
     bus,
+    isLogged: hot.log !== null,
+    ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
     loadForQuery: hot.loadForQuery,
     isStoreVolatile: !isShared,
     cacheMs: isShared ? config.readCacheMs : 0,
     policy,
     rules,
+    historyDays: config.historyDays,
     clock,
     logger,
     onChange(userId, record) {
       tally.changes++
       feed.show(() => toPresence(userId, record), clock.now())
     },
-    onTrouble: () => doubts.report('events could not be committed'),
+    onTrouble,
   })
   const { tracker, archivist, dutySweep } = presence
+  const owner =
+    streaming !== null && roles.includes('presence')
+      ? await streaming.startOwner(presence.createOwnTracker)
+      : null
+  const fanout =
+    hot.log !== null && roles.includes('fanout')
+      ? await startFanout({
+          log: hot.log,
+          consumers: {
+            ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
+            ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
+          },
+          clock,
+          logger,
+        })
+      : null
+  const historySweep = roles.includes('fanout')
+    ? startHistorySweep({ archive, historyDays, clock, logger })
+    : null
   const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
   const sweeper = roles.includes('presence')
     ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
@@ -243,6 +317,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     access,
     feed,
     gateway,
+    logLag: () => fanout?.lags() ?? {},
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
@@ -284,9 +359,13 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await tracker.flush()
       await gateway?.stop()
       await sweeper?.stop()
+      await fanout?.stop()
+      await historySweep?.stop()
       presence.eraser.stop()
       await presence.notifier.stop()
       await tracker.flush()
+      await owner?.stop()
+      await streaming?.close()
       await archivist.flush()
       const lost = await archivist.finish(config.drainMs)
       if (lost.length > 0)

@@ -118,7 +118,7 @@ async function privacyScan(archive: Archive): Promise<Value> {
     allow: idsOf('b', 36).slice(0, 5),
     setAt: T,
   }
-  const none = { availability: null, customStatus: null, awayAfter: null }
+  const none = { availability: null, customStatus: null, awayAfter: null, history: null }
   for (let start = 0; start < CONTACTS; start += 1_000)
     await archive.writeSettings(
       ids

@@ -2,10 +2,10 @@
 // pipelined by the client library, with nothing but the new revisions put in between. And commits that leave a duty,
 // which is cleared once it is done, beside commits that leave none.
 import type { Activity } from '@greendot/protocol'
+import { groupByShard } from '../../../server/src/platform/shards.ts'
 import type { Commit, OpenDuty, Owed } from '../../../server/src/store/port.ts'
 import { encodeRecord, headOf } from '../../../server/src/store/redis-record.ts'
 import { COMMIT, COMMIT_FIELDS } from '../../../server/src/store/redis-scripts.ts'
-import { groupByShard } from '../../../server/src/store/shards.ts'
 import { type Micro, type Reading, type Scale, type Side, sideBySide } from './measure.ts'
 import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
 import { arrived, userName } from './users.ts'
@@ -137,5 +137,5 @@ const NO_DUTIES = '0'
 
 function argumentsOf(user: number, activity: Activity): string[] {
   const record = arrived(user, activity)
-  return [userName(user), '0', headOf(record), encodeRecord(record), '', '', NO_DUTIES]
+  return [userName(user), '0', headOf(record), encodeRecord(record), '', '', NO_DUTIES, '']
 }

@@ -14,7 +14,7 @@ import { createCall } from './call.ts'
 import { mintForDev } from './token.ts'
 
 // Started at load, because the document is needed before the tests are defined.
-const server = await startServer(securedSettings)
+const server = await startServer({ ...securedSettings, history_days: 7 })
 afterAll(() => server.stop())
 const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as ApiDocument
 
@@ -37,7 +37,9 @@ const METHODS: Record<string, (backend: Backend) => Promise<unknown>> = {
   'contacts.add': (backend) => backend.contacts.add('ada', ['carol']),
   'contacts.remove': (backend) => backend.contacts.remove('ada', ['bob']),
   'settings.read': (backend) => backend.settings.read('ada'),
-  'settings.change': (backend) => backend.settings.change('ada', { reciprocal: false }),
+  'settings.change': (backend) => backend.settings.change('ada', { reciprocal: false, history: true }),
+  'history.read': (backend) => backend.history.read('ada', { from: new Date(0), to: 1 }),
+  'history.hours': (backend) => backend.history.hours({ to: '2030-01-01' }),
   setAvailability: (backend) => backend.setAvailability('ada', 'busy'),
   setCustomStatus: async (backend) => [
     await backend.setCustomStatus('ada', { text: 'Lunch' }),

@@ -70,6 +70,8 @@ export interface Operations {
         deny?: string[] | undefined
         /** null returns to the server's default */
         away_after_ms?: number | null | undefined
+        /** Whether a history may be kept; false deletes what was kept */
+        history?: boolean | undefined
       }
     }
     answer: Settings
@@ -95,6 +97,19 @@ export interface Operations {
   'GET /api/v1/users/{user_id}/export': { input: { path: { user_id: string } }; answer: PersonData }
   /** Erase all data of a user */
   'DELETE /api/v1/users/{user_id}': { input: { path: { user_id: string } }; answer: undefined }
+  /** History of a user */
+  'GET /api/v1/users/{user_id}/history': {
+    input: {
+      path: { user_id: string }
+      query: { from?: number | string | undefined; to?: number | string | undefined }
+    }
+    answer: UserHistory
+  }
+  /** Hours of all users */
+  'GET /api/v1/history': {
+    input: { query: { from?: number | string | undefined; to?: number | string | undefined } }
+    answer: AllHistory
+  }
   /** Why does a viewer see a user as they do */
   'GET /api/v1/explain': {
     input: { query: { user_id: string; viewer_id?: string | undefined } }
@@ -184,6 +199,8 @@ export interface Settings {
   deny: string[]
   /** Inactivity after which the user is away */
   away_after_ms: number
+  /** Whether a history may be kept, on a server with history_days above 0 */
+  history: boolean
 }
 
 export type Audience = 'everyone' | 'contacts' | 'nobody'
@@ -202,6 +219,54 @@ export interface PersonData {
   contacts: string[]
   /** Users who have this user on their list */
   contact_of: string[]
+  /** Empty where none is kept. `to` is null while it lasts */
+  history: { status: 'online' | 'away' | 'busy'; from: number; to: number | null; devices: Platform[] }[]
+}
+
+export interface UserHistory {
+  user_id: string
+  /** Where the answer begins: no earlier than what is kept */
+  from: number
+  /** Where the answer ends: not after now, and earlier than asked where it would be too long */
+  to: number
+  /** Oldest first. Between them the user was shown as offline */
+  intervals: { status: 'online' | 'away' | 'busy'; from: number; to: number; devices: Platform[] }[]
+  /** Times without a gap, whatever the status */
+  sessions: { from: number; to: number }[]
+  /** Days without presence are left out */
+  days: {
+    /** A day of UTC */
+    day: string
+    online_minutes: number
+    away_minutes: number
+    busy_minutes: number
+    first_seen: number
+    last_seen: number
+  }[]
+  /** Hours without presence are left out */
+  hours: {
+    /** When the hour begins, in Unix milliseconds */
+    hour: number
+    online_minutes: number
+    away_minutes: number
+    busy_minutes: number
+  }[]
+}
+
+export interface AllHistory {
+  /** Where the answer begins: no earlier than what is kept */
+  from: number
+  /** Where the answer ends: not after now, and earlier than asked where it would be too long */
+  to: number
+  /** Minutes of all users together. Hours without presence are left out */
+  hours: {
+    /** When the hour begins, in Unix milliseconds */
+    hour: number
+    online_minutes: number
+    away_minutes: number
+    busy_minutes: number
+    users: number
+  }[]
 }
 
 export interface Explanation {
@@ -277,6 +342,8 @@ export interface Stats {
   gateways: { gateway_id: string; connections: number; watches: number }[]
   /** Every process of the deployment */
   processes: Process[]
+  /** Changes that each consumer of the log has yet to handle; null where the log is away */
+  log_lag: Record<string, number | null>
   /** connections_opened, frames_in, changes and so on */
   rates_per_second: Record<string, number>
   /** connections_opened, frames_in, changes and so on */
@@ -365,6 +432,7 @@ export interface KeptData {
     /** When any of it was last changed */
     set_at: number
   } | null
+  history: { kept: boolean; set_at: number } | null
 }
 
 export type Platform = 'web' | 'desktop' | 'mobile' | 'tablet' | 'console' | 'bot' | 'other'
@@ -408,6 +476,8 @@ export interface Process {
   propagation_p90_ms: number | null
   propagation_p99_ms: number | null
   archive_backlog: number
+  /** Changes that each consumer of the log has yet to handle; null where the log is away */
+  log_lag: Record<string, number | null>
   resident_bytes: number
   uptime_ms: number
 }

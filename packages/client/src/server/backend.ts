@@ -2,7 +2,17 @@
 // the wire keep their wire names, as in the rest of this package.
 import { type AvailabilityChoice, IDS_PER_QUERY_MAX } from '@greendot/protocol'
 import type { CustomStatusInput, Expiring } from '../types.ts'
-import type { Explanation, Operations, OwnPresence, PersonData, Presence, Settings, Stats } from './api.ts'
+import type {
+  AllHistory,
+  Explanation,
+  Operations,
+  OwnPresence,
+  PersonData,
+  Presence,
+  Settings,
+  Stats,
+  UserHistory,
+} from './api.ts'
 import type { Call } from './call.ts'
 import type { Mint } from './token.ts'
 
@@ -12,6 +22,12 @@ export type StatsHistory = Operations['GET /api/v1/stats/history']['answer']
 export interface ViewerOptions {
   /** See what this viewer may see. Without it nothing is hidden: do not pass the answer on to users. */
   viewerId?: string | undefined
+}
+
+/** Milliseconds, a date, or ISO 8601 text. The last seven days by default, and at most 92 days. */
+export interface HistorySpan {
+  from?: number | string | Date | undefined
+  to?: number | string | Date | undefined
 }
 
 export interface QueryResult {
@@ -38,6 +54,12 @@ export interface Backend {
     read(userId: string): Promise<Settings>
     /** Merges: settings that are not named stay as they are. */
     change(userId: string, change: SettingsChange): Promise<Settings>
+  }
+  /** Of users who allow a history, on a server with `history_days`; otherwise `not_found`. */
+  history: {
+    read(userId: string, span?: HistorySpan): Promise<UserHistory>
+    /** The hours of all these users together. */
+    hours(span?: HistorySpan): Promise<AllHistory>
   }
   /** `auto` returns to automatic, and so does `online`. */
   setAvailability(userId: string, status: AvailabilityChoice, options?: Expiring): Promise<OwnPresence>
@@ -104,6 +126,11 @@ export function createBackend(call: Call, token: Mint): Backend {
       change: (userId, change) =>
         ask('PUT /api/v1/users/{user_id}/settings', { ...of(userId), body: change }),
     },
+    history: {
+      read: (userId, span) =>
+        ask('GET /api/v1/users/{user_id}/history', { ...of(userId), query: spanOf(span) }),
+      hours: (span) => ask('GET /api/v1/history', { query: spanOf(span) }),
+    },
     setAvailability(userId, status, options) {
       const body = { status, expires_at: expiryOf(options) }
       return ask('PUT /api/v1/users/{user_id}/availability', { ...of(userId), body })
@@ -125,8 +152,13 @@ export function createBackend(call: Call, token: Mint): Backend {
 const of = (userId: string) => ({ path: { user_id: userId } })
 
 function expiryOf({ expiresAt }: Expiring = {}): number | string | null | undefined {
-  return expiresAt instanceof Date ? expiresAt.getTime() : expiresAt
+  return millisecondsOf(expiresAt)
 }
+
+const spanOf = ({ from, to }: HistorySpan = {}) => ({ from: millisecondsOf(from), to: millisecondsOf(to) })
+
+const millisecondsOf = <Instant>(instant: Instant | Date): Exclude<Instant, Date> | number =>
+  instant instanceof Date ? instant.getTime() : (instant as Exclude<Instant, Date>)
 
 function pieces<One>(list: readonly One[], lengthMax: number): One[][] {
   const count = Math.ceil(list.length / lengthMax)

@@ -1,8 +1,8 @@
 // Requests to the server with a server key. Failures are values with a message for operators. Paths are relative
 // to the page, so that it works behind a proxy that adds a prefix.
-import type { Explanation, Stats, StatsHistory } from '@greendot/client/server'
+import type { AllHistory, Explanation, Stats, StatsHistory, UserHistory } from '@greendot/client/server'
 
-export type { Explanation, Stats }
+export type { AllHistory, Explanation, Stats, UserHistory }
 export type Sample = StatsHistory['samples'][number]
 export type Process = Stats['processes'][number]
 
@@ -21,6 +21,9 @@ export interface Api {
   history(): Promise<Answer<StatsHistory>>
   readiness(): Promise<Answer<Readiness>>
   explain(userId: string, viewerId: string | null): Promise<Answer<Explanation>>
+  /** Until now. Without a history the question is to blame. */
+  userHistory(userId: string, from: number): Promise<Answer<UserHistory>>
+  hours(from: number): Promise<Answer<AllHistory>>
   /** The live feed, until the signal is aborted. */
   feed(signal: AbortSignal): Promise<Response>
 }
@@ -50,6 +53,8 @@ export function createApi(key: string): Api {
       if (viewerId !== null) query.set('viewer_id', viewerId)
       return ask(`api/v1/explain?${query}`)
     },
+    userHistory: (userId, from) => ask(`api/v1/users/${encodeURIComponent(userId)}/history?from=${from}`),
+    hours: (from) => ask(`api/v1/history?from=${from}`),
     // By fetch, because an EventSource would put the key into the URL.
     feed: (signal) => fetch('api/v1/feed', { headers, signal }),
   }

@@ -10,6 +10,7 @@ import { createCharts } from './charts.ts'
 import { createFeedPanel } from './feed.ts'
 import { openFeed } from './feed-stream.ts'
 import { createHealth } from './health.ts'
+import { createHistoryPanel } from './history.ts'
 import { createLookup, type Question } from './lookup.ts'
 import { createProcesses } from './processes.ts'
 import { createTiles } from './tiles.ts'
@@ -33,6 +34,7 @@ export function createBoard(parts: {
   const charts = createCharts()
   const processes = createProcesses()
   const health = createHealth()
+  const weeks = createHistoryPanel(api)
   const feed = createFeedPanel((user) => ask(user, null))
   const lookup = createLookup((question) => {
     // The hash would not change, so ask again.
@@ -79,6 +81,7 @@ export function createBoard(parts: {
     const stream = openFeedWhileVisible()
     running = [stream]
     running.push(everyWhileVisible(ASK_EVERY_MS, () => void refresh()))
+    running.push(weeks.run())
   }
 
   /** Browsers limit connections, so hidden pages close theirs. */
@@ -112,6 +115,7 @@ export function createBoard(parts: {
     ),
     numbers,
     h('div', { class: 'columns' }, lookup.element, feed.element, health.element),
+    weeks.element,
   )
 
   return {
@@ -122,6 +126,7 @@ export function createBoard(parts: {
     },
     show(route) {
       if (route === null) return pause()
+      weeks.look(route.user)
       run()
       if (route.user === null) return
       const question = { user: route.user, viewer: route.viewer }

@@ -1,11 +1,13 @@
 // Archive: what must outlive every process. Written on transitions, in batches, never per heartbeat.
 // Every write keeps the newest, so batches may repeat and arrive out of order.
 import type { Activity, Platform } from '@greendot/protocol'
+import type { HistoryChange, HistoryHour, KeptInterval } from '../presence/core/history.ts'
 import type { PrivacySetting } from '../presence/core/privacy.ts'
 import type {
   AvailabilitySetting,
   AwayAfterSetting,
   CustomStatusSetting,
+  HistorySetting,
   ShownCustomStatus,
 } from '../presence/core/record.ts'
 
@@ -37,6 +39,7 @@ export interface SettingsRow {
   customStatus: CustomStatusSetting | null
   awayAfter: AwayAfterSetting | null
   privacy: PrivacySetting | null
+  history: HistorySetting | null
 }
 
 export interface ArchivedUser {
@@ -47,6 +50,45 @@ export interface ArchivedUser {
 export interface ContactPair {
   ownerId: string
   contactId: string
+}
+
+/** A part of a user's history. */
+export interface HistorySpan {
+  /** Intervals that end later, or last. */
+  fromAt: number
+  /** Intervals that begin earlier. */
+  toAt: number
+  /** The last interval of the page before; null for the first page. */
+  after: Pick<KeptInterval, 'fromAt' | 'version'> | null
+  limit: number
+}
+
+/** When users were present, of those who keep a history. */
+export interface HistoryArchive {
+  /**
+   * Changes of one user in the order of their versions. Without effect are changes that were written before, that are
+   * dated before `keptFromAt` or before the user began to keep a history, and changes of users who keep none.
+   */
+  write(changes: readonly HistoryChange[], keptFromAt: number): Promise<void>
+  /** Since when the user keeps a history; null if the user keeps none. */
+  keepsSince(userId: string): Promise<number | null>
+  /** Oldest first, beginning with the last interval that begins at or before `fromAt`. */
+  read(userId: string, span: HistorySpan): Promise<KeptInterval[]>
+  /** The hours of all users that begin from `fromAt` (a full hour) to before `toAt`; those without presence are left out. */
+  hours(fromAt: number, toAt: number, now: number): Promise<HistoryHour[]>
+  /** Deletes what the user's present choice does not cover, and takes it out of the hours. */
+  forget(userId: string): Promise<void>
+  /** Users for whom `forget` has something to do, page by page: `lastId` is null with the last page. */
+  refusing(afterId: string): Promise<{ userIds: string[]; lastId: string | null }>
+  /**
+   * Departures that the history did not hear of: the last-seen row, written before this instant, says offline. One page,
+   * ordered by user, after `afterId`.
+   */
+  unended(writtenBefore: number, afterId: string): Promise<HistoryChange[]>
+  /** Deletes intervals that ended at or before this instant, and the hours before it. */
+  trim(before: number): Promise<void>
+  /** Deletes all of it, of all users. */
+  clear(): Promise<void>
 }
 
 export interface Archive {
@@ -82,6 +124,8 @@ export interface Archive {
   /** A concurrent reader sees the old list or the new one, never a mix. */
   replaceContacts(ownerId: string, contactIds: readonly string[], now: number): Promise<void>
 
+  readonly history: HistoryArchive
+
   /**
    * Users that name this user in their privacy lists, ordered by id, after `afterId` ('' for the
    * first). Scans every user with privacy settings, so only erasure uses it.
@@ -102,11 +146,11 @@ export interface Archive {
   /** Ends the erasure that began at this instant. One that was begun again later goes on. */
   endErasure(userId: string, begunAt: number): Promise<void>
   /**
-   * Deletes last seen, settings, and contacts in both directions. Privacy lists of other users may still
+   * Deletes last seen, settings, history, and contacts in both directions. Privacy lists of other users may still
    * name the user (see `namedBy`), and later writes stay. Idempotent.
    */
   erase(userId: string): Promise<void>
-  /** Deletes last seen and settings only: rows that another process may have written during `erase`. */
+  /** Deletes last seen, settings and history only: rows that another process may have written during `erase`. */
   eraseRows(userId: string): Promise<void>
 
   /** Throws when the database cannot be reached. */

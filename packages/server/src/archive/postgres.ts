@@ -24,6 +24,7 @@ const postgresDialect: SqlDialect = {
     `COALESCE(CAST(json_agg(${text} ORDER BY ${text}) FILTER (WHERE ${condition}) AS TEXT), '[]')`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+  forUpdate: ' FOR UPDATE',
   findTable: 'SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1)',
   ping: 'SELECT 1',
 }

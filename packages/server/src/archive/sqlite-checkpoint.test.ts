@@ -123,6 +123,7 @@ describe('the write-ahead log', () => {
           availability: null,
           customStatus: null,
           awayAfter: null,
+          history: null,
           privacy: { ...NO_PRIVACY_CHOSEN, deny: someIds(round), setAt: T + round },
         },
       ])

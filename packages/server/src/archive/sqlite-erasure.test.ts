@@ -42,6 +42,7 @@ async function live(archive: Archive): Promise<void> {
         availability: null,
         customStatus: { ...said(userId), setAt: T + version },
         awayAfter: null,
+        history: null,
         privacy: {
           ...NO_PRIVACY_CHOSEN,
           deny: Array.from({ length: 300 }, (_, n) => `${userId} denies ${n}`),

@@ -41,6 +41,7 @@ const sqliteDialect: SqlDialect = {
   jsonArray: (text, condition) => `json_group_array(${text} ORDER BY ${text}) FILTER (WHERE ${condition})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   lock: null,
+  forUpdate: '',
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1",
   // Reads the file; `SELECT 1` would not.
   ping: 'SELECT count(*) FROM sqlite_schema',

@@ -1,7 +1,7 @@
 // Bus: messages to one gateway. A gateway has exactly one inbound subscription, however many users it
 // watches. Messages may be lost, and may repeat after a reconnect; versions make both harmless.
 import type { VisibilityInputs } from '../presence/core/privacy.ts'
-import type { AwayAfterSetting } from '../presence/core/record.ts'
+import type { AwayAfterSetting, UserRecord } from '../presence/core/record.ts'
 
 /** A visible change of one user, serialised once by the process that decided it. */
 export interface ChangeMessage {
@@ -54,7 +54,22 @@ export interface GoneMessage {
   at: number
 }
 
-export type BusMessage = ChangeMessage | SelfMessage | SettingsMessage | ErasedMessage | GoneMessage
+/** The owner of a user answers a process that asked for an update through the log. */
+export interface AnswerMessage {
+  kind: 'answer'
+  userId: string
+  /** By which the process that asked knows what is answered. */
+  ref: string
+  answer: { record: UserRecord; revision: number } | { refused: string }
+}
+
+export type BusMessage =
+  | ChangeMessage
+  | SelfMessage
+  | SettingsMessage
+  | ErasedMessage
+  | GoneMessage
+  | AnswerMessage
 
 export interface Bus {
   /** Resolves when the messages are on their way, or the gateway will be told of the gap. Never fails. */

@@ -18,8 +18,9 @@ const SELF = { mark: 'v', lines: 4 } as const
 const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
 const GONE = { mark: 'g', lines: 3 } as const
+const ANSWER = { mark: 'a', lines: 3 } as const
 const LINES = new Map<string, number>(
-  [CHANGE, SELF, SETTINGS, ERASED, GONE].map(({ mark, lines }) => [mark, lines]),
+  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER].map(({ mark, lines }) => [mark, lines]),
 )
 
 export function encodeMessages(messages: readonly BusMessage[]): string {
@@ -43,6 +44,8 @@ function encode(message: BusMessage): string {
       return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.isInvisible ? 1 : 0}\n${message.json}`
     case 'settings':
       return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
+    case 'answer':
+      return `${ANSWER.mark}\n${message.userId}\n${message.ref}\n${JSON.stringify(message.answer)}`
     case 'erased':
     case 'gone': {
       const { mark } = message.kind === 'erased' ? ERASED : GONE
@@ -85,6 +88,8 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
       }
     case SETTINGS.mark:
       return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
+    case ANSWER.mark:
+      return { kind: 'answer', userId, ref: lines[from + 1]!, answer: JSON.parse(lines[from + 2]!) }
     default:
       return {
         kind: mark === ERASED.mark ? 'erased' : 'gone',

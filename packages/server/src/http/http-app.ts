@@ -4,6 +4,7 @@ import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Feed } from '../ops/feed.ts'
+import type { LogLag } from '../ops/process-directory.ts'
 import { createStats, type ProcessGauges } from '../ops/stats.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -13,6 +14,7 @@ import { VERSION } from '../platform/version.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Contacts } from '../presence/people/contacts.ts'
 import type { Eraser } from '../presence/people/eraser.ts'
+import type { History } from '../presence/people/history.ts'
 import type { PersonExport } from '../presence/people/person-export.ts'
 import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { Reader } from '../presence/reading/reader.ts'
@@ -28,6 +30,7 @@ import { contactRoutes } from './routes/contacts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { explainRoutes } from './routes/explain.ts'
 import { feedRoutes } from './routes/feed.ts'
+import { historyRoutes } from './routes/history.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { personRoutes } from './routes/person.ts'
 import { presenceRoutes } from './routes/presence.ts'
@@ -51,6 +54,7 @@ export interface HttpAppParts {
   reader: Reader
   viewerReader: ViewerReader
   contacts: Contacts
+  history: History
   exportPerson: PersonExport
   eraser: Eraser
   feed: Feed
@@ -63,6 +67,8 @@ export interface HttpAppParts {
   clock: Clock
   logger: Logger
   processGauges: () => ProcessGauges
+  /** Of the consumers of the log in this process. */
+  logLag: () => LogLag
 }
 
 export function startHttpApp(parts: HttpAppParts): HttpApp {
@@ -79,6 +85,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     roles: config.roles,
     gateway: gauges,
     process: parts.processGauges,
+    logLag: parts.logLag,
   })
   const origins = createOriginRules(config)
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
@@ -92,6 +99,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes({ contacts }),
     ...personRoutes({ exportPerson, eraser }),
+    ...historyRoutes({ history: parts.history, clock }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...(gateway === null ? {} : connectionRoutes(gateway)),
     ...opsRoutes({
@@ -102,6 +110,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
       isArchiveFailing: parts.archivist.isFailing,
       isHealthy: () => gateway?.isHealthy() ?? true,
       isDraining: () => isDraining,
+      logLag: parts.logLag,
       areMetricsOpen: config.metricsOpen || dev,
       version: VERSION,
     }),

@@ -3,12 +3,14 @@
 import { describe, expect, test } from 'bun:test'
 import { CUSTOM_EMOJI_BYTES_MAX, isId, utf8Length } from '@greendot/protocol'
 import fc from 'fast-check'
+import { spanInUrl } from './history-schemas.ts'
 import {
   ANSWERED_ID_SCHEMA,
   EMOJI_SCHEMA,
   EXPIRY_MS_SCHEMA,
   EXPIRY_TEXT_SCHEMA,
   ID_SCHEMA,
+  INSTANT_TEXT_SCHEMA,
   TEXT_SCHEMA,
 } from './json-schema.ts'
 import { customStatusBody, parse } from './schemas.ts'
@@ -129,4 +131,18 @@ describe('the schemas of an expiry', () => {
     ]
     expect(missing.filter((text) => allows(EXPIRY_TEXT_SCHEMA, text))).toEqual([])
   })
+})
+
+describe('the schema of instants in a URL', () => {
+  test('[X8] allows only instants', () => {
+    fc.assert(
+      fc.property(allowedBy(INSTANT_TEXT_SCHEMA), (text) =>
+        expect(parse(spanInUrl.from, text).ok).toBe(true),
+      ),
+      RUNS,
+    )
+  })
+
+  const days = ['1972-02-29', '2000-02-29', '2020-01-01', '2024-02-29', '2026-11-16T12:30:00Z', '2096-02-29']
+  test.each(days)('[X8] allows %p', (day) => expect(allows(INSTANT_TEXT_SCHEMA, day)).toBe(true))
 })

@@ -62,7 +62,15 @@ const MONTH_AND_DAY = [
 const HOUR_AND_MINUTE = '(?:[01][0-9]|2[0-3]):[0-5][0-9]'
 const TIME = `T${HOUR_AND_MINUTE}(?::[0-5][0-9](?:\\.[0-9]{1,9})?)?(?:Z|[+-]${HOUR_AND_MINUTE})`
 
+const isoPattern = (year: string, leapYear: string): string =>
+  `^(?:${year}-(?:${MONTH_AND_DAY})|${leapYear}-02-29)(?:${TIME})?$`
+
 /** ISO 8601: a day that exists, or a time with its zone. */
-export const EXPIRY_TEXT_SCHEMA = {
-  pattern: `^(?:${YEAR}-(?:${MONTH_AND_DAY})|${LEAP_YEAR}-02-29)(?:${TIME})?$`,
-}
+export const EXPIRY_TEXT_SCHEMA = { pattern: isoPattern(YEAR, LEAP_YEAR) }
+
+// From 1971 on: in the first hours of 1970, a time zone could lead to the year 1969.
+const ANY_YEAR = '(?:19(?:7[1-9]|[89][0-9])|[2-8][0-9]{3})'
+const ANY_LEAP_YEAR = `(?:19(?:7[26]|8[048]|9[26])|20(?:0[048]|[13579][26]|[2468][048])|${LEAP_YEAR})`
+
+/** The same, for instants that may be in the past. */
+export const INSTANT_TEXT_SCHEMA = { pattern: isoPattern(ANY_YEAR, ANY_LEAP_YEAR) }

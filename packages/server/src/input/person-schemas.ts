@@ -34,6 +34,7 @@ interface SettingsBody {
   allow?: string[] | undefined
   deny?: string[] | undefined
   away_after_ms?: number | null | undefined
+  history?: boolean | undefined
 }
 
 const awayAfterMessage = said(
@@ -59,6 +60,10 @@ export const settingsBody = z
       .max(AWAY_AFTER_MS_MAX, { error: awayAfterMessage })
       .nullish()
       .meta({ description: "null returns to the server's default" }),
+    history: z
+      .boolean({ error: said('bad_request', 'history is true or false') })
+      .optional()
+      .meta({ description: 'Whether a history may be kept; false deletes what was kept' }),
   })
   .meta({ examples: [{ status_visibility: 'contacts', deny: ['mallory'] }, { away_after_ms: 600_000 }] })
   .transform(toChange)
@@ -72,7 +77,7 @@ function toChange(body: SettingsBody): SettingsChange {
   if (body.last_seen_precision !== undefined) privacy.lastSeenPrecision = body.last_seen_precision
   if (body.allow !== undefined) privacy.allow = [...new Set(body.allow)]
   if (body.deny !== undefined) privacy.deny = [...new Set(body.deny)]
-  return { privacy, awayAfterMs: body.away_after_ms }
+  return { privacy, awayAfterMs: body.away_after_ms, keepsHistory: body.history }
 }
 
 export const contactsBody = z

@@ -113,10 +113,10 @@ export const viewerId = userId.optional().meta({
   description: 'Only with a server key: the answer as this user sees it. Without it, unfiltered',
 })
 
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
+export const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
 
 /** Date parsers accept the 31st of February as a day in March. */
-function isCalendarDate(text: string): boolean {
+export function isCalendarDate(text: string): boolean {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number)
   const date = new Date(Date.UTC(year!, month! - 1, day!))
   return date.getUTCMonth() === month! - 1 && date.getUTCDate() === day && !Number.isNaN(Date.parse(text))

@@ -7,6 +7,9 @@ const PUBLISH_EVERY_MS = 5_000
 /** Survives two lost or late publications. */
 const VALID_MS = 15_000
 
+/** By consumer, in the whole deployment; null where the log does not answer. */
+export type LogLag = Readonly<Record<string, number | null>>
+
 export interface ProcessSummary {
   /** The name of the gateway, or of a process without connections. */
   name: string
@@ -24,6 +27,8 @@ export interface ProcessSummary {
   propagation_p90_ms: number | null
   propagation_p99_ms: number | null
   archive_backlog: number
+  /** Changes that each consumer of the log has yet to handle; of processes with the fan-out role. */
+  log_lag: LogLag
   resident_bytes: number
   uptime_ms: number
 }

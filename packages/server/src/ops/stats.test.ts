@@ -21,6 +21,7 @@ function createWorld() {
     const stats = createStats({
       tally,
       gateway: () => null,
+      logLag: () => ({}),
       process: () => ({ trackerDepth: 0, sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
       store,
       clock,

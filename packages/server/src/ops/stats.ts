@@ -8,7 +8,7 @@ import { randomName } from '../platform/ids.ts'
 import { WAIT_WINDOW_MS } from '../platform/recent-waits.ts'
 import type { Tally } from '../platform/tally.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { type ProcessSummary, startProcessDirectory } from './process-directory.ts'
+import { type LogLag, type ProcessSummary, startProcessDirectory } from './process-directory.ts'
 import { type Sample, startStatsHistory } from './stats-history.ts'
 
 const SAMPLE_EVERY_MS = 5_000
@@ -60,11 +60,12 @@ export function createStats(parts: {
   /** Null in a process without connections. */
   gateway: () => GatewayGauges | null
   process: () => ProcessGauges
+  logLag: () => LogLag
   store: PresenceStore
   clock: Clock
   roles: readonly string[]
 }): Stats {
-  const { tally, gateway, store, clock, roles } = parts
+  const { tally, gateway, logLag, store, clock, roles } = parts
   const processName = randomName('p-')
   const startedAt = clock.now()
   const registry = new Registry()
@@ -138,6 +139,14 @@ export function createStats(parts: {
     },
     ['quantile'],
   )
+  expose(
+    'log_lag',
+    'changes that a consumer of the log has yet to handle, in the whole deployment',
+    (gauge) => {
+      for (const [consumer, lag] of Object.entries(logLag())) if (lag !== null) gauge.set({ consumer }, lag)
+    },
+    ['consumer'],
+  )
   expose('loop_block_ms_max', 'longest time the event loop was blocked since the last scrape', (gauge) => {
     gauge.set(tally.loopBlockMsMax)
     tally.loopBlockMsMax = 0
@@ -162,6 +171,7 @@ export function createStats(parts: {
       propagation_p90_ms: p90,
       propagation_p99_ms: p99,
       archive_backlog: parts.process().archiveBacklog,
+      log_lag: logLag(),
       resident_bytes: process.memoryUsage().rss,
       uptime_ms: clock.now() - startedAt,
     }
@@ -199,6 +209,8 @@ export function createStats(parts: {
           .filter((one) => one.roles.includes('gateway'))
           .map(({ name, connections, watches }) => ({ gateway_id: name, connections, watches })),
         processes,
+        // Any process with the role knows the lag of the whole deployment. One of an older version may not have it.
+        log_lag: Object.assign({}, ...processes.map((one) => one.log_lag)),
         rates_per_second: rates,
         totals: count(),
         propagation_ms: { ...tally.recentWaits.percentiles(clock.now()), window_ms: WAIT_WINDOW_MS },

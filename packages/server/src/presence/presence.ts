@@ -14,15 +14,16 @@ import { createContactChangeNotifier } from './people/contact-change-notifier.ts
 import { createContacts } from './people/contacts.ts'
 import { createEraser } from './people/eraser.ts'
 import { createErasure } from './people/erasure.ts'
+import { createHistory } from './people/history.ts'
 import { createPersonExport } from './people/person-export.ts'
 import { type Announcer, createAnnouncer } from './pipeline/announcer.ts'
 import { createArchivist } from './pipeline/archivist.ts'
 import { createDuties } from './pipeline/duties.ts'
 import { createDutySweep } from './pipeline/duty-sweep.ts'
-import { createTracker } from './pipeline/tracker.ts'
+import { createTracker, type Tracker } from './pipeline/tracker.ts'
 import { createEvaluator, type Evaluator } from './privacy/evaluator.ts'
 import { createRelations, type Relations } from './privacy/relations.ts'
-import { createArchiveLookup } from './reading/archive-lookup.ts'
+import { type ArchiveLookup, createArchiveLookup } from './reading/archive-lookup.ts'
 import { createQueryCache } from './reading/query-cache.ts'
 import { createReader } from './reading/reader.ts'
 import { createViewerReader, type ViewerReader } from './reading/viewer-reader.ts'
@@ -50,8 +51,14 @@ export interface PresenceParts {
   cacheMs: number
   policy: Policy
   rules: PrivacyRules
+  /** For how many days a history is kept; none if left out. */
+  historyDays?: number
   clock: Clock
   logger: Logger
+  /** Changes are put into the change log. */
+  isLogged?: boolean
+  /** Makes the tracker of a process that does not own the users it hears of. */
+  createRemoteTracker?: (lookup: ArchiveLookup) => Tracker
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */
@@ -79,7 +86,8 @@ export function createPresence(parts: PresenceParts) {
     }),
     replace.announcer,
   )
-  const tracker = createTracker({ ...parts, lookup, announcer })
+  const createOwnTracker = (own: Clock) => createTracker({ ...parts, clock: own, lookup, announcer })
+  const tracker = parts.createRemoteTracker?.(lookup) ?? createOwnTracker(clock)
   const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
   const reader = createReader({ ...parts, loadForQuery, lookup, cache, tick })
   const evaluator = replaced(createEvaluator(rules), replace.evaluator)
@@ -90,6 +98,7 @@ export function createPresence(parts: PresenceParts) {
   )
   const choices = createChoices({ store, lookup, archivist, tracker })
   const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
+  const history = createHistory(parts)
   const erasure = createErasure({ ...parts, archivist, choices, notifier, cache })
   return {
     cache,
@@ -97,6 +106,8 @@ export function createPresence(parts: PresenceParts) {
     duties,
     dutySweep: createDutySweep({ store, tracker, archivist, duties }),
     tracker,
+    /** For users that this process owns, on their clock. */
+    createOwnTracker,
     choices,
     reader,
     evaluator,
@@ -104,9 +115,10 @@ export function createPresence(parts: PresenceParts) {
     viewerReader,
     notifier,
     contacts: createContacts({ archive, store, notifier, clock }),
-    exportPerson: createPersonExport({ ...parts, reader }),
+    history,
+    exportPerson: createPersonExport({ ...parts, reader, history }),
     eraser: createEraser({ ...parts, erasure }),
-    actions: createActions(choices, clock),
+    actions: createActions(choices, clock, history),
   }
 }
 

@@ -10,3 +10,6 @@ export class Unavailable extends Error {
     this.advice = options.advice ?? null
   }
 }
+
+/** Nothing was changed, and trying the same again by itself would not help: the caller must decide. */
+export class Refused extends Unavailable {}

@@ -3,6 +3,7 @@
 // are one atomic step. It is built for millions of users: one map entry per user, no closures, and no array
 // for the usual case of one interested gateway. Records are shared and immutable.
 import type { Status } from '@greendot/protocol'
+import type { LogRecord } from '../log/port.ts'
 import type { UserRecord } from '../presence/core/record.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { Commit, CommitResult, Duty, PresenceStore, Stored } from './port.ts'
@@ -16,8 +17,14 @@ const WATCHED_MS = 300_000
 const CONFLICT: CommitResult = { outcome: 'conflict' }
 const NO_GATEWAYS: readonly string[] = []
 
-export function createMemoryStore(options: { retainedMax?: number } = {}): PresenceStore {
-  const retainedMax = options.retainedMax ?? RETAINED_MAX
+export interface MemoryStoreOptions {
+  retainedMax?: number
+  /** Takes the records for the change log. */
+  log?: (record: LogRecord) => void
+}
+
+export function createMemoryStore(options: MemoryStoreOptions = {}): PresenceStore {
+  const { retainedMax = RETAINED_MAX, log } = options
   const users = new Map<string, Stored>()
   const due = createDeadlines()
   const retained = createDeadlines()
@@ -42,6 +49,7 @@ export function createMemoryStore(options: { retainedMax?: number } = {}): Prese
     schedule(due, userId, commit.dueAt)
     schedule(retained, userId, commit.retainUntil)
     for (const duty of commit.owed?.duties ?? []) duties[duty].put(userId, lastRevision, commit.owed!.since)
+    if (commit.logged !== undefined) log?.({ userId, text: commit.logged })
     if (retained.size > retainedMax) remove(retained.first()!.key)
     return { outcome: 'committed', revision: stored.revision, interested: interest.in(userId) }
   }

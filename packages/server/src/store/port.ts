@@ -26,6 +26,8 @@ export interface Commit {
    * process does the work of one that died. Duties of earlier commits stay open.
    */
   owed?: Owed
+  /** A record for the change log, as JSON. It is appended in the same atomic step, so no change is missing there. */
+  logged?: string
 }
 
 export interface Owed {

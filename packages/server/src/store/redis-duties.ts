@@ -1,9 +1,10 @@
 // Open duties in Redis: work that a commit left to its process. A duty is known by the revision of that commit.
 // Revisions are at least the time in microseconds, so the same number also says how old the duty is.
+
+import { groupByShard } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { OpenDuty, Owed, PresenceStore } from './port.ts'
 import { CLEAR_DUTIES } from './redis-scripts.ts'
-import { groupByShard } from './shards.ts'
 
 /** Bounds how long one call keeps Redis busy. */
 const USERS_PER_CALL = 500

@@ -10,8 +10,8 @@ import {
 } from '../../../../testing/contracts/redis-under-test.ts'
 import { aCommit } from '../../../../testing/worlds/records.ts'
 import { systemClock as clock } from '../platform/clock.ts'
+import { shardOf } from '../platform/shards.ts'
 import { createRedisStore, type RedisStore } from './redis.ts'
-import { shardOf } from './shards.ts'
 
 const SHARDS = 4
 const SETTLE_MS = 5_000

@@ -1,9 +1,10 @@
 // Interest in Redis: which gateway watches which user. Additions and removals of one gateway never overtake
 // each other. What is asked for while a round is running waits for the next round, with the latest wish per
 // user. Many connections that come or go at once cost a call per shard, not per user.
+
+import { groupByShard } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import { DROP_INTEREST, INTEREST } from './redis-scripts.ts'
-import { groupByShard } from './shards.ts'
 
 /** Bounds how long one call keeps Redis busy. */
 const USERS_PER_CALL = 500

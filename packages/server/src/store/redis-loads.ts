@@ -2,11 +2,11 @@
 // a thousand users that connect at once and watch eighteen others each would otherwise cost thousands of
 // commands. A record is read after it was asked for, never before.
 import type { Clock } from '../platform/clock.ts'
+import { shardOf } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Stored } from './port.ts'
 import type { RedisEpochs } from './redis-epochs.ts'
 import { decodeStored } from './redis-record.ts'
-import { shardOf } from './shards.ts'
 
 /** Bounds how long one command keeps Redis busy. */
 const KEYS_PER_CALL = 500

@@ -52,6 +52,7 @@ const anyRecord: fc.Arbitrary<UserRecord> = fc.record({
       setAt: instant,
     }),
   ),
+  history: fc.option(fc.record({ isKept: fc.boolean(), setAt: instant })),
   contactsAt: instant,
   customStatus: fc.option(
     fc.record({

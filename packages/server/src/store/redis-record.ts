@@ -13,6 +13,7 @@ const DEFAULTS = {
   customStatus: null,
   awayAfter: null,
   privacy: null,
+  history: null,
   contactsAt: 0,
 } as const satisfies Partial<UserRecord>
 
@@ -27,6 +28,7 @@ export function encodeRecord(record: UserRecord): string {
     customStatus: record.customStatus ?? undefined,
     awayAfter: record.awayAfter ?? undefined,
     privacy: record.privacy ?? undefined,
+    history: record.history ?? undefined,
     contactsAt: record.contactsAt === 0 ? undefined : record.contactsAt,
   })
 }

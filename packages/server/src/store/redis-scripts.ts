@@ -12,6 +12,7 @@
 //   announce, archive  sorted sets: user with that open duty, by the revision of the commit that left it
 //   e            "<name> <instant>": the epoch of the shard, and since when it remembers (0: nothing to wait for)
 //   n            the last revision
+//   log          stream: records for the change log, user `u` and text `r`
 //   c            hash: users by shown status
 import { createHash } from 'node:crypto'
 import type { RedisScript } from '../redis/client.ts'
@@ -44,12 +45,15 @@ local function count(p, counts)
 end
 `
 
+/** Entries of the change log that a shard keeps, about. */
+export const LOG_ENTRIES_MAX = 20_000
+
 /** Arguments of `COMMIT` per user. */
-export const COMMIT_FIELDS = 7
+export const COMMIT_FIELDS = 8
 
 /**
  * Per user: id, expected revision, head, record, deadline or '', kept until or '', duties (1 announce, 2 archive,
- * 3 both, or 0). Returns per user the new revision (0: conflict) and the interested gateways.
+ * 3 both, or 0), record for the change log or ''. Returns per user the new revision (0: conflict) and the interested gateways.
  *
  * Revisions are at least the time in microseconds, so that they keep growing when the counter is lost,
  * because a server restarted empty or a replica missed the last writes.
@@ -96,6 +100,9 @@ for a = 1, #ARGV, ${COMMIT_FIELDS} do
     local duties = ARGV[a + 6]
     if duties == '1' or duties == '3' then announce[#announce + 1] = n; announce[#announce + 1] = id end
     if duties == '2' or duties == '3' then archive[#archive + 1] = n; archive[#archive + 1] = id end
+    if ARGV[a + 7] ~= '' then
+      redis.call('XADD', p .. 'log', 'MAXLEN', '~', ${LOG_ENTRIES_MAX}, '*', 'u', id, 'r', ARGV[a + 7])
+    end
   end
 end
 if #writes == 0 then return results end

@@ -9,10 +9,10 @@ import {
 import { storeContract } from '../../../../testing/contracts/store.ts'
 import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../../../testing/worlds/records.ts'
 import { systemClock as clock } from '../platform/clock.ts'
+import { shardOf } from '../platform/shards.ts'
 import type { RedisArgument, RedisClient, RedisScript } from '../redis/client.ts'
 import type { PresenceStore } from './port.ts'
 import { createRedisStore } from './redis.ts'
-import { shardOf } from './shards.ts'
 
 const MODEL_RUNS = 10
 

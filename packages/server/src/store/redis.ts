@@ -5,6 +5,7 @@
 import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
+import { groupByShard, shardOf } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { Commit, CommitResult, PresenceStore } from './port.ts'
 import { createRedisDuties, dutyCode } from './redis-duties.ts'
@@ -15,7 +16,6 @@ import { createRedisLoads } from './redis-loads.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
 import { createRedisSummaries } from './redis-summaries.ts'
-import { groupByShard, shardOf } from './shards.ts'
 
 const SHARDS = 64
 const SETTLE_MS = 13_000
@@ -152,7 +152,8 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   }
 }
 
-function toArguments({ userId, expectedRevision, record, dueAt, retainUntil, owed }: Commit): string[] {
+function toArguments(commit: Commit): string[] {
+  const { userId, expectedRevision, record, dueAt, retainUntil, owed, logged } = commit
   for (const { gatewayId } of record.sessions) named(gatewayId)
   return [
     userId,
@@ -162,6 +163,7 @@ function toArguments({ userId, expectedRevision, record, dueAt, retainUntil, owe
     dueAt === null ? '' : String(dueAt),
     retainUntil === null ? '' : String(retainUntil),
     dutyCode(owed),
+    logged ?? '',
   ]
 }
 

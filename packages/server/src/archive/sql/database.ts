@@ -50,6 +50,8 @@ export interface SqlDialect {
   contains(text: string, part: string): string
   /** Locks `$1` until the transaction ends; null where there is only one writer. */
   readonly lock: string | null
+  /** At the end of a SELECT: locks its rows until the transaction ends. Empty where there is only one writer. */
+  readonly forUpdate: string
   /** Selects a row when there is a table named `$1`. */
   readonly findTable: string
   /** Fails when the database cannot be reached. */

@@ -109,6 +109,34 @@ export const MIGRATIONS: readonly Migration[] = [
       )${tableOptions}`,
     ],
   },
+  {
+    name: '0009_presence_history',
+    statements: ({ text, integer, tableOptions }) => [
+      `ALTER TABLE user_settings ADD COLUMN history ${integer}`,
+      `ALTER TABLE user_settings ADD COLUMN history_set_at ${integer}`,
+      'CREATE INDEX user_settings_history ON user_settings (user_id) WHERE history IS NOT NULL',
+      // Offline time has no rows.
+      `CREATE TABLE presence_history (
+        user_id ${text} NOT NULL,
+        from_at ${integer} NOT NULL,
+        version ${integer} NOT NULL,
+        to_at ${integer},
+        status ${text} NOT NULL CHECK (status IN ('online', 'away', 'busy')),
+        devices ${text} NOT NULL,
+        first_of_hour ${integer} NOT NULL,
+        PRIMARY KEY (user_id, from_at, version)
+      )${tableOptions}`,
+      'CREATE INDEX presence_history_ended ON presence_history (to_at) WHERE to_at IS NOT NULL',
+      'CREATE INDEX presence_history_lasting ON presence_history (from_at, status, first_of_hour) WHERE to_at IS NULL',
+      `CREATE TABLE presence_hour (
+        hour_at ${integer} NOT NULL PRIMARY KEY,
+        online_ms ${integer} NOT NULL,
+        away_ms ${integer} NOT NULL,
+        busy_ms ${integer} NOT NULL,
+        users ${integer} NOT NULL
+      )${tableOptions}`,
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'

@@ -63,7 +63,7 @@ test('[S5] a setting that cannot be read does not stand in the way of the others
   const path = join(folder, 'privacy.db')
   const archive = await createSqliteArchive({ path })
   await archive.migrate()
-  const row = { availability: null, customStatus: null, awayAfter: null, privacy: CHOSEN }
+  const row = { availability: null, customStatus: null, awayAfter: null, privacy: CHOSEN, history: null }
   await archive.writeSettings([
     { ...row, userId: 'odd' },
     { ...row, userId: 'even' },

@@ -35,6 +35,12 @@ export const SETTINGS_COLUMNS: readonly Column<SettingsRow>[] = [
   { name: 'custom_set_at', type: 'BIGINT', of: (row) => row.customStatus?.setAt ?? null },
   { name: 'away_after_ms', type: 'BIGINT', of: (row) => row.awayAfter?.awayAfterMs ?? null },
   { name: 'away_after_set_at', type: 'BIGINT', of: (row) => row.awayAfter?.setAt ?? null },
+  {
+    name: 'history',
+    type: 'BIGINT',
+    of: (row) => (row.history === null ? null : Number(row.history.isKept)),
+  },
+  { name: 'history_set_at', type: 'BIGINT', of: (row) => row.history?.setAt ?? null },
 ]
 
 export interface ChosenPrivacy {
@@ -71,7 +77,7 @@ function storable(text: string | null | undefined): string | null {
 }
 
 /** Some drivers return 64-bit numbers as text. */
-type Whole = number | string
+export type Whole = number | string
 
 /** One row of the joined read. The columns of a table without a row are null. */
 export interface JoinedRow {
@@ -94,6 +100,8 @@ export interface JoinedRow {
   custom_set_at: Whole | null
   away_after_ms: Whole | null
   away_after_set_at: Whole | null
+  history: Whole | null
+  history_set_at: Whole | null
   privacy_set_at: Whole | null
   /** Also null when it is too long to be read with the rest. */
   privacy: string | null
@@ -151,6 +159,10 @@ function toSettings(row: JoinedRow): SettingsRow | null {
       row.away_after_set_at === null
         ? null
         : { awayAfterMs: wholeOrNull(row.away_after_ms), setAt: Number(row.away_after_set_at) },
+    history:
+      row.history_set_at === null
+        ? null
+        : { isKept: Number(row.history) === 1, setAt: Number(row.history_set_at) },
     privacy: row.privacy === null ? null : toPrivacy(row.privacy, row.privacy_set_at),
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Archive, ArchivedUser, SettingsRow } from '../port.ts'
 import { createSqlContacts } from './contacts.ts'
 import type { SqlDatabase, SqlSession } from './database.ts'
+import { createSqlHistory } from './history.ts'
 import { MIGRATIONS, migrate, pendingMigrations } from './migrations.ts'
 import { createSqlPrivacy, type PrivacySize } from './privacy.ts'
 import {
@@ -41,6 +42,7 @@ const NOTHING_KNOWN: ArchivedUser = Object.freeze({ lastSeen: null, settings: nu
 export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const sql = sqlStatements(database.dialect)
   const privacy = createSqlPrivacy(database, sql)
+  const history = createSqlHistory(database)
   const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
   /** Each call of `write` gets rows of distinct users. */
@@ -54,13 +56,15 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     }
   }
 
-  // In one transaction, so that a user is never shown without their privacy settings.
   async function eraseRows(userId: string): Promise<void> {
+    // In one transaction, so that a user is never shown without their privacy settings.
     await database.transaction(async (tx) => {
       await tx.run(sql.eraseLastSeen, [userId])
       await tx.run(sql.eraseSettings, [userId])
       await tx.run(sql.erasePrivacy, [userId])
     })
+    // Without the setting, nothing is added to it.
+    await history.forget(userId)
   }
 
   return {
@@ -123,6 +127,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     ...contacts,
 
     namedBy: privacy.namedBy,
+    history,
 
     async beginErasure(userId, at) {
       await database.transaction((tx) => tx.run(sql.beginErasure, [userId, at]))

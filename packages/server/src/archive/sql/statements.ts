@@ -39,6 +39,10 @@ const SETTINGS_PARTS: readonly { columns: readonly string[]; rank: Rank }[] = [
     columns: ['away_after_set_at', 'away_after_ms'],
     rank: [instant('away_after_set_at'), ...nullLast('away_after_ms', '0')],
   },
+  {
+    columns: ['history_set_at', 'history'],
+    rank: [instant('history_set_at'), 'COALESCE(#.history, 0)'],
+  },
 ]
 
 const PRIVACY_RANK: Rank = ['#.set_at', '#.privacy']
@@ -73,6 +77,7 @@ export function sqlStatements(dialect: SqlDialect) {
         said.user_id AS settings_id, said.availability, said.availability_expires_at,
         said.availability_set_at, said.custom_text, said.custom_emoji, said.custom_expires_at,
         said.custom_set_at, said.away_after_ms, said.away_after_set_at,
+        said.history, said.history_set_at,
         private.set_at AS privacy_set_at, octet_length(private.privacy) AS privacy_bytes,
         CASE WHEN octet_length(private.privacy) <= ${PRIVACY_BYTES_TOGETHER_MAX} THEN private.privacy
           END AS privacy

@@ -145,6 +145,9 @@ export const settingsFields = {
       'Users who may see nothing; wins over everything else. If it is not empty, public presence shows nothing',
   }),
   away_after_ms: count.meta({ description: 'Inactivity after which the user is away' }),
+  history: z
+    .boolean()
+    .meta({ description: 'Whether a history may be kept, on a server with history_days above 0' }),
 }
 
 export const settingsSchema = z.object(settingsFields).meta({
@@ -181,6 +184,10 @@ export const heartbeatTimes = json(
 
 export const health = json(z.object({ status: z.literal('ok'), version: z.string() }), 'The process runs')
 
+const logLag = z.record(z.string(), count.nullable()).meta({
+  description: 'Changes that each consumer of the log has yet to handle; null where the log is away',
+})
+
 const readiness = z
   .object({
     status: z.enum(['ready', 'degraded', 'not_ready']),
@@ -190,6 +197,7 @@ const readiness = z
       gateway: z.enum(['ok', 'healing']),
       accepting: z.enum(['ok', 'draining']),
     }),
+    log_lag: logLag,
   })
   .meta({ id: 'Readiness' })
 export const ready = json(readiness, 'It can take connections, perhaps with a part missing')
@@ -219,6 +227,7 @@ const processSummary = z
     propagation_p90_ms: percentile,
     propagation_p99_ms: percentile,
     archive_backlog: count,
+    log_lag: logLag,
     resident_bytes: count,
     uptime_ms: count,
   })
@@ -258,6 +267,7 @@ export const stats = json(
       slow_readers: count,
       gateways: z.array(z.object({ gateway_id: z.string(), connections: count, watches: count })),
       processes: z.array(processSummary).meta({ description: 'Every process of the deployment' }),
+      log_lag: logLag,
       rates_per_second: perCounter,
       totals: perCounter,
       propagation_ms: z

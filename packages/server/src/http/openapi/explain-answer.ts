@@ -23,7 +23,7 @@ const RULES = [
 const ruling = z.object({ visible: z.boolean(), rule: z.enum(RULES) }).meta({ id: 'Ruling' })
 const chosen = { expires_at: instant.nullable(), set_at: instant, is_expired: z.boolean() }
 const status = z.enum(STATUSES)
-const { away_after_ms: awayAfterMs, ...privacy } = settingsFields
+const { away_after_ms: awayAfterMs, history: _, ...privacy } = settingsFields
 
 const session = z.object({
   session_id: z.string(),

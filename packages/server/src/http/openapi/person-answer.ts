@@ -13,6 +13,7 @@ import {
   settingsSchema,
   userId,
 } from './answers.ts'
+import { presentStatus } from './history-answer.ts'
 
 const expiring = {
   expires_at: instant.nullable(),
@@ -64,6 +65,7 @@ const kept = z
         set_at: instant.meta({ description: 'When any of it was last changed' }),
       })
       .nullable(),
+    history: z.object({ kept: z.boolean(), set_at: instant }).nullable(),
   })
   .meta({
     id: 'KeptData',
@@ -80,6 +82,16 @@ export const personData = json(
       kept,
       contacts: idArray.meta({ description: 'Users on the list of this user' }),
       contact_of: idArray.meta({ description: 'Users who have this user on their list' }),
+      history: z
+        .array(
+          z.object({
+            status: presentStatus,
+            from: instant,
+            to: instant.nullable(),
+            devices: z.array(platform),
+          }),
+        )
+        .meta({ description: 'Empty where none is kept. `to` is null while it lasts' }),
     })
     .meta({ id: 'PersonData' }),
   'All data of the user',

@@ -1,4 +1,5 @@
 // Routes for operators: liveness, readiness, metrics and statistics.
+import type { LogLag } from '../../ops/process-directory.ts'
 import { createReadiness, type ReadinessParts } from '../../ops/readiness.ts'
 import type { Stats } from '../../ops/stats.ts'
 import {
@@ -13,13 +14,15 @@ import { type Routes, route, text } from '../route.ts'
 
 export interface OpsRoutesParts extends ReadinessParts {
   stats: Stats
+  /** Of the consumers of the log; empty in a process that does not consume it. */
+  logLag(): LogLag
   /** Counts can reveal users, so by default they need a server key. */
   areMetricsOpen: boolean
   version: string
 }
 
 export function opsRoutes(parts: OpsRoutesParts): Routes {
-  const { stats, areMetricsOpen, version } = parts
+  const { stats, logLag, areMetricsOpen, version } = parts
   const readiness = createReadiness(parts)
 
   return {
@@ -38,7 +41,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
         answers: { 200: ready, 503: notReady },
         async run() {
           const { status, checks } = await readiness()
-          return reply({ status, checks }, status === 'not_ready' ? 503 : 200)
+          return reply({ status, checks, log_lag: logLag() }, status === 'not_ready' ? 503 : 200)
         },
       }),
     },

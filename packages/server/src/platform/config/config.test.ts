@@ -43,6 +43,7 @@ const OTHER_VALUES: Partial<Record<SettingName, { text: string; json: unknown; v
   read_cache_ms: { text: '0', json: 0, value: 0 },
   database_pool: { text: '2', json: 2, value: 2 },
   database_url: { text: 'sqlite:///tmp/x.db', json: 'sqlite:///tmp/x.db', value: 'sqlite:///tmp/x.db' },
+  history_days: { text: '30', json: 30, value: 30 },
   dev: { text: 'on', json: true, value: true },
   jwt_secret: { text: SECRET, json: SECRET, value: SECRET },
   jwks_url: { text: 'https://id.test/keys', json: 'https://id.test/keys', value: 'https://id.test/keys' },
@@ -154,6 +155,7 @@ describe('defaults', () => {
       databaseUrl: 'sqlite://data/greendot.db',
       databasePool: 8,
       kafkaBrokers: [],
+      historyDays: 0,
       dev: true,
       jwtSecret: null,
       jwksUrl: null,
@@ -284,17 +286,9 @@ describe('one clear line', () => {
   })
 })
 
-describe('not in this version', () => {
-  const early = [['--kafka-brokers', '127.0.0.1:9092']]
-  for (const argv of early) {
-    test(`[C2] ${argv.join(' ')}`, () => {
-      expect(problemOf({ argv: ['--dev', ...argv] })).toContain('is not in this version yet; ')
-    })
-  }
-})
-
 describe('processes that must meet', () => {
-  for (const argv of [['--workers', '2'], ['--reuse-port'], ['--roles', 'gateway']]) {
+  const kafka = ['--kafka-brokers', '127.0.0.1:9092']
+  for (const argv of [['--workers', '2'], ['--reuse-port'], ['--roles', 'gateway'], kafka]) {
     test(`[C1] ${argv.join(' ')} needs redis_url`, () => {
       expect(problemOf({ argv: ['--dev', ...argv] })).toContain('redis_url')
       expect(load({ argv: ['--dev', ...argv, '--redis-url', 'redis://127.0.0.1:6379'] }).ok).toBe(true)

@@ -31,6 +31,7 @@ export interface Config {
   readonly databaseUrl: string
   readonly databasePool: number
   readonly kafkaBrokers: readonly string[]
+  readonly historyDays: number
   readonly dev: boolean
   readonly jwtSecret: string | null
   readonly jwksUrl: string | null
@@ -125,6 +126,7 @@ function toConfig(settings: Settings): Config {
     databaseUrl: settings.database_url,
     databasePool: settings.database_pool,
     kafkaBrokers: Object.freeze(settings.kafka_brokers),
+    historyDays: settings.history_days,
     dev: settings.dev,
     jwtSecret: settings.jwt_secret,
     jwksUrl: settings.jwks_url,

@@ -8,15 +8,11 @@ type Rule = (settings: Settings) => string | null
 const JWT_SECRET_BYTES_MIN = 32
 const SERVER_KEY_CHARS_MIN = 16
 
-/** Settings whose names are reserved and whose backends do not exist yet. */
-const NOT_YET: readonly { is: (settings: Settings) => boolean; what: string; instead: string }[] = [
-  { is: (s) => s.kafka_brokers.length > 0, what: 'kafka_brokers', instead: 'leave it out' },
-]
-
-const notYet: Rule = (settings) => {
-  const early = NOT_YET.find((entry) => entry.is(settings))
-  return early ? `${early.what} is not in this version yet; ${early.instead}` : null
-}
+const kafkaBesideRedis: Rule = ({ kafka_brokers: brokers, redis_url: redisUrl }) =>
+  brokers.length > 0 && redisUrl === null
+    ? 'kafka_brokers needs redis_url: the state of users is there, and Kafka carries what happens to them; ' +
+      'set redis_url, or leave kafka_brokers out'
+    : null
 
 const sharedStateForMany: Rule = ({ redis_url: redisUrl, roles, workers, reuse_port: reusePort }) => {
   if (redisUrl !== null) return null
@@ -63,7 +59,7 @@ const someAuth: Rule = (settings) =>
     : 'there is no way to check user tokens; set jwt_secret or jwks_url, or on your own machine use --dev'
 
 const ALWAYS = [
-  notYet,
+  kafkaBesideRedis,
   sharedStateForMany,
   ttlOutlivesInterval,
   devStaysHome,

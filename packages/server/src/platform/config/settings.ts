@@ -95,7 +95,16 @@ export const SETTINGS = {
   read_cache_ms: setting(milliseconds(0, 5000), 1000, 'maximum age of answers to queries, with redis_url'),
   database_url: setting(database, 'sqlite://data/greendot.db', 'durable data: last seen, settings, contacts'),
   database_pool: setting(wholeNumber(1, 1000), 8, 'connections to PostgreSQL per process'),
-  kafka_brokers: setting(listOf(broker), [], 'reserved for a later version, and refused for now'),
+  kafka_brokers: setting(
+    listOf(broker),
+    [],
+    'Kafka between gateways and presence processes, and for changes',
+  ),
+  history_days: setting(
+    wholeNumber(0, 3650),
+    0,
+    'days that a history of users who allow it is kept; 0 keeps none',
+  ),
   dev: setting(onOff, false, 'accept the tokens dev:<user_id> and the server key dev; loopback only'),
   jwt_secret: secret(optional(secretText, 'shared secret of user tokens (HS256), 32 bytes or more')),
   jwks_url: optional(webUrl, 'public keys of user tokens; instead of jwt_secret'),

@@ -36,6 +36,8 @@ export type PresenceEvent =
       expiresAt: number | null
     }
   | { type: 'set_away_after'; at: number; awayAfterMs: number | null }
+  /** Whether a history may be kept. It changes nothing that others see. */
+  | { type: 'set_history'; at: number; isKept: boolean }
   /** Merges into the earlier privacy settings. */
   | { type: 'set_privacy'; at: number; change: Partial<Privacy> }
   /** Another user was erased: removes that user from the allow and deny lists. */
@@ -49,5 +51,13 @@ export type PresenceEvent =
 /** What a user chose. */
 export type ChoiceEvent = Extract<
   PresenceEvent,
-  { type: 'set_availability' | 'set_custom_status' | 'set_away_after' | 'set_privacy' | 'unlist' }
+  {
+    type:
+      | 'set_availability'
+      | 'set_custom_status'
+      | 'set_away_after'
+      | 'set_history'
+      | 'set_privacy'
+      | 'unlist'
+  }
 >

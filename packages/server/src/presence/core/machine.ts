@@ -66,6 +66,7 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'set_availability':
     case 'set_custom_status':
     case 'set_away_after':
+    case 'set_history':
     case 'set_privacy':
     case 'unlist':
       return applyChoice(record, event)

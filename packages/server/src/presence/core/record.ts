@@ -68,6 +68,13 @@ export interface AwayAfterSetting {
   setAt: number
 }
 
+/** Whether a history of the user may be kept, where the user said so. */
+export interface HistorySetting {
+  isKept: boolean
+  /** When it last changed: nothing older is kept. */
+  setAt: number
+}
+
 /**
  * Whether the user is present, after the delays and before manual settings. `arriving` waits for the online
  * delay and is not shown yet.
@@ -90,6 +97,7 @@ export interface UserRecord {
   customStatus: CustomStatusSetting | null
   awayAfter: AwayAfterSetting | null
   privacy: PrivacySetting | null
+  history: HistorySetting | null
   /** When the contact list was last edited, as far as the hot store remembers. */
   contactsAt: number
   here: Here
@@ -116,6 +124,7 @@ export function emptyRecord(version = 0): UserRecord {
     customStatus: null,
     awayAfter: null,
     privacy: null,
+    history: null,
     contactsAt: 0,
     here: ABSENT,
     shown: NOTHING_SHOWN,
@@ -127,7 +136,12 @@ export function emptyRecord(version = 0): UserRecord {
 
 /** Whether nothing is in it, as an erasure leaves it for a while: such a user is unknown. */
 export function isBare(record: UserRecord): boolean {
-  const { settings, sessions, lastSeen, availability, customStatus, awayAfter, privacy, shown } = record
+  const { settings, sessions, lastSeen, shown } = record
   if (settings === 'unknown' || sessions.length > 0 || lastSeen !== null) return false
-  return [availability, customStatus, awayAfter, privacy, shown.customStatus].every((part) => part === null)
+  return shown.customStatus === null && !hasAnySetting(record)
+}
+
+export function hasAnySetting(record: UserRecord): boolean {
+  const { availability, customStatus, awayAfter, privacy, history } = record
+  return [availability, customStatus, awayAfter, privacy, history].some((setting) => setting !== null)
 }

@@ -4,7 +4,9 @@ import type { ChoiceEvent } from './event.ts'
 import { NO_PRIVACY_CHOSEN, type Privacy } from './privacy.ts'
 import type { UserRecord } from './record.ts'
 
+/** A choice from before an erasure is of the user who was erased. */
 export function applyChoice(record: UserRecord, event: ChoiceEvent): UserRecord {
+  if (event.at <= record.forgottenAt) return record
   switch (event.type) {
     case 'set_availability': {
       // An expiry leads to automatic, so automatic has none itself.
@@ -22,6 +24,8 @@ export function applyChoice(record: UserRecord, event: ChoiceEvent): UserRecord 
       const next = { awayAfterMs: event.awayAfterMs, setAt: event.at }
       return wins(next, record.awayAfter) ? { ...record, awayAfter: next } : record
     }
+    case 'set_history':
+      return chooseHistory(record, event.isKept, event.at)
     case 'set_privacy':
       return choosePrivacy(record, event.change, event.at)
     case 'unlist': {
@@ -42,6 +46,16 @@ function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number)
   const merged = { ...NO_PRIVACY_CHOSEN, ...before, ...change, setAt }
   if (JSON.stringify(merged) === JSON.stringify({ ...NO_PRIVACY_CHOSEN, setAt, ...before })) return record
   return { ...record, privacy: { ...merged, setAt: Math.max(at, setAt + 1) } }
+}
+
+/**
+ * In the order of commits, like privacy. A repeated choice keeps its instant: what was kept since then stays, and what
+ * is older than it never comes back.
+ */
+function chooseHistory(record: UserRecord, isKept: boolean, at: number): UserRecord {
+  const before = record.history
+  if (isKept === (before?.isKept ?? false)) return record
+  return { ...record, history: { isKept, setAt: Math.max(at, (before?.setAt ?? 0) + 1) } }
 }
 
 /**
@@ -72,12 +86,14 @@ function withNewerChoices(record: UserRecord, archived: UserRecord): UserRecord 
   const customStatus = newest(record.customStatus, archived.customStatus)
   const awayAfter = newest(record.awayAfter, archived.awayAfter)
   const privacy = newest(record.privacy, archived.privacy)
+  const history = newest(record.history, archived.history)
   const isSame =
     availability === record.availability &&
     customStatus === record.customStatus &&
     awayAfter === record.awayAfter &&
-    privacy === record.privacy
-  return isSame ? record : { ...record, availability, customStatus, awayAfter, privacy }
+    privacy === record.privacy &&
+    history === record.history
+  return isSame ? record : { ...record, availability, customStatus, awayAfter, privacy, history }
 }
 
 /** Whether `next` replaces `current`, by instant and then by value. */

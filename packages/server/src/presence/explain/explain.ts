@@ -62,7 +62,7 @@ export interface ExplanationDetails {
   availability: Chosen<{ status: Availability }> | null
   custom_status: Chosen<{ text: string | null; emoji: string | null }> | null
   /** The settings in force, with the server's defaults filled in. */
-  privacy: Omit<Settings, 'away_after_ms'>
+  privacy: Omit<Settings, 'away_after_ms' | 'history'>
   rulings: { status: ExplainedRuling; last_seen: ExplainedRuling }
   sight: ViewLevel
   /** The next change of the status shown, if nothing else happens. */
@@ -81,7 +81,8 @@ export function explain(input: ExplainInput): Explanation {
 function detailsOf(facts: Facts): ExplanationDetails {
   const { record, whole, policy, rules, now } = facts
   const { availability, customStatus, shown } = record
-  const { away_after_ms, ...privacy } = toSettings(record, policy, rules)
+  // A history changes nothing that a viewer sees.
+  const { away_after_ms, history: _, ...privacy } = toSettings(record, policy, rules)
   const when = ({ expiresAt, setAt }: { expiresAt: number | null; setAt: number }) => ({
     expires_at: expiresAt,
     set_at: setAt,

@@ -7,13 +7,14 @@ import {
   type Pipeline,
 } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { type Actions, createActions, type Outcome } from './actions.ts'
+import { createHistory } from './history.ts'
 
 let world: Pipeline
 let actions: Actions
 
 beforeEach(async () => {
   world = await createPipeline()
-  actions = createActions(world.tracker, world.clock)
+  actions = createActions(world.tracker, world.clock, createHistory(world))
 })
 
 /** The record after the action; time does not move. */
@@ -43,7 +44,11 @@ describe('choices in the same millisecond', () => {
 
   test('[P20] [S5] of two changes of privacy under way at once the later one holds', async () => {
     const choose = (statusVisibility: 'everyone' | 'nobody') =>
-      actions.changeSettings('bob', { privacy: { statusVisibility }, awayAfterMs: undefined })
+      actions.changeSettings('bob', {
+        privacy: { statusVisibility },
+        awayAfterMs: undefined,
+        keepsHistory: undefined,
+      })
     const [, last] = await world.done(Promise.all([choose('everyone'), choose('nobody')]))
     expect(last.record.privacy?.statusVisibility).toBe('nobody')
   })

@@ -7,6 +7,7 @@ import type { ChoiceEvent } from '../core/event.ts'
 import type { Privacy } from '../core/privacy.ts'
 import type { Tracked } from '../pipeline/tracker.ts'
 import type { Choices } from './choices.ts'
+import type { History } from './history.ts'
 
 export type Outcome = { ok: true; tracked: Tracked } | { ok: false; failure: Failure }
 
@@ -23,14 +24,16 @@ export interface Actions {
   changeSettings(userId: string, change: SettingsChange): Promise<Tracked>
 }
 
-/** Privacy and away time, set by the user or by the app for the user. */
+/** Privacy, away time and history, set by the user or by the app for the user. */
 export interface SettingsChange {
   privacy: Partial<Privacy>
   /** Null for the server's default; undefined to leave it. */
   awayAfterMs: number | null | undefined
+  /** Undefined to leave it. */
+  keepsHistory: boolean | undefined
 }
 
-export function createActions(choices: Choices, clock: Clock): Actions {
+export function createActions(choices: Choices, clock: Clock, history: Pick<History, 'chosen'>): Actions {
   const stamp = createStamps(clock)
 
   async function applyUnlessExpired(
@@ -46,14 +49,19 @@ export function createActions(choices: Choices, clock: Clock): Actions {
       applyUnlessExpired(userId, { type: 'set_availability', at: stamp(userId), ...choice }),
     setCustomStatus: (userId, status) =>
       applyUnlessExpired(userId, { type: 'set_custom_status', at: stamp(userId), ...status }),
-    changeSettings: (userId, change) => choices.apply(userId, ...settingsEvents(change, stamp(userId))),
+    async changeSettings(userId, change) {
+      const tracked = await choices.apply(userId, ...settingsEvents(change, stamp(userId)))
+      if (change.keepsHistory !== undefined) await history.chosen(userId, tracked.record)
+      return tracked
+    },
   }
 }
 
-function settingsEvents({ privacy, awayAfterMs }: SettingsChange, at: number): ChoiceEvent[] {
+function settingsEvents({ privacy, awayAfterMs, keepsHistory }: SettingsChange, at: number): ChoiceEvent[] {
   const events: ChoiceEvent[] = []
   if (Object.keys(privacy).length > 0) events.push({ type: 'set_privacy', at, change: privacy })
   if (awayAfterMs !== undefined) events.push({ type: 'set_away_after', at, awayAfterMs })
+  if (keepsHistory !== undefined) events.push({ type: 'set_history', at, isKept: keepsHistory })
   return events
 }
 

@@ -4,7 +4,7 @@
 // then the merged settings are written before the answer.
 import type { PresenceStore } from '../../store/port.ts'
 import type { ChoiceEvent } from '../core/event.ts'
-import type { UserRecord } from '../core/record.ts'
+import { isBare, type UserRecord } from '../core/record.ts'
 import { applyChoice } from '../core/setting-events.ts'
 import type { Archivist } from '../pipeline/archivist.ts'
 import type { Tracked, Tracker } from '../pipeline/tracker.ts'
@@ -44,6 +44,7 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
   const write = (userId: string, record: UserRecord) => archivist.settings(toSettingsRow(userId, record))
 
   async function choose(userId: string, chosen: readonly ChoiceEvent[]): Promise<Tracked> {
+    if (!tracker.isReachable()) throw new Unavailable('updates cannot be passed on now')
     const { record, archived } = await present(userId)
     const events = chosen.map((event) => dateAfter(record, event))
     const wanted = events.reduce(applyChoice, record)
@@ -52,7 +53,10 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
     const tracked = await (archived === null
       ? tracker.apply(userId, ...events)
       : tracker.applyTo(archived, userId, ...events))
-    if (!hasSameSettings(userId, tracked.record, wanted)) await write(userId, tracked.record)
+    if (hasSameSettings(userId, tracked.record, wanted)) return tracked
+    // The second round of the erasure removes the row that was just written.
+    if (isBare(tracked.record)) throw new Unavailable('the user was erased at this moment')
+    await write(userId, tracked.record)
     return tracked
   }
 
@@ -92,6 +96,8 @@ function settingOf(record: UserRecord, event: ChoiceEvent): { setAt: number } | 
       return record.customStatus
     case 'set_away_after':
       return record.awayAfter
+    case 'set_history':
+      return record.history
     // Privacy is dated when it is merged.
     case 'set_privacy':
     case 'unlist':

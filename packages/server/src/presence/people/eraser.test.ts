@@ -14,6 +14,7 @@ import { Unavailable } from '../unavailable.ts'
 import { createContactChangeNotifier } from './contact-change-notifier.ts'
 import { createEraser, type Eraser } from './eraser.ts'
 import { createErasure } from './erasure.ts'
+import { createHistory } from './history.ts'
 import { createPersonExport, type PersonExport } from './person-export.ts'
 
 const SECOND_ROUND_MS = 10_000
@@ -80,7 +81,7 @@ beforeEach(async () => {
   const parts = { ...world, archive: world.usedArchive }
   const notifier = createContactChangeNotifier(parts)
   eraser = createEraser({ ...parts, erasure: createErasure({ ...parts, notifier }), isStoreVolatile: true })
-  exportPerson = createPersonExport(parts)
+  exportPerson = createPersonExport({ ...parts, history: createHistory(parts) })
 })
 afterEach(() => eraser.stop())
 
@@ -123,7 +124,14 @@ test('[X6] a row that another process writes a moment later is erased in the sec
   await done(eraser.erase('anna'))
   await done(
     world.archive.writeSettings([
-      { userId: 'anna', availability: null, customStatus: null, awayAfter: null, privacy: null },
+      {
+        userId: 'anna',
+        availability: null,
+        customStatus: null,
+        awayAfter: null,
+        privacy: null,
+        history: null,
+      },
     ]),
   )
   await world.clock.advance(SECOND_ROUND_MS)
@@ -236,7 +244,14 @@ test('[X6] a second round that fails is tried again', async () => {
   await done(eraser.erase('anna'))
   await done(
     world.archive.writeSettings([
-      { userId: 'anna', availability: null, customStatus: null, awayAfter: null, privacy: null },
+      {
+        userId: 'anna',
+        availability: null,
+        customStatus: null,
+        awayAfter: null,
+        privacy: null,
+        history: null,
+      },
     ]),
   )
   isArchiveAway = true

@@ -9,6 +9,7 @@ import { emptyRecord, isBare } from '../core/record.ts'
 import { toOwnPresence } from '../core/view.ts'
 import type { Reader } from '../reading/reader.ts'
 import { Unavailable } from '../unavailable.ts'
+import type { History } from './history.ts'
 import { inPages } from './in-pages.ts'
 import { keptOf } from './person-kept.ts'
 import { toSettings } from './settings-view.ts'
@@ -18,6 +19,7 @@ const NOT_WHOLE = 'a part of what is kept cannot be read now, and an export has 
 export interface PersonExportParts {
   archive: Archive
   reader: Reader
+  history: Pick<History, 'pages'>
   policy: Policy
   rules: PrivacyRules
   clock: Clock
@@ -29,6 +31,7 @@ export type PersonExport = (userId: string) => Promise<string>
 export function createPersonExport({
   archive,
   reader,
+  history,
   policy,
   rules,
   clock,
@@ -43,6 +46,10 @@ export function createPersonExport({
     for await (const ids of inPages(clock, (after, limit) => archive.ownersOf(userId, after, limit)))
       contactOf.push(...ids)
     const contacts = await archive.contactsJson(userId)
+    const intervals: string[] = []
+    for await (const page of history.pages(userId))
+      for (const { status, fromAt: from, toAt: to, devices } of page)
+        intervals.push(JSON.stringify({ status, from, to, devices }))
     const now = clock.now()
     const head = JSON.stringify({
       user_id: userId,
@@ -52,7 +59,11 @@ export function createPersonExport({
       kept: keptOf(userId, record),
     })
     // The lists may be very long, and one of them is JSON already.
-    const lists = [`"contacts":${contacts}`, `"contact_of":${JSON.stringify(contactOf)}`]
+    const lists = [
+      `"contacts":${contacts}`,
+      `"contact_of":${JSON.stringify(contactOf)}`,
+      `"history":[${intervals.join(',')}]`,
+    ]
     return `${head.slice(0, -1)},${lists.join(',')}}`
   }
 

@@ -54,10 +54,11 @@ export interface Kept {
   } | null
   away_after: { away_after_ms: number | null; set_at: number } | null
   privacy: KeptPrivacy | null
+  history: { kept: boolean; set_at: number } | null
 }
 
 export function keptOf(userId: string, record: UserRecord): Kept {
-  const { availability, customStatus, awayAfter, privacy, shown } = record
+  const { availability, customStatus, awayAfter, privacy, history, shown } = record
   return {
     shown: toPresence(userId, record),
     shown_since: shown.since === 0 ? null : shown.since,
@@ -77,6 +78,7 @@ export function keptOf(userId: string, record: UserRecord): Kept {
     },
     away_after: awayAfter && { away_after_ms: awayAfter.awayAfterMs, set_at: awayAfter.setAt },
     privacy: privacy && toPrivacy(privacy),
+    history: history && { kept: history.isKept, set_at: history.setAt },
   }
 }
 

@@ -5,7 +5,7 @@ import { NO_PRIVACY_CHOSEN, type PrivacyRules } from '../core/privacy.ts'
 import type { UserRecord } from '../core/record.ts'
 
 export function toSettings(
-  record: Pick<UserRecord, 'privacy' | 'awayAfter'> | null,
+  record: Pick<UserRecord, 'privacy' | 'awayAfter' | 'history'> | null,
   policy: Policy,
   { defaultVisibility }: PrivacyRules,
 ): Settings {
@@ -19,5 +19,6 @@ export function toSettings(
     allow: [...allow],
     deny: [...deny],
     away_after_ms: record?.awayAfter?.awayAfterMs ?? policy.awayAfterMs,
+    history: record?.history?.isKept ?? false,
   }
 }

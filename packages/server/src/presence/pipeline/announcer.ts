@@ -6,7 +6,7 @@ import type { Bus, BusMessage } from '../../bus/port.ts'
 import type { Duty, Owed } from '../../store/port.ts'
 import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
-import { isBare, type UserRecord } from '../core/record.ts'
+import { hasAnySetting, isBare, type UserRecord } from '../core/record.ts'
 import { toOwnPresence, toPresence } from '../core/view.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
@@ -152,7 +152,8 @@ const isChosen = ({ before, after }: Pick<Change, 'before' | 'after'>): boolean 
   before.availability !== after.availability ||
   before.customStatus !== after.customStatus ||
   before.awayAfter !== after.awayAfter ||
-  before.privacy !== after.privacy
+  before.privacy !== after.privacy ||
+  before.history !== after.history
 
 /** Rows of arrivals may gather for a moment. */
 const isUrgent = (change: Change): boolean =>
@@ -165,9 +166,6 @@ function isToldOf(change: Change): boolean {
     return true
   return ownGateways(change).size > 0
 }
-
-const hasAnySetting = ({ availability, customStatus, awayAfter, privacy }: UserRecord): boolean =>
-  [availability, customStatus, awayAfter, privacy].some((setting) => setting !== null)
 
 /** Who may see the user changed: some viewers notice, though the user did not change. */
 function hasNewInputs({ before, after }: Pick<Change, 'before' | 'after'>): boolean {

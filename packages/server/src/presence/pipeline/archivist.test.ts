@@ -194,7 +194,7 @@ describe('while the database is away', () => {
   })
 
   test('[S4] a setting is refused and not kept, and the next one is tried at once', async () => {
-    const settings = { availability: null, customStatus: null, awayAfter: null, privacy: null }
+    const settings = { availability: null, customStatus: null, awayAfter: null, privacy: null, history: null }
     const chosen = archivist.settings({ userId: 'ann', ...settings })
     expect(world.done(chosen)).rejects.toThrow('the archive cannot be written')
     await go()

@@ -34,7 +34,13 @@ describe('a restart', () => {
   test('[S2] does not show a user whose choice to be invisible was written and whose row was not', async () => {
     await writeHere('bob')
     const invisible = { status: 'invisible', expiresAt: null, setAt: world.clock.now() } as const
-    const settings = { availability: invisible, customStatus: null, awayAfter: null, privacy: null }
+    const settings = {
+      availability: invisible,
+      customStatus: null,
+      awayAfter: null,
+      privacy: null,
+      history: null,
+    }
     await world.done(world.archive.writeSettings([{ userId: 'bob', ...settings }]))
     await restoreAll()
     expect((await world.stored('bob'))?.shown.status).toBe('offline')

@@ -141,7 +141,11 @@ export function startSweeper(parts: SweeperParts): Sweeper {
         await Promise.all(shards.map((shard) => dutySweep.sweep(shard, now, isOurs(shard))))
       }
     }
-    if (cluster !== null && steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
+    if (cluster !== null) {
+      // Our own lease ran out: the store held up its renewal, and those of gateways too. It need not have failed.
+      if (leaseUntil <= clock.now()) steadySince = clock.now()
+      else if (steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
+    }
     if (rounds++ % FORGET_EVERY_ROUNDS === 0) await store.forget(clock.now(), FORGET_BATCH_MAX)
   }
 

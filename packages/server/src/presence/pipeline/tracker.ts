@@ -12,7 +12,9 @@ import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
+import { applyByArchive } from './archive-only.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
+import { changeRecordOf } from './change-record.ts'
 import { presumeHere } from './restore.ts'
 import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
 
@@ -25,9 +27,8 @@ const RETAIN_MS = 300_000
 const REPEAT_MS = 500
 const REPEATED_USERS_MAX = 100_000
 const NO_GATEWAYS: readonly string[] = []
-/** The revision of a state that was never committed. Below every revision a store gives. */
-export const UNSTORED_REVISION = 0.5
 
+export { UNSTORED_REVISION } from './archive-only.ts'
 export type { Tracked } from './work.ts'
 
 export interface Tracker {
@@ -46,6 +47,8 @@ export interface Tracker {
   /** Resolves when nothing is left to do. */
   flush(): Promise<void>
   depth(): number
+  /** False while updates are known to get nowhere. */
+  isReachable(): boolean
 }
 
 export interface TrackerParts {
@@ -55,6 +58,8 @@ export interface TrackerParts {
   policy: Policy
   clock: Clock
   logger: Logger
+  /** Every new version of a user is put into the change log with its commit. */
+  isLogged?: boolean
   /** A batch could not be committed: what it reported is lost. */
   onTrouble?: () => void
 }
@@ -86,7 +91,7 @@ const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
 export function createTracker(parts: TrackerParts): Tracker {
-  const { store, lookup, announcer, policy, clock, logger, onTrouble } = parts
+  const { store, lookup, announcer, policy, clock, logger, isLogged = false, onTrouble } = parts
   let queue = new Map<string, Work>()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
   let isRunning = false
@@ -276,7 +281,9 @@ export function createTracker(parts: TrackerParts): Tracker {
     const { userId, revision, after, dueAt } = one
     const retainUntil = after.sessions.length === 0 ? now + RETAIN_MS : null
     const owed = announcer.owed(one, now)
-    return { userId, expectedRevision: revision, record: after, dueAt, retainUntil, ...(owed && { owed }) }
+    const logged = isLogged ? changeRecordOf(one, now) : undefined
+    const commit = { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
+    return { ...commit, ...(owed && { owed }), ...(logged && { logged }) }
   }
 
   function answer(one: Stepped): void {
@@ -306,11 +313,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     apply: (userId, ...events) => applyTo(null, userId, events),
     applyTo: (archived, userId, ...events) => applyTo(archived, userId, events),
     repeat,
-    async applyWithoutStore(userId, event) {
-      const [archived] = await lookup.loadOrUnknown([userId])
-      const { record } = step(archived!.record, [event], clock.now(), policy)
-      return { record, revision: UNSTORED_REVISION }
-    },
+    applyWithoutStore: (userId, event) => applyByArchive(parts, userId, event),
     catchUp,
     async flush() {
       if (!isRunning && readQueue.size() === 0) return
@@ -318,5 +321,6 @@ export function createTracker(parts: TrackerParts): Tracker {
       await idle.promise
     },
     depth: () => queue.size + readQueue.size(),
+    isReachable: () => true,
   }
 }

@@ -2,7 +2,7 @@
 import type { PresenceEvent } from '../core/event.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord } from '../reading/archive-lookup.ts'
-import { Unavailable } from '../unavailable.ts'
+import { Refused, type Unavailable } from '../unavailable.ts'
 
 export interface Tracked {
   record: UserRecord
@@ -47,7 +47,7 @@ export function refuseMerges(work: Work): void {
   work.events = work.events.filter(
     (event) => !isMerged(event) && !refused.some(({ events }) => events.includes(event)),
   )
-  for (const waiter of refused) waiter.reject(new Unavailable('earlier settings cannot be read'))
+  for (const waiter of refused) waiter.reject(new Refused('earlier settings cannot be read'))
 }
 
 const isMerged = ({ type }: PresenceEvent) => type === 'set_privacy' || type === 'unlist'

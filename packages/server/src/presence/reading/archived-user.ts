@@ -23,6 +23,7 @@ export function fromArchive(user: ArchivedUser, now: number): UserRecord {
     customStatus: settings?.customStatus ?? null,
     awayAfter: settings?.awayAfter ?? null,
     privacy: settings?.privacy ?? null,
+    history: settings?.history ?? null,
     shown:
       lastSeen === null
         ? record.shown
@@ -72,6 +73,6 @@ const toHereDevice = ({ deviceId, platform, activity }: Session): HereDevice => 
 })
 
 export function toSettingsRow(userId: string, record: UserRecord): SettingsRow {
-  const { availability, customStatus, awayAfter, privacy } = record
-  return { userId, availability, customStatus, awayAfter, privacy }
+  const { availability, customStatus, awayAfter, privacy, history } = record
+  return { userId, availability, customStatus, awayAfter, privacy, history }
 }

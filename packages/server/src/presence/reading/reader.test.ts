@@ -252,7 +252,13 @@ describe('without the hot store', () => {
 
   test('[S2, R3] a user who became invisible is not shown, though the row is from before', async () => {
     const invisible = { status: 'invisible', expiresAt: null, setAt: world.clock.now() } as const
-    const settings = { availability: invisible, customStatus: null, awayAfter: null, privacy: null }
+    const settings = {
+      availability: invisible,
+      customStatus: null,
+      awayAfter: null,
+      privacy: null,
+      history: null,
+    }
     await world.done(world.archive.writeSettings([{ userId: 'here', ...settings }]))
     for (const look of [world.reader.read, world.reader.query])
       expect(statuses((await world.done(look(['here']))).records)).toEqual(['offline'])

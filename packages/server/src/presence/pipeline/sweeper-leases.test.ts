@@ -1,0 +1,77 @@
+// The sweeper and the leases of gateways: one that runs out is the loss of its gateway, unless the store held up all
+// renewals, so that they ran out together.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  createGate,
+  createPipeline,
+  type Gate,
+  type Pipeline,
+} from '../../../../../testing/worlds/presence-pipeline.ts'
+import { connected } from '../../../../../testing/worlds/presence-user.ts'
+import { SWEEPER_PREFIX, type Sweeper, startSweeper } from './sweeper.ts'
+
+const LEASE_MS = 1_500
+/** As a gateway renews it. */
+const RENEW_MS = 300
+const SETTLED_MS = 10_000
+
+let world: Pipeline
+let sweeper: Sweeper
+/** Holds every call about leases, as a store that is paused does. */
+let gate: Gate
+let isGatewayAlive: boolean
+
+beforeEach(async () => {
+  ;[gate, isGatewayAlive] = [createGate(), true]
+  world = await createPipeline({
+    isStoreVolatile: false,
+    store: (memory) => ({
+      async renewLease(name, until) {
+        await gate.pass()
+        return memory.renewLease(name, until)
+      },
+      async liveLeases(now) {
+        await gate.pass()
+        return memory.liveLeases(now)
+      },
+    }),
+  })
+  const { store, tracker, dutySweep, clock, logger } = world
+  await store.openLease('g1', clock.now() + LEASE_MS)
+  // One renewal at a time, as gateways do it.
+  let isRenewing = false
+  clock.every(RENEW_MS, async () => {
+    if (!isGatewayAlive || isRenewing) return
+    isRenewing = true
+    await store.renewLease('g1', clock.now() + LEASE_MS)
+    isRenewing = false
+  })
+  const cluster = { name: `${SWEEPER_PREFIX}1`, leaseMs: LEASE_MS }
+  sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
+  await world.done(tracker.apply('bob', connected('web#1', clock.now())))
+  await clock.advance(SETTLED_MS)
+})
+afterEach(async () => {
+  gate.open()
+  await world.done(sweeper.stop())
+})
+
+const sessionsOf = async (userId: string) =>
+  (await world.stored(userId))!.sessions.map(({ end }) => end.state)
+
+test('[D2, C7] a gateway whose lease runs out is lost', async () => {
+  isGatewayAlive = false
+  await world.clock.advance(2 * LEASE_MS)
+  expect(await sessionsOf('bob')).toEqual(['lost'])
+})
+
+test('[C7] no gateway is lost when the store held up all renewals for longer than a lease', async () => {
+  gate.close()
+  await world.clock.advance(2 * LEASE_MS)
+  gate.open()
+  await world.clock.advance(3 * LEASE_MS)
+  expect(await sessionsOf('bob')).toEqual(['live'])
+  isGatewayAlive = false
+  await world.clock.advance(4 * LEASE_MS)
+  expect(await sessionsOf('bob')).toEqual(['lost'])
+})

@@ -1,0 +1,215 @@
+// Processes that put updates into a log, and the owner of the users that takes them out: what users come to is the
+// same as without a log, whatever is handed out twice, late or unreadable. On the real log, store, bus and trackers of
+// one process, with a fake clock.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createFakeClock, type FakeClock, untilDone } from '../../../../testing/worlds/fake-clock.ts'
+import { PIPELINE_STARTS_AT } from '../../../../testing/worlds/presence-pipeline.ts'
+import { connected, say } from '../../../../testing/worlds/presence-user.ts'
+import { OPEN_RULES } from '../../../../testing/worlds/records.ts'
+import { createSqliteArchive } from '../archive/sqlite.ts'
+import { createMemoryBus } from '../bus/memory.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import type { ChangeLog, LogEntry } from '../log/port.ts'
+import { createLogger } from '../platform/logger.ts'
+import type { PresenceEvent } from '../presence/core/event.ts'
+import { POLICIES } from '../presence/core/policy.ts'
+import { createPresence } from '../presence/presence.ts'
+import { Unavailable } from '../presence/unavailable.ts'
+import { createMemoryStore } from '../store/memory.ts'
+import { AGGREGATORS, type Aggregator, startAggregator } from './aggregator.ts'
+import { createDeadLetters } from './dead-letters.ts'
+import { createPendingAnswers, type PendingAnswers } from './pending-answers.ts'
+import { createRemoteTracker } from './remote-tracker.ts'
+
+const NAME = 'asking'
+const WAIT_MS = 5_000
+const PARTITIONS = 3
+
+let clock: FakeClock
+let updates: ChangeLog
+let answers: PendingAnswers
+let owner: Aggregator | null
+let world: Awaited<ReturnType<typeof createWorld>>
+
+/** The statuses and texts that watchers were told, by user. */
+let told: Map<string, string[]>
+let troubles: number
+let isLogAway: boolean
+let letters: unknown[]
+
+async function createWorld() {
+  const logger = createLogger({ level: 'silent' })
+  const store = createMemoryStore()
+  const bus = createMemoryBus()
+  const archive = await createSqliteArchive({ path: ':memory:', clock })
+  await untilDone(clock, archive.migrate())
+  const log = createMemoryLog({ partitionCount: PARTITIONS, clock, logger })
+  updates = {
+    ...log,
+    append: async (records) => (isLogAway ? Promise.reject(new Error('away')) : log.append(records)),
+  }
+  const dead = createMemoryLog({ partitionCount: 1, clock, logger })
+  await dead.consume('test', 'oldest', {
+    handle: async (_, entries) => void letters.push(...entries.map(({ text }) => JSON.parse(text))),
+  })
+  answers = createPendingAnswers(clock, WAIT_MS)
+  await bus.subscribe(NAME, (messages) => {
+    for (const message of messages) {
+      if (message.kind !== 'answer') continue
+      if ('refused' in message.answer) answers.reject(message.ref, new Unavailable(message.answer.refused))
+      else answers.resolve(message.ref, message.answer)
+    }
+  })
+  await bus.subscribe('watching', (messages) => {
+    for (const message of messages) {
+      if (message.kind !== 'change') continue
+      const { status, custom_status } = JSON.parse(message.json)
+      const heard = told.get(message.userId) ?? []
+      told.set(message.userId, [...heard, custom_status?.text ?? status])
+    }
+  })
+  const policy = POLICIES.instant
+  const onTrouble = () => void troubles++
+  const presence = createPresence({
+    archive,
+    store,
+    bus,
+    isStoreVolatile: false,
+    cacheMs: 0,
+    policy,
+    rules: OPEN_RULES,
+    clock,
+    logger,
+    createRemoteTracker: (lookup) =>
+      createRemoteTracker({ name: NAME, updates, answers, lookup, policy, clock, logger, onTrouble }),
+  })
+  const own = () =>
+    startAggregator({
+      updates,
+      dead: createDeadLetters(dead, 'presence.updates', logger),
+      bus,
+      createTracker: presence.createOwnTracker,
+      clock,
+      logger,
+    })
+  return { ...presence, store, log, own }
+}
+
+beforeEach(async () => {
+  ;[told, troubles, isLogAway, letters, owner] = [new Map(), 0, false, [], null]
+  clock = createFakeClock(PIPELINE_STARTS_AT)
+  world = await createWorld()
+})
+afterEach(async () => {
+  if (owner !== null) await done(owner.stop())
+})
+
+const done = <T>(work: Promise<T>): Promise<T> => untilDone(clock, work)
+const now = () => clock.now()
+const statusOf = async (userId: string) => (await world.store.load([userId]))[0]?.record.shown.status
+const closed = (sessionId: string, at: number): PresenceEvent => ({ type: 'closed', sessionId, at })
+
+describe('updates through a log', () => {
+  test('[C3] are answered by the owner with the state they came to', async () => {
+    owner = await done(world.own())
+    const { record, revision } = await done(world.tracker.apply('bob', connected('web#1', now())))
+    expect([record.shown.status, revision > 0, await statusOf('bob')]).toEqual(['online', true, 'online'])
+  })
+
+  test('[C3] keep their order for each user, and are announced once', async () => {
+    owner = await done(world.own())
+    await world.store.addInterest('watching', ['bob', 'carol'])
+    for (const userId of ['bob', 'carol']) world.tracker.report(userId, connected('web#1', now()))
+    for (const text of ['one', 'two', 'three']) {
+      await clock.advance(10)
+      for (const userId of ['bob', 'carol']) world.tracker.report(userId, say(text, now()))
+    }
+    await clock.advance(100)
+    const expected = ['online', 'one', 'two', 'three']
+    expect([told.get('bob'), told.get('carol')]).toEqual([expected, expected])
+  })
+
+  test('[C3, S4] that are handed out again after a death change nothing', async () => {
+    owner = await done(world.own())
+    await world.store.addInterest('watching', ['bob'])
+    await done(world.tracker.apply('bob', connected('web#1', now())))
+    await done(world.choices.apply('bob', { ...say('lunch', now()), type: 'set_custom_status' } as never))
+    const before = await world.store.load(['bob'])
+    await done(owner.stop())
+    for (let partition = 0; partition < PARTITIONS; partition++)
+      await updates.rewind(AGGREGATORS, partition, null)
+    owner = await done(world.own())
+    await clock.advance(1_000)
+    expect(await world.store.load(['bob'])).toEqual(before)
+    expect(told.get('bob')).toEqual(['online', 'lunch'])
+  })
+
+  test('[C3, P4] that wait long do not make a user offline who came back in between', async () => {
+    owner = await done(world.own())
+    await done(world.tracker.apply('bob', connected('web#1', now())))
+    await world.store.addInterest('watching', ['bob'])
+    await done(owner.stop())
+    await clock.advance(10)
+    world.tracker.report('bob', closed('web#1', now()))
+    // So many that the two updates of the user are not handed out together.
+    for (let other = 0; other < 1_000; other++)
+      world.tracker.report(`other-${other}`, connected('web#1', now()))
+    await clock.advance(1_000)
+    world.tracker.report('bob', connected('web#2', now()))
+    // No process owns the user for longer than the offline delay.
+    await clock.advance(60_000)
+    owner = await done(world.own())
+    await clock.advance(1_000)
+    expect([told.get('bob') ?? [], await statusOf('bob')]).toEqual([[], 'online'])
+  })
+
+  test('[C7] are refused while the log is away, and the trouble is reported', async () => {
+    owner = await done(world.own())
+    isLogAway = true
+    expect(done(world.tracker.apply('bob', connected('web#1', now())))).rejects.toBeInstanceOf(Unavailable)
+    await clock.advance(10)
+    expect([troubles, world.tracker.depth()]).toEqual([1, 0])
+    isLogAway = false
+    await done(world.tracker.apply('bob', connected('web#1', now())))
+    expect(await statusOf('bob')).toBe('online')
+  })
+
+  test('[C7] without an owner are not confirmed in time, and take effect when there is one', async () => {
+    const applied = world.tracker.apply('bob', connected('web#1', now()))
+    const failure = applied.catch((error: unknown) => error)
+    await clock.advance(WAIT_MS + 500)
+    expect(await failure).toBeInstanceOf(Unavailable)
+    owner = await done(world.own())
+    await clock.advance(100)
+    expect(await statusOf('bob')).toBe('online')
+  })
+
+  test('[S3] a choice of a user who is not in the hot store is a change', async () => {
+    owner = await done(world.own())
+    await world.store.addInterest('watching', ['bob'])
+    await done(world.choices.apply('bob', say('lunch', now()) as never))
+    await clock.advance(100)
+    expect(told.get('bob')).toEqual(['lunch'])
+  })
+})
+
+describe('records that are no updates', () => {
+  test('[C3] are put aside with the reason, and the others go on', async () => {
+    owner = await done(world.own())
+    const texts = [
+      'not JSON',
+      '[]',
+      'null',
+      '{"type":"nonsense"}',
+      '{"type":"heartbeat","user_id":"bob","v":1,"gateway_id":"g","sent_at":1,"events":[{"type":"explode"}]}',
+      '{"type":"user_event","user_id":"bob","v":2,"gateway_id":"g","sent_at":1,"events":[{"type":"tick"}]}',
+    ]
+    await updates.append(texts.map((text) => ({ userId: 'bob', text })))
+    const { record } = await done(world.tracker.apply('bob', connected('web#1', now())))
+    expect(record.shown.status).toBe('online')
+    await clock.advance(100)
+    expect(letters).toHaveLength(texts.length)
+    expect(letters).toMatchObject(texts.map((record) => ({ topic: 'presence.updates', key: 'bob', record })))
+    for (const letter of letters as (LogEntry & { reason: string })[]) expect(letter.reason).not.toBe('')
+  })
+})

@@ -1,0 +1,83 @@
+// The streaming deployment: topics of Kafka between the processes that hear of users and those that own them. The door
+// of this room.
+import { CHANGES_TOPIC, DEAD_TOPIC, UPDATES_TOPIC } from '@greendot/protocol'
+import type { Bus } from '../bus/port.ts'
+import type { ChangeLog } from '../log/port.ts'
+import type { Clock } from '../platform/clock.ts'
+import { randomName } from '../platform/ids.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { Policy } from '../presence/core/policy.ts'
+import type { Tracker } from '../presence/pipeline/tracker.ts'
+import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
+import { Unavailable } from '../presence/unavailable.ts'
+import { type Aggregator, startAggregator } from './aggregator.ts'
+import { createDeadLetters } from './dead-letters.ts'
+import { createPendingAnswers } from './pending-answers.ts'
+import { createRemoteTracker } from './remote-tracker.ts'
+
+/** After this time without an answer a caller is told to try again. */
+const ANSWER_MS_MAX = 5_000
+
+export interface Streaming {
+  createRemoteTracker(lookup: ArchiveLookup): Tracker
+  /** This process owns users from now on. */
+  startOwner(createTracker: (clock: Clock) => Tracker): Promise<Aggregator>
+  /** The topic of changes. */
+  changes: ChangeLog
+  close(): Promise<void>
+}
+
+export interface StreamingParts {
+  policy: Policy
+  openTopic(topic: string): Promise<ChangeLog>
+  bus: Bus
+  clock: Clock
+  logger: Logger
+  onTrouble(): void
+}
+
+export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
+  const { policy, openTopic, bus, clock, logger, onTrouble } = parts
+  const [updates, changes, dead] = await Promise.all(
+    [UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(openTopic),
+  )
+  const name = randomName('a-')
+  const answers = createPendingAnswers(clock, ANSWER_MS_MAX)
+  const unsubscribe = await bus.subscribe(name, (messages) => {
+    for (const message of messages) {
+      if (message.kind !== 'answer') continue
+      const { ref, answer } = message
+      if ('refused' in answer) answers.reject(ref, new Unavailable(answer.refused))
+      else answers.resolve(ref, answer)
+    }
+  })
+
+  return {
+    changes: changes!,
+    createRemoteTracker: (lookup) =>
+      createRemoteTracker({
+        name,
+        updates: updates!,
+        answers,
+        lookup,
+        policy,
+        clock,
+        logger,
+        onTrouble,
+      }),
+    startOwner: (createTracker) =>
+      startAggregator({
+        updates: updates!,
+        dead: createDeadLetters(dead!, UPDATES_TOPIC, logger),
+        bus,
+        createTracker,
+        clock,
+        logger,
+      }),
+    async close() {
+      answers.stop()
+      unsubscribe()
+      await Promise.all([updates, changes, dead].map((log) => log!.close()))
+    },
+  }
+}

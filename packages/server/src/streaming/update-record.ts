@@ -1,0 +1,103 @@
+// Records of `presence.updates`. A record of our own gateways is a session record with the events themselves beside it,
+// so that other consumers can read it and nothing is lost on the way; what is no session event has the type
+// `user_event`. A record without events is of a foreign gateway.
+import { RECORD_VERSION, SESSION_RECORD_TYPES, type SessionRecordType } from '@greendot/protocol'
+import { z } from 'zod'
+import type { PresenceEvent } from '../presence/core/event.ts'
+import { presenceEvent } from './event-schema.ts'
+
+/** What a process asks the owner of a user to do. */
+export interface Update {
+  userId: string
+  /** The process that asks. */
+  from: string
+  events: readonly PresenceEvent[]
+  /** The present state is announced again, changed or not. */
+  isRepeated: boolean
+  /** The process that asks waits for the answer under this name. */
+  ref: string | null
+  sentAt: number
+}
+
+export type ReadUpdate = { kind: 'update'; update: Update } | { kind: 'unreadable'; reason: string }
+
+const own = z.object({
+  v: z.literal(RECORD_VERSION),
+  user_id: z.string().min(1),
+  gateway_id: z.string().min(1),
+  sent_at: z.number(),
+  events: z.array(presenceEvent).min(1),
+  repeated: z.literal(true).optional(),
+  ref: z.string().optional(),
+})
+
+export function encodeUpdate({ userId, from, events, isRepeated, ref, sentAt }: Update): string {
+  return JSON.stringify({
+    ...publicPart(events[0]!, sentAt),
+    v: RECORD_VERSION,
+    user_id: userId,
+    gateway_id: from,
+    sent_at: sentAt,
+    ...(isRepeated && { repeated: true }),
+    ...(ref !== null && { ref }),
+    events,
+  })
+}
+
+/** What the record says to consumers that know the public format. */
+function publicPart(event: PresenceEvent, sentAt: number): Record<string, unknown> {
+  const type = typeOf(event)
+  if (type === null) return { type: 'user_event', at: sentAt }
+  const { deviceId, platform, activity, at } = event as Extract<PresenceEvent, { type: 'connected' }>
+  return { type, device_id: deviceId, platform, activity, at }
+}
+
+function typeOf({ type }: PresenceEvent): SessionRecordType | null {
+  switch (type) {
+    case 'connected':
+      return 'session_connected'
+    case 'active':
+    case 'idle':
+      return 'heartbeat'
+    case 'left':
+    case 'closed':
+    case 'lost':
+    case 'device_left':
+      return 'session_disconnected'
+    default:
+      return null
+  }
+}
+
+export function readUpdate(text: string): ReadUpdate {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return { kind: 'unreadable', reason: 'this is no JSON' }
+  }
+  const type = (parsed as { type?: unknown } | null)?.type
+  const isKnown = type === 'user_event' || SESSION_RECORD_TYPES.some((known) => known === type)
+  if (!isKnown) return { kind: 'unreadable', reason: `unknown type ${JSON.stringify(type)?.slice(0, 40)}` }
+  if (!('events' in (parsed as object)))
+    return { kind: 'unreadable', reason: 'records of foreign gateways are not taken here' }
+  const read = own.safeParse(parsed)
+  if (!read.success) return { kind: 'unreadable', reason: firstProblem(read.error) }
+  const { user_id, gateway_id, sent_at, events, repeated, ref } = read.data
+  return {
+    kind: 'update',
+    update: {
+      userId: user_id,
+      from: gateway_id,
+      events: events as PresenceEvent[],
+      isRepeated: repeated ?? false,
+      ref: ref ?? null,
+      sentAt: sent_at,
+    },
+  }
+}
+
+function firstProblem({ issues }: z.ZodError): string {
+  const [{ path, message }] = issues as [z.core.$ZodIssue]
+  return `${path.join('.')}: ${message}`
+}

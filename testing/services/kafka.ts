@@ -1,0 +1,190 @@
+// A Kafka broker for tests: one node that is broker and controller, on free ports of the loopback, in a temporary
+// folder. Maven fetches it once into the cache folder of this repository. It needs Java and Maven, which many machines
+// lack, so its tests are skipped with the reason also where CI=true.
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Child, newFolder, removeFolder, startChild } from './child.ts'
+import type { Found } from './found.ts'
+import { NO_INSTALLING } from './install.ts'
+import { freePort, LOOPBACK } from './ports.ts'
+
+const POM = resolve(import.meta.dir, 'kafka/pom.xml')
+const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
+/** About 45 MB to fetch; an unreachable repository must not delay the tests for long. */
+const FETCH_MS_MAX = 180_000
+const JAVA_NEEDED = 17
+/** One small broker: the compiler of the JVM and its collector shall not take the cores from the tests. */
+const JVM = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+const LOGGER = '-Dorg.slf4j.simpleLogger'
+
+let found: Promise<Found> | null = null
+
+/** The folder of the jars, fetched if possible; searched once per process. */
+export function findKafka(): Promise<Found> {
+  found ??= findOrFetch()
+  return found
+}
+
+const missing = (why: string): Found => ({ state: 'missing', why, isOptional: true })
+
+async function findOrFetch(): Promise<Found> {
+  const java = Bun.which('java')
+  if (java === null) return missing('no Java on this machine')
+  const version = await versionOf(java)
+  if (version < JAVA_NEEDED) return missing(`needs Java ${JAVA_NEEDED} or later`)
+  const jars = join(CACHE, `kafka-${Bun.hash(readFileSync(POM)).toString(36)}`)
+  const why = existsSync(jars) ? null : await fetchInto(jars)
+  return why === null ? { state: 'found', path: jars } : missing(why)
+}
+
+/** 0 when it does not run. */
+async function versionOf(java: string): Promise<number> {
+  const child = Bun.spawn({ cmd: [java, '-version'], stdio: ['ignore', 'ignore', 'pipe'] })
+  const said = await new Response(child.stderr).text()
+  await child.exited
+  return Number(/version "(\d+)/.exec(said)?.[1] ?? 0)
+}
+
+/** Null when it is fetched, otherwise the reason. */
+async function fetchInto(jars: string): Promise<string | null> {
+  const maven = Bun.which('mvn')
+  if (maven === null) return 'no Maven on this machine'
+  if (process.env[NO_INSTALLING]) return 'Maven could not fetch Kafka before the tests'
+  console.error('Kafka is missing: fetching it with Maven, once ...')
+  mkdirSync(CACHE, { recursive: true })
+  const scratch = mkdtempSync(join(CACHE, 'kafka-'))
+  const child = Bun.spawn({
+    cmd: [
+      maven,
+      ...['--batch-mode', '--quiet', '--file', POM, 'dependency:copy-dependencies'],
+      ...[`-DoutputDirectory=${scratch}`, '-DincludeScope=runtime'],
+    ],
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: FETCH_MS_MAX,
+  })
+  const [said] = await Promise.all([new Response(child.stdout).text(), child.exited])
+  try {
+    if (child.signalCode !== null) return `Maven was ended after ${FETCH_MS_MAX / 1000} s`
+    if (child.exitCode !== 0) return `Maven failed: ${firstError(said) ?? child.exitCode}`
+    // In one step, so that no other process finds half of it.
+    renameSync(scratch, jars)
+    return null
+  } catch (error) {
+    // Another process may have fetched it meanwhile.
+    return existsSync(jars) ? null : String(error)
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** The first error without addresses: it becomes part of the titles of tests. */
+const firstError = (said: string): string | undefined =>
+  /ERROR\S* (.*)/
+    .exec(said)?.[1]
+    ?.replace(/\S+:\/\/\S+/g, '(address)')
+    .slice(0, 200)
+
+export interface Kafka {
+  /** Host and port, as a client is told. */
+  readonly broker: string
+  /** Changes with each restart. */
+  readonly pid: number
+  /** Ends it and removes its data. */
+  stop(): Promise<void>
+  kill(): Promise<void>
+  /** It answers nothing until it is thawed, and keeps its connections. */
+  freeze(): void
+  thaw(): void
+  /** On the same port and data, ended first if it still runs. */
+  restart(): Promise<void>
+}
+
+export async function startKafka(): Promise<Kafka> {
+  const kafka = await findKafka()
+  if (kafka.state === 'missing') throw new Error(kafka.why)
+  const [port, controllerPort] = [await freePort(), await freePort()]
+  const folder = newFolder('kafka')
+  const java = ['java', ...JVM, '-cp', join(kafka.path, '*')]
+  const settings = join(folder, 'kraft.properties')
+
+  const start = (): Promise<Child> =>
+    startChild({
+      name: `kafka on port ${port}`,
+      cmd: [
+        ...java,
+        ...[`${LOGGER}.defaultLogLevel=error`, `${LOGGER}.log.kafka.server.KafkaRaftServer=info`],
+        ...['kafka.Kafka', settings],
+      ],
+      folder,
+      readyWhen: 'Kafka Server started',
+      endingSignal: 'SIGKILL',
+    })
+
+  let child: Child
+  try {
+    writeFileSync(settings, propertiesOf(port, controllerPort, folder))
+    await format([...java, `${LOGGER}.defaultLogLevel=error`], settings, folder)
+    child = await start()
+  } catch (error) {
+    removeFolder(folder)
+    throw error
+  }
+
+  return {
+    broker: `${LOOPBACK}:${port}`,
+    get pid() {
+      return child.pid
+    },
+    async stop() {
+      await child.end('SIGKILL')
+      removeFolder(folder)
+    },
+    kill: () => child.end('SIGKILL'),
+    freeze: () => child.signal('SIGSTOP'),
+    thaw: () => child.signal('SIGCONT'),
+    async restart() {
+      await child.end('SIGKILL')
+      child = await start()
+    },
+  }
+}
+
+async function format(java: string[], settings: string, folder: string): Promise<void> {
+  const id = randomBytes(16).toString('base64url')
+  const child = Bun.spawn({
+    cmd: [...java, 'kafka.tools.StorageTool', 'format', '--cluster-id', id, '--config', settings],
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0)
+    throw new Error(`Kafka could not format its folder: ${said.join('').trim()}`)
+}
+
+function propertiesOf(port: number, controllerPort: number, folder: string): string {
+  return [
+    'process.roles=broker,controller',
+    'node.id=1',
+    `controller.quorum.voters=1@${LOOPBACK}:${controllerPort}`,
+    `listeners=PLAINTEXT://${LOOPBACK}:${port},CONTROLLER://${LOOPBACK}:${controllerPort}`,
+    `advertised.listeners=PLAINTEXT://${LOOPBACK}:${port}`,
+    'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names=CONTROLLER',
+    `log.dirs=${join(folder, 'data')}`,
+    'auto.create.topics.enable=false',
+    'offsets.topic.replication.factor=1',
+    'offsets.topic.num.partitions=1',
+    'transaction.state.log.replication.factor=1',
+    'transaction.state.log.min.isr=1',
+    // Tests do not wait for more consumers, for long sessions, or five minutes for old records to go.
+    'group.initial.rebalance.delay.ms=0',
+    'broker.session.timeout.ms=1000',
+    'broker.heartbeat.interval.ms=200',
+    'group.min.session.timeout.ms=500',
+    'log.retention.check.interval.ms=500',
+    'log.initial.task.delay.ms=500',
+    'log.cleaner.dedupe.buffer.size=4194304',
+    '',
+  ].join('\n')
+}
