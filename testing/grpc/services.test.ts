@@ -1,6 +1,6 @@
 // The services beside the one for presence, and how the port is chosen and told.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { fromBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
@@ -51,15 +51,19 @@ describe('the port', () => {
   })
   const FLAGS = ['serve', '--dev', '--port=0', '--database-url=sqlite::memory:', '--log-level=silent']
 
+  /** Holds the port until the end of the test. */
   async function taken(port: number): Promise<number> {
-    const { promise, resolve } = Promise.withResolvers<void>()
     const other = createServer()
-    // Another server of these tests may have it already.
-    other.once('error', () => resolve())
-    other.listen({ host: '127.0.0.1', port }, resolve)
-    await promise
     ends.push(() => other.close())
-    return (other.address() as { port: number } | null)?.port ?? port
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      other.once('error', () => resolve(false))
+      other.listen({ host: '127.0.0.1', port }, () => resolve(true))
+      if (await promise) return (other.address() as AddressInfo).port
+      // A server of another test has it, and will go. One of a developer stays, which is as good.
+      await Bun.sleep(20)
+    }
+    return port
   }
 
   /** What the server says on stdout until it has said so many lines. */

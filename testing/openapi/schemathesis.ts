@@ -2,7 +2,7 @@
 // that passes passes again.
 import { delimiter, join } from 'node:path'
 import { newFolder, removeFolder } from '../services/child.ts'
-import type { FoundPython } from '../services/python.ts'
+import type { FoundPackages } from '../services/python-packages.ts'
 
 const CONFIG = join(import.meta.dir, 'schemathesis.toml')
 const START = 'import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())'
@@ -10,7 +10,7 @@ const START = 'import sys; from schemathesis.cli import schemathesis; sys.exit(s
 const ANSWER_S_MAX = 30
 
 export interface SchemathesisRun {
-  program: Extract<FoundPython, { state: 'found' }>
+  program: Extract<FoundPackages, { state: 'found' }>
   url: string
   token: string
   /** Random requests per operation, besides those for every keyword of every schema. */

@@ -1,13 +1,13 @@
 // Python's client of gRPC, for the tests that call the server with it.
 import { resolve } from 'node:path'
-import { type FoundPython, findPythonPackages } from './python.ts'
+import { type FoundPackages, findPythonPackages } from './python-packages.ts'
 
 const REQUIREMENTS = resolve(import.meta.dir, '../grpc/requirements.txt')
 
-let grpcio: Promise<FoundPython> | null = null
+let grpcio: Promise<FoundPackages> | null = null
 
 /** Finds grpcio, fetching it if possible; searched once per process. */
-export function findGrpcio(): Promise<FoundPython> {
+export function findGrpcio(): Promise<FoundPackages> {
   grpcio ??= findPythonPackages('grpcio', REQUIREMENTS)
   return grpcio
 }

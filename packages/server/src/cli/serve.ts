@@ -12,7 +12,8 @@ export const serve: Command = {
   name: 'serve',
   summary: 'runs all roles in one process',
   about: [
-    'Prints "greendot ready <url>" once it answers; SIGTERM or SIGINT stops it in order.',
+    'Prints "greendot ready <url>" once it answers, and then "greendot grpc ready <host:port>" where the port of',
+    'gRPC was picked; SIGTERM or SIGINT stops it in order.',
     'With workers above 1 it starts and supervises that many processes on one port; SIGHUP restarts',
     'them one after the other.',
   ],
