@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { PresenceEvent } from './event.ts'
 import { step } from './machine.ts'
 import { POLICIES } from './policy.ts'
-import { emptyRecord, type UserRecord } from './record.ts'
+import { emptyRecord, PRESUMED_GATEWAY, type UserRecord } from './record.ts'
 import { toPresence } from './view.ts'
 
 const policy = POLICIES.instant
@@ -25,6 +25,30 @@ function report(sessionId: string, gatewayId: string, at: number, formerId?: str
 const after = (record: UserRecord, now: number, ...events: PresenceEvent[]) =>
   step(record, events, now, policy)
 const online = after(emptyRecord(), T, report('g1-1', 'g1', T)).record
+
+describe('a session that was presumed', () => {
+  const presumed: UserRecord = {
+    ...online,
+    sessions: online.sessions.map((session) => ({
+      ...session,
+      id: 'presumed-0',
+      gatewayId: PRESUMED_GATEWAY,
+      end: { state: 'lost', since: T + 20_000, provenAt: T + 1 },
+    })),
+  }
+
+  test('[P26] counts until a gateway says how the device is, and not beside it', () => {
+    const idle = { ...report('g2-1', 'g2', T + 2, 'g1-1'), type: 'idle', activity: 'idle' } as PresenceEvent
+    const { record } = after(presumed, T + 2, idle)
+    expect(record.sessions.map(({ id }) => id)).toEqual(['g2-1'])
+    expect(record.shown.status).toBe('away')
+  })
+
+  test('[P26] of another device stays', () => {
+    const other = { ...report('g2-1', 'g2', T + 2), deviceId: 'other' } as PresenceEvent
+    expect(after(presumed, T + 2, other).record.sessions).toHaveLength(2)
+  })
+})
 
 describe('a gateway whose lease ran out', () => {
   const lost: PresenceEvent = { type: 'gateway_lost', gatewayId: 'g1', at: T + 10_000, provenAt: T + 500 }

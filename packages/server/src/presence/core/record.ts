@@ -12,6 +12,12 @@ export type SessionEnd =
   /** Silence: the last proof of life was at `provenAt`, and the time to live ran out at `since`. */
   | { state: 'lost'; since: number; provenAt: number }
 
+/**
+ * Stands for the gateways from before the hot store lost its memory. Sessions on it are presumed from the archive, until a
+ * gateway says how the device is, or until they are lost.
+ */
+export const PRESUMED_GATEWAY = 'before-restart'
+
 export interface Session {
   id: string
   deviceId: string

@@ -3,7 +3,7 @@
 import type { PresenceEvent } from './event.ts'
 import { byRecency } from './merge.ts'
 import type { Policy } from './policy.ts'
-import type { Session, SessionEnd, Tombstone, UserRecord } from './record.ts'
+import { PRESUMED_GATEWAY, type Session, type SessionEnd, type Tombstone, type UserRecord } from './record.ts'
 import { voteOf } from './votes.ts'
 
 /** How long an ended session is remembered, so that replays of its events change nothing. */
@@ -46,8 +46,10 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
     end: LIVE,
   }
   const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
-  // The session's former id goes in the same step, so that one connection never counts twice.
-  const isFormer = ({ id }: Session) => event.again?.formerIds.includes(id) ?? false
+  // The session's former id goes in the same step, so that one connection never counts twice. So does what was presumed of
+  // the device.
+  const isFormer = ({ id, gatewayId, deviceId }: Session) =>
+    event.again?.formerIds.includes(id) || (gatewayId === PRESUMED_GATEWAY && deviceId === event.deviceId)
   const rest = dropSessions(record, isFormer, event.at)
   // Sorted, so that two devices arriving together give one record whichever came first.
   const sessions = [...rest.sessions, resumed].sort((a, b) => (a.id < b.id ? -1 : 1))

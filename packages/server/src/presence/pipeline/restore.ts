@@ -7,12 +7,10 @@ import { chunksOf } from '../../platform/chunks.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import { isInvisible, nextDeadline, openView } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
-import type { Session, UserRecord } from '../core/record.ts'
+import { PRESUMED_GATEWAY, type Session, type UserRecord } from '../core/record.ts'
 import { fromArchive, toLastSeenRow } from '../reading/archived-user.ts'
 
 const USERS_PER_BATCH = 500
-/** Stands for the gateway from before the restart. */
-const FORMER_GATEWAY = 'before-restart'
 
 export interface RestoreParts {
   archive: Archive
@@ -75,9 +73,9 @@ export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
   const sessions = (user.lastSeen?.devices ?? []).map(
     (device, index): Session => ({
-      id: `${FORMER_GATEWAY}-${index}`,
+      id: `${PRESUMED_GATEWAY}-${index}`,
       ...device,
-      gatewayId: FORMER_GATEWAY,
+      gatewayId: PRESUMED_GATEWAY,
       connectedAt: aliveAt,
       lastActiveAt: lastSeen,
       eventAt: aliveAt,
