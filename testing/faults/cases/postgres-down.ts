@@ -1,5 +1,6 @@
-// PostgreSQL hangs, then dies, and is restarted. Connecting, changing and watching go on meanwhile; rows of
-// that time are written after the restart.
+// PostgreSQL hangs, then dies, and is restarted. Connecting, leaving and watching go on meanwhile; rows of that time are
+// written after the restart. Users who come meanwhile and whom Redis does not know are hidden until then, because what they
+// chose cannot be read.
 import { SQL } from 'bun'
 import { until } from '../../services/within.ts'
 import { GHOST_MS_MAX } from '../deployment.ts'
@@ -14,10 +15,13 @@ const QUICK_SHARE = 0.25
 const TIMEOUTS_MS = 4_000
 const WRITTEN_MS_MAX = 10_000
 const CONNECT_MS_MAX = 10_000
+/** After a failure the archive is not asked for a second, and sweepers ask for unknown settings once a second. */
+const REVEALED_MS_MAX = 5_000
 
 export const postgresDown: FaultCase = {
   name: 'PostgreSQL is away for 30 s',
-  expectation: 'no visible change, users connect and leave; every last seen is written afterwards',
+  expectation:
+    'no visible change, users leave; those who come are hidden until it is back; then every row is written',
   async run(context) {
     const share = context.isQuick ? QUICK_SHARE : 1
     const some = Math.ceil(context.userCount / 50)
@@ -37,7 +41,6 @@ export const postgresDown: FaultCase = {
       const startedAt = performance.now()
       await users.connect(connecting)
       worstConnectMs = Math.max(worstConnectMs, performance.now() - startedAt)
-      for (const user of pick(steady, some)) users.setText(user, 'meanwhile')
     }
 
     try {
@@ -59,8 +62,12 @@ export const postgresDown: FaultCase = {
       await Bun.sleep(DOWN_MS * share)
       stopChanging()
       await Bun.sleep(1_000)
-      const waiting = users.disagreements().length
-      if (waiting > 0) problems.push(`${waiting} states at watchers were wrong while it was away`)
+      const newcomerIds = new Set(newcomers.map(({ id }) => id))
+      const wrong = users.disagreements().filter(({ about, shown }) => {
+        const isHidden = shown === undefined || shown.status === 'offline'
+        return !newcomerIds.has(about) || !isHidden
+      })
+      if (wrong.length > 0) problems.push(`${wrong.length} states at watchers were wrong while it was away`)
       await postgres.restart()
       context.say('PostgreSQL is back')
       const backAt = performance.now()
@@ -75,7 +82,7 @@ export const postgresDown: FaultCase = {
         `while it hung, departures were visible after ${Math.round(worstMs)} ms at the latest`,
         `${newcomers.length} users connected within ${Math.round(worstConnectMs)} ms, ${gone.length} departures written after ${Math.round(writtenMs)} ms`,
       ]
-      return await fixture.verdict({ healMsMax: 1_000, problems, notes })
+      return await fixture.verdict({ healMsMax: REVEALED_MS_MAX, problems, notes })
     } finally {
       await postgres.resume()
       await fixture.stop()

@@ -6,8 +6,8 @@ import { GHOST_MS_MAX, TIMES } from '../deployment.ts'
 import { type FaultCase, type Fixture, startFixture } from '../fixture.ts'
 
 const CHANGES_PER_SECOND = 50
-/** How long a gateway waits before it reads the watched users again. */
-const SETTLING_MS = 2_000
+/** A shard that lost its memory settles for a lease and three seconds; until then departures are not certain. */
+const SETTLING_MS = TIMES.gateway_lease_ms + 3_000
 const EVERYTHING_MS_MAX = TIMES.gateway_lease_ms + TIMES.offline_delay_ms + SETTLING_MS
 
 function emptied(name: string, empty: (fixture: Fixture) => Promise<unknown>): FaultCase {
