@@ -75,3 +75,11 @@ test('[C7] no gateway is lost when the store held up all renewals for longer tha
   await world.clock.advance(4 * LEASE_MS)
   expect(await sessionsOf('bob')).toEqual(['lost'])
 })
+
+test('[C7] a gateway whose lease runs out is lost also where a round takes longer than a lease', async () => {
+  const slow = 2 * LEASE_MS
+  world.store.lookAtShards = () => world.clock.sleep(slow)
+  isGatewayAlive = false
+  await world.clock.advance(4 * slow)
+  expect(await sessionsOf('bob')).not.toContain('live')
+})

@@ -24,6 +24,8 @@ const DUTIES_EVERY_ROUNDS = 4
 const FORGET_BATCH_MAX = 20_000
 /** After an outage gateways announce their sessions again; until then a missing session proves nothing. */
 const SETTLE_MS = 3_000
+/** Renewals that may fail before the lease runs out. */
+const RENEWALS_PER_LEASE = 5
 /** A lease with at least this share of its time left was renewed on time. */
 const FRESH_SHARE = 0.75
 
@@ -53,6 +55,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
   let orphansLookedAt = 0
   let suspects = new Set<string>()
   let leaseUntil = 0
+  let isRenewing = false
   /** Since when the store has answered, and updates got through, without a break. A start counts as a break. */
   let steadySince = clock.now()
 
@@ -69,6 +72,17 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       leaseUntil = now + leaseMs
     }
     names = (await store.liveLeases(now)).filter((other) => other.startsWith(SWEEPER_PREFIX))
+  }
+
+  // As often as gateways renew theirs, and beside the rounds, which may take long: when it runs out all the same, the
+  // store holds up renewals.
+  async function keepLease(name: string, leaseMs: number): Promise<void> {
+    if (isRenewing || leaseUntil === 0) return
+    isRenewing = true
+    const until = clock.now() + leaseMs
+    const isKnown = await store.renewLease(name, until).catch(() => false)
+    if (isKnown) leaseUntil = Math.max(leaseUntil, until)
+    isRenewing = false
   }
 
   /** While a gateway heals, its former lease is not renewed: then some lease is not fresh. */
@@ -166,11 +180,15 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       })
   }
   nextRound()
-  const timer: Timer = clock.every(SWEEP_EVERY_MS, nextRound)
+  const timers: Timer[] = [clock.every(SWEEP_EVERY_MS, nextRound)]
+  if (cluster !== null) {
+    const { name, leaseMs } = cluster
+    timers.push(clock.every(leaseMs / RENEWALS_PER_LEASE, () => void keepLease(name, leaseMs)))
+  }
 
   return {
     async stop() {
-      timer.stop()
+      for (const timer of timers) timer.stop()
       await round
       if (cluster !== null) await store.dropGateway(cluster.name).catch(ignore)
     },
