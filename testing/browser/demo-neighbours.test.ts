@@ -45,16 +45,22 @@ describe.skipIf(isSkipped)(`the neighbours in a browser${reason}`, () => {
       .locator('.house:has(.tag-simulated):is([data-look=online], [data-look=away], [data-look=busy])')
       .first()
 
+  /** The street is drawn again some time after a choice. */
+  const hasTags = (page: Page, count: number) =>
+    page.waitForFunction(`document.querySelectorAll('.tag-simulated').length === ${count}`, undefined, {
+      polling: 50,
+    })
+
   test('[X4] are marked, come by themselves, and go when they are not wanted', async () => {
     const server = await serve({ offline_delay_ms: 300 })
     const alice = await open(`${server.url}/#as=alice`)
     await isLive(alice)
-    expect(await alice.locator('.tag-simulated').count()).toBe(NEIGHBOURS.length)
+    await hasTags(alice, NEIGHBOURS.length)
     await someoneSimulated(alice).waitFor()
     await alice.getByLabel('Simulated neighbours come and go').uncheck()
     expect(new URL(alice.url()).hash).toBe('#as=alice&neighbours=off')
     await isLive(alice)
-    expect(await alice.locator('.tag-simulated').count()).toBe(0)
+    await hasTags(alice, 0)
     for (const name of NEIGHBOURS) await sees(alice, name, /^Offline$/)
   })
 
