@@ -5,7 +5,7 @@
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
-import { freshVersion } from '../../presence/reading/archived-user.ts'
+import { freshVersion } from '../../presence/core/version.ts'
 import {
   type Delivery,
   FOLLOWED,

@@ -16,6 +16,7 @@ import {
   supersedes,
 } from './session-events.ts'
 import { applyChoice, findSettings } from './setting-events.ts'
+import { nextVersion } from './version.ts'
 import { voteChangesAt, voteOf } from './votes.ts'
 
 export interface Step {
@@ -155,7 +156,7 @@ function show(record: UserRecord, now: number, policy: Policy): UserRecord {
     ...record,
     lastSeen: latest(record.lastSeen, lastSeen),
     shown: { ...next, since, lastSeen },
-    version: record.version + 1,
+    version: nextVersion(record.version, now),
   }
 }
 
