@@ -6,13 +6,14 @@ const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
 export const NO_VERSION = 0
 
 /**
- * For a user without a known version: the present millisecond. No user changes once a millisecond all the time, so
+ * For a user without a known version: the millisecond of the change. No user changes once a millisecond all the time, so
  * that is above every version the user was ever shown with.
  */
 export function freshVersion(now: number): number {
   return Math.max(NO_VERSION + 1, now - VERSION_EPOCH_AT)
 }
 
-export function nextVersion(version: number, now: number): number {
-  return version === NO_VERSION ? freshVersion(now) : version + 1
+/** `changedAt` is when it happened, not when it was worked on: how long a look-up took must not show. */
+export function nextVersion(version: number, changedAt: number): number {
+  return version === NO_VERSION ? freshVersion(changedAt) : version + 1
 }
