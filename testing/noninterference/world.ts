@@ -94,7 +94,7 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
   const complaints: string[] = []
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void complaints.push(line) } })
   const { archive, giveBack } = await borrowArchive(clock)
-  const questions = { asked: 0, open: 0 }
+  const questions = { asked: 0, answered: 0 }
   let busMessages = 0
   const ground: Ground = {
     config,
@@ -115,8 +115,9 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
     gateway: () => server.gateway,
     http: () => server.http,
     grpc: () => server.grpc,
-    isBusy: () => isRestarting || questions.open > 0 || server.isBusy(),
-    activity: () => questions.asked + busMessages,
+    isBusy: () => isRestarting || questions.answered < questions.asked || server.isBusy(),
+    // An answer counts too: what follows from it waits for the next flush.
+    activity: () => questions.asked + questions.answered + busMessages,
     async restart() {
       isRestarting = true
       await server.stop()
