@@ -73,6 +73,12 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     }
   })
 
+  test('[C3] processes that start at the same time may all find the topic missing', async () => {
+    const on = await make()
+    const opened = await Promise.all(Array.from({ length: 6 }, () => logs.open(on)))
+    expect(opened.map(({ partitionCount }) => partitionCount)).toEqual(Array(6).fill(4))
+  })
+
   test('[C3] records of foreign producers come as they are', async () => {
     const on = await make({ partitions: 1 })
     const log = await logs.open(on)
