@@ -109,6 +109,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
     {
       gateways: options.gateways,
       redis: options.redisUrl !== null ? { url: options.redisUrl } : options.redis ? 'own' : null,
+      kafka: options.kafkaBrokers !== null ? { brokers: options.kafkaBrokers } : options.kafka ? 'own' : null,
       port: options.port,
       core: options.serverCore,
       settings: [...(scenario.settings ?? []), ...options.settings],

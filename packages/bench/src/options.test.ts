@@ -50,6 +50,15 @@ describe('the command line of the benchmark', () => {
     expect(options('churn', '--no-pin').serverCore).toBeNull()
   })
 
+  test('[C3] Kafka goes with Redis, and its processes share the cores', () => {
+    expect(problem('churn', '--kafka')).toContain('--redis')
+    expect(problem('churn', '--kafka-brokers', '127.0.0.1:9092')).toContain('--redis')
+    const own = options('churn', '--kafka', '--redis')
+    expect([own.kafka, own.kafkaBrokers, own.serverCore]).toEqual([true, null, null])
+    const given = options('churn', '--kafka-brokers', '127.0.0.1:9092', '--redis')
+    expect([given.kafka, given.kafkaBrokers]).toEqual([false, '127.0.0.1:9092'])
+  })
+
   test('[C9] users that connect beside all others: as many as the processes have room for', () => {
     const timed = (...argv: string[]) => timedUsers(options('connect', '--rate', '500', ...argv))
     expect(timed('--users', '15000')).toBe(3_000)

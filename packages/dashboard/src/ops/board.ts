@@ -68,6 +68,7 @@ export function createBoard(parts: {
     tiles.show(stats.value)
     charts.add(stats.value, now())
     processes.show(stats.value)
+    health.showLag(stats.value)
     feed.showScope(stats.value.processes.length)
     setText(fresh, `As of ${preciseTime(now())}`)
   }

@@ -79,8 +79,9 @@ export interface PresenceStore {
   /** The work is done. A duty of a later commit stays. */
   clearDuties(duty: Duty, done: readonly OpenDuty[]): Promise<void>
   /**
-   * Forgets records past their `retainUntil`, at most `limit`; returns how many. A record with a deadline is kept
-   * while a gateway is interested, because its watchers must be told.
+   * Forgets records past their `retainUntil`, at most `limit`; returns how many. A record with the
+   * duty `archive` is kept, because nothing else knows what its row must say. A record with a deadline is kept while a
+   * gateway is interested, because its watchers must be told.
    */
   forget(now: number, limit: number): Promise<number>
 
