@@ -1,5 +1,5 @@
-// Offsets of partitions that were handled, kept in Kafka together. Kafka would otherwise take a commit for every batch of
-// every partition, which costs it more than the records do. A process that dies hands the last moment out again.
+// Offsets of partitions that were handled, kept in Kafka together. Otherwise every batch of every partition would be a
+// request of its own, many for each fetch. What was handled in the last moment before a process died is handed out again.
 import type { Clock, Timer } from '../platform/clock.ts'
 
 /** Offsets gather for this long. */
