@@ -13,13 +13,14 @@ import type { ChangeLog, LogEntry } from '../log/port.ts'
 import { createLogger } from '../platform/logger.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
 import { POLICIES } from '../presence/core/policy.ts'
+import { createPendingAnswers, type PendingAnswers } from '../presence/pending-answers.ts'
+import type { Tracked } from '../presence/pipeline/tracker.ts'
 import { createPresence } from '../presence/presence.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import { AGGREGATORS, type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
 import { createOutages } from './outages.ts'
-import { createPendingAnswers, type PendingAnswers } from './pending-answers.ts'
 import { createRemoteTracker } from './remote-tracker.ts'
 import { encodeUpdate } from './update-record.ts'
 
@@ -31,7 +32,7 @@ const PARTITIONS = 3
 
 let clock: FakeClock
 let updates: ChangeLog
-let answers: PendingAnswers
+let answers: PendingAnswers<Tracked>
 let owner: Aggregator | null
 let world: Awaited<ReturnType<typeof createWorld>>
 
@@ -57,7 +58,7 @@ async function createWorld() {
     handle: async (_, entries) => void letters.push(...entries.map(({ text }) => JSON.parse(text))),
   })
   const outages = createOutages(clock, SETTLE_MS)
-  answers = createPendingAnswers(clock, outages.notice)
+  answers = createPendingAnswers<Tracked>(clock, outages.notice)
   await bus.subscribe(NAME, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue

@@ -63,6 +63,7 @@ function typeOf({ type }: PresenceEvent): SessionRecordType | null {
     case 'closed':
     case 'lost':
     case 'device_left':
+    case 'user_left':
       return 'session_disconnected'
     default:
       return null

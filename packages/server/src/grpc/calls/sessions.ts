@@ -20,6 +20,8 @@ const TOO_MANY: Failure = {
   code: 'too_many_ids',
   message: `at most ${HEARTBEATS_PER_BATCH_MAX} heartbeats a message; send several`,
 }
+/** A backend calls with a key. */
+const NO_TOKEN = { expiresAt: null, issuedAt: null }
 const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
 
 export interface SessionCallsParts {
@@ -45,8 +47,8 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
     })
     if (!body.ok) return body
     const { device_id: deviceId, platform, activity } = body.value
-    const tokenExpiresAt = caller.kind === 'user' ? caller.expiresAt : null
-    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt }
+    const { expiresAt: tokenExpiresAt, issuedAt: tokenIssuedAt } = caller.kind === 'user' ? caller : NO_TOKEN
+    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt, tokenIssuedAt }
     const recorded = await heartbeats.record(heartbeat, caller.kind)
     return recorded.ok ? { ...recorded, value: subject.value } : recorded
   }
