@@ -231,6 +231,7 @@ async function startServer(ground: Ground): Promise<Server> {
   const { framesPerSecond } = config
   const calls = createCalls({
     ...presence,
+    foreign,
     access,
     gateway,
     policy,

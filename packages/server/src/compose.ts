@@ -151,7 +151,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   })
   const owner =
     streaming !== null && roles.includes('presence')
-      ? await streaming.startOwner(presence.createOwnTracker)
+      ? await streaming.startOwner(presence.createOwnTracker, foreign)
       : null
   const fanout =
     hot.log !== null && roles.includes('fanout')

@@ -18,6 +18,11 @@ export interface ForeignBatch {
   gatewayId: string
   sessions: readonly ForeignSession[]
   disconnected: readonly ForeignDevice[]
+  /**
+   * The answer does not wait until new sessions are committed. For batches that come from the log by which commits are
+   * asked for: they would wait for each other.
+   */
+  isBrief?: boolean
 }
 
 /** An entry that was refused. The others were recorded. */
@@ -28,17 +33,22 @@ export interface Rejection {
   message: string
 }
 
-export function encodeBatch({ gatewayId, sessions, disconnected }: ForeignBatch): string {
+export function encodeBatch({ gatewayId, sessions, disconnected, isBrief }: ForeignBatch): string {
   const entries: (string | number | null)[] = []
   for (const { userId, deviceId, platform, activity, at } of sessions)
     entries.push(userId, deviceId, PLATFORMS.indexOf(platform), ACTIVITIES.indexOf(activity), at)
   const over = disconnected.flatMap(({ userId, deviceId }) => [userId, deviceId])
-  return JSON.stringify([gatewayId, entries, over])
+  return JSON.stringify([gatewayId, entries, over, isBrief ?? false])
 }
 
 /** Of a text by `encodeBatch`, from another process of this deployment. */
 export function decodeBatch(text: string): ForeignBatch {
-  const [gatewayId, entries, over] = JSON.parse(text) as [string, (string & number)[], string[]]
+  const [gatewayId, entries, over, isBrief] = JSON.parse(text) as [
+    string,
+    (string & number)[],
+    string[],
+    boolean,
+  ]
   const sessions: ForeignSession[] = []
   for (let from = 0; from < entries.length; from += 5)
     sessions.push({
@@ -51,5 +61,5 @@ export function decodeBatch(text: string): ForeignBatch {
   const disconnected: ForeignDevice[] = []
   for (let from = 0; from < over.length; from += 2)
     disconnected.push({ userId: over[from]!, deviceId: over[from + 1]! })
-  return { gatewayId, sessions, disconnected }
+  return { gatewayId, sessions, disconnected, isBrief }
 }

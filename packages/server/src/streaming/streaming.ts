@@ -2,6 +2,7 @@
 // of this room.
 import { CHANGES_TOPIC, DEAD_TOPIC, UPDATES_TOPIC } from '@greendot/protocol'
 import type { Bus } from '../bus/port.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { ChangeLog } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
@@ -19,7 +20,10 @@ import { ANSWER_MS_MAX, createRemoteTracker } from './remote-tracker.ts'
 export interface Streaming {
   createRemoteTracker(lookup: ArchiveLookup): Tracker
   /** This process owns users from now on. */
-  startOwner(createTracker: (clock: Clock) => Tracker): Promise<Aggregator>
+  startOwner(
+    createTracker: (clock: Clock) => Tracker,
+    foreign: Pick<ForeignRouting, 'record'>,
+  ): Promise<Aggregator>
   /** The store, whose shards settle after outages of Kafka. */
   settling: Outages['settling']
   /** The topic of changes. */
@@ -71,12 +75,13 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
         logger,
         onTrouble,
       }),
-    startOwner: (createTracker) =>
+    startOwner: (createTracker, foreign) =>
       startAggregator({
         updates: updates!,
         dead: createDeadLetters(dead!, UPDATES_TOPIC, logger),
         bus,
         outages,
+        foreign,
         createTracker,
         clock,
         logger,

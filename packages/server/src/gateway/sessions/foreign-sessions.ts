@@ -82,7 +82,7 @@ export function createForeignSessions(parts: ForeignSessionsParts): Holder {
   }
 
   return {
-    async record({ gatewayId: foreign, sessions: reported, disconnected }) {
+    async record({ gatewayId: foreign, sessions: reported, disconnected, isBrief }) {
       // A device that is in both lists has come back.
       for (const device of disconnected) {
         ended.forget({ foreign, ...device })
@@ -98,7 +98,7 @@ export function createForeignSessions(parts: ForeignSessionsParts): Holder {
           opening.push(outcome.then((failure) => void (failure && rejections.push({ index, ...failure }))))
         else if (outcome !== null) rejections.push({ index, ...outcome })
       }
-      await Promise.all(opening)
+      if (!isBrief) await Promise.all(opening)
       return rejections.sort((a, b) => a.index - b.index)
     },
 
