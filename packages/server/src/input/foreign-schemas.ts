@@ -91,7 +91,7 @@ function entries(name: string, properties: object, description: string) {
     .meta({
       type: 'array',
       maxItems: FOREIGN_ENTRIES_MAX,
-      items: { type: 'object', properties, required: DEVICE_FIELDS },
+      items: { type: 'object', properties, required: DEVICE_FIELDS, additionalProperties: false },
       description,
     })
 }
