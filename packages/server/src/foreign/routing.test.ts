@@ -101,6 +101,13 @@ test('[C4] every process hands the batches of a gateway to the same holder', asy
   expect(b.recorded.length).toBeGreaterThan(0)
 })
 
+test('[C4] batches that come at the same moment find their holders, also the first ones', async () => {
+  const [a, b] = [await start('f-a'), await start('f-b')]
+  const reader = await start('f-c', { holds: false })
+  await done(Promise.all(GATEWAYS.map((gatewayId) => reader.record(batchOf(gatewayId)))))
+  expect([...a.recorded, ...b.recorded].toSorted()).toEqual(GATEWAYS.toSorted())
+})
+
 test('[C4, C7] a holder that does not answer is passed over, and the next batches do not wait for it', async () => {
   const [a, b] = [await start('f-a'), await start('f-b')]
   await done(a.record(batchOf('chat-0')))

@@ -79,6 +79,7 @@ async function routeAmong(
   let isLeaving = false
   let names: readonly string[] = []
   let namesAt = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | null = null
   let renewing: Timer | null = null
 
   async function answer(from: string, ref: string, text: string): Promise<void> {
@@ -103,12 +104,20 @@ async function routeAmong(
     if (!(await store.renewLease(name, until))) await store.openLease(name, until)
   }
 
-  async function lookForNames(): Promise<void> {
+  /** One look for all that ask meanwhile. */
+  function lookForNames(): Promise<void> {
     const now = clock.now()
-    if (now - namesAt < NAMES_MS) return
-    namesAt = now
-    const found = await store.liveLeases(now)
-    names = found.filter((one) => one.startsWith(HOLDER_PREFIX))
+    if (now - namesAt < NAMES_MS) return Promise.resolve()
+    looking ??= store
+      .liveLeases(now)
+      .then((found) => {
+        names = found.filter((one) => one.startsWith(HOLDER_PREFIX))
+        namesAt = now
+      })
+      .finally(() => {
+        looking = null
+      })
+    return looking
   }
 
   async function holderOf(gatewayId: string): Promise<string | null> {
@@ -161,6 +170,7 @@ async function routeAmong(
       renewing?.stop()
       try {
         await store.dropGateway(name)
+        namesAt = Number.NEGATIVE_INFINITY
         await Promise.all(own.held().map(record))
       } catch (error) {
         logger.info(
