@@ -104,7 +104,15 @@ describe('the examples', () => {
     await script.says('bob is online')
   })
 
-  const shells = ['README.md', 'protocol', 'configuration', 'operations', 'privacy', 'history']
+  const shells = [
+    'README.md',
+    'protocol',
+    'foreign-gateways',
+    'configuration',
+    'operations',
+    'privacy',
+    'history',
+  ]
     .map((name) => (name.endsWith('.md') ? name : `docs/${name}.md`))
     .flatMap((path) => blocksOf(path, 'sh'))
     // Installing, starting and testing is what brought us here.
