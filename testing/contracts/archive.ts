@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { checkArchiveContacts } from './archive-contacts.ts'
+import { checkArchiveDisconnects } from './archive-disconnects.ts'
 import { checkArchiveErasure } from './archive-erasure.ts'
 import { checkArchiveHistory } from './archive-history.ts'
 import { checkArchiveOrder } from './archive-order.ts'
@@ -58,6 +59,7 @@ export function archiveContract(
     checkArchiveRows(() => archive)
     checkArchiveContacts(() => archive)
     checkArchivePrivacy(() => archive)
+    checkArchiveDisconnects(() => archive)
     checkArchiveErasure(() => archive)
     checkArchiveHistory(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
     checkArchiveOrder(() => archive, options.propertyRuns ?? PROPERTY_RUNS)

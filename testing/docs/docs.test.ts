@@ -104,7 +104,15 @@ describe('the examples', () => {
     await script.says('bob is online')
   })
 
-  const shells = ['README.md', 'protocol', 'configuration', 'operations', 'privacy', 'history']
+  const shells = [
+    'README.md',
+    'protocol',
+    'foreign-gateways',
+    'configuration',
+    'operations',
+    'privacy',
+    'history',
+  ]
     .map((name) => (name.endsWith('.md') ? name : `docs/${name}.md`))
     .flatMap((path) => blocksOf(path, 'sh'))
     // Installing, starting and testing is what brought us here.
@@ -287,6 +295,8 @@ describe('docs/protocol.md', () => {
       'text of a custom status': `${limits.CUSTOM_TEXT_CHARS_MAX} characters`,
       'emoji of a custom status': `${limits.CUSTOM_EMOJI_BYTES_MAX} bytes`,
       'bad frames in a row': `${limits.BAD_FRAMES_MAX}`,
+      'entries in a batch of a foreign gateway': limits.FOREIGN_ENTRIES_MAX.toLocaleString('en'),
+      'reason of a disconnect': `${limits.REASON_CHARS_MAX} characters`,
     }
     expect(rowsOf(section(path, 'Limits'))).toEqual([
       ...Object.entries(fixed).map(([what, limit]) => [what, limit, '']),

@@ -5,6 +5,7 @@
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import type { Bus } from '../../packages/server/src/bus/port.ts'
+import { startForeignRouting } from '../../packages/server/src/foreign/routing.ts'
 import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { type Gateway, startGateway } from '../../packages/server/src/gateway/gateway.ts'
 import { createCalls } from '../../packages/server/src/grpc/calls.ts'
@@ -32,6 +33,7 @@ import type { Config } from '../../packages/server/src/platform/config/config.ts
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { toPresence } from '../../packages/server/src/presence/core/view.ts'
+import { startDisconnects } from '../../packages/server/src/presence/people/disconnects.ts'
 import { rememberHere, restore } from '../../packages/server/src/presence/pipeline/restore.ts'
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
 import { createPresence } from '../../packages/server/src/presence/presence.ts'
@@ -171,7 +173,18 @@ async function startServer(ground: Ground): Promise<Server> {
   const sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => void archive.markAlive(clock.now()))
-  const parts = { ...presence, config, store, bus, archive, doubts: createDoubts(), tally, clock, logger }
+  const disconnects = await startDisconnects({
+    ...presence,
+    archive,
+    bus,
+    clock,
+    tokenClock: clock,
+    logger,
+    isAlone: true,
+  })
+  const foreign = await startForeignRouting({ store, bus, clock, logger, cluster: null })
+  const shared = { ...presence, config, store, bus, archive, disconnects, foreign }
+  const parts = { ...shared, doubts: createDoubts(), tally, clock, logger }
   const gateway = await startGateway(parts)
 
   const stats = lazily(() =>
@@ -219,6 +232,7 @@ async function startServer(ground: Ground): Promise<Server> {
   const { framesPerSecond } = config
   const calls = createCalls({
     ...presence,
+    foreign,
     access,
     gateway,
     policy,
@@ -247,6 +261,7 @@ async function startServer(ground: Ground): Promise<Server> {
       feed.stop()
       stats.stop()
       aliveTimer.stop()
+      disconnects.stop()
       await archive.markAlive(clock.now())
       await bus.close()
       await store.close()

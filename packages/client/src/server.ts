@@ -14,6 +14,7 @@ export type {
   PersonData,
   Platform,
   Presence,
+  RecordedBatch,
   Session,
   Settings,
   Stats,
@@ -22,6 +23,8 @@ export type {
 } from './server/api.ts'
 export type {
   Backend,
+  DisconnectOptions,
+  HeartbeatBatch,
   HistorySpan,
   QueryResult,
   SettingsChange,

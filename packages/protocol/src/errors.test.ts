@@ -74,6 +74,6 @@ describe('the error registry', () => {
   })
 
   test('close codes are the documented ones', () => {
-    expect(Object.values(CLOSE).sort()).toEqual([1000, 1001, 1009, 4400, 4401, 4408, 4429])
+    expect(Object.values(CLOSE).sort()).toEqual([1000, 1001, 1009, 4400, 4401, 4403, 4408, 4429])
   })
 })

@@ -5,6 +5,7 @@ import { startFanout } from './fanout/fanout.ts'
 import { createHistoryConsumer } from './fanout/history.ts'
 import { startHistorySweep } from './fanout/history-sweep.ts'
 import { createKafkaRelay } from './fanout/kafka-relay.ts'
+import { startForeignRouting } from './foreign/routing.ts'
 import { createDoubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { createAccess } from './http/access.ts'
@@ -20,8 +21,10 @@ import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import { toPresence } from './presence/core/view.ts'
+import { startDisconnects } from './presence/people/disconnects.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
-import { SWEEPER_PREFIX, startSweeper } from './presence/pipeline/sweeper.ts'
+import { HOLDER_PREFIX, isGatewayName, SWEEPER_PREFIX } from './presence/pipeline/shard-owner.ts'
+import { startSweeper } from './presence/pipeline/sweeper.ts'
 import { createPresence } from './presence/presence.ts'
 import { openStreaming } from './streaming/streaming.ts'
 
@@ -57,7 +60,7 @@ export async function lookAround(
     clock.stop()
     const names = await hot.store.liveLeases(clock.now())
     const sweepers = names.filter((name) => name.startsWith(SWEEPER_PREFIX)).length
-    return { gateways: names.length - sweepers, sweepers, clockOffsetMs: clock.offsetMs() }
+    return { gateways: names.filter(isGatewayName).length, sweepers, clockOffsetMs: clock.offsetMs() }
   } finally {
     await hot.close()
   }
@@ -128,9 +131,27 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     onTrouble,
   })
   const { tracker, archivist, dutySweep } = presence
+  // Tokens have instants of other machines, so they are compared with the true time.
+  const tokenClock = isShared ? clock : options.clock
+  const disconnects = await startDisconnects({
+    archive,
+    bus,
+    tracker,
+    clock,
+    tokenClock,
+    logger,
+    isAlone: !isShared,
+  })
+  const foreign = await startForeignRouting({
+    store,
+    bus,
+    clock,
+    logger,
+    cluster: isShared ? { name: randomName(HOLDER_PREFIX), leaseMs: config.gatewayLeaseMs } : null,
+  })
   const owner =
     streaming !== null && roles.includes('presence')
-      ? await streaming.startOwner(presence.createOwnTracker)
+      ? await streaming.startOwner(presence.createOwnTracker, foreign)
       : null
   const fanout =
     hot.log !== null && roles.includes('fanout')
@@ -164,10 +185,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
-  const parts = { ...presence, config, store, bus, archive, tally, clock, logger }
+  const parts = { ...presence, config, store, bus, archive, tally, clock, logger, disconnects, foreign }
   const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
-  // Tokens have instants of other machines, so they are compared with the true time.
-  const tokenClock = isShared ? clock : options.clock
   const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
   const app = startHttpApp({
     ...parts,
@@ -215,6 +234,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       await gateway?.drain()
       await tracker.flush()
       await gateway?.stop()
+      await foreign.stop()
+      disconnects.stop()
       await sweeper?.stop()
       await fanout?.stop()
       await historySweep?.stop()

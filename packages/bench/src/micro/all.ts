@@ -1,5 +1,6 @@
 // The list of small measurements, and running some of them one after the other: never two at a time.
 import { commits } from './commits.ts'
+import { foreign } from './foreign.ts'
 import { heartbeats } from './heartbeats.ts'
 import type { Micro, Reading, Scale } from './measure.ts'
 import { memory } from './memory.ts'
@@ -12,6 +13,7 @@ import { wireSizes } from './wire-sizes.ts'
 export const MICROS: readonly Micro[] = [
   steps,
   heartbeats,
+  foreign,
   queries,
   commits,
   memory,

@@ -9,6 +9,7 @@ const CLOSE_BY_CLIENT = 3000
 export const CLOSE_REASONS: Record<number, CloseReason> = {
   1000: 'left',
   4401: 'refused',
+  4403: 'disconnected',
   4408: 'silent',
   4429: 'too_often',
 }

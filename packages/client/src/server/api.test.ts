@@ -46,6 +46,12 @@ const METHODS: Record<string, (backend: Backend) => Promise<unknown>> = {
     await backend.setCustomStatus('ada', null),
   ],
   explain: (backend) => backend.explain('ada', { viewerId: 'bob' }),
+  disconnect: (backend) => backend.disconnect('ada', { until: new Date('2099-01-01') }),
+  heartbeats: (backend) =>
+    backend.heartbeats({
+      gateway_id: 'chat-1',
+      sessions: [{ user_id: 'ada', device_id: 'd1', activity: 'active' }],
+    }),
   export: (backend) => backend.export('ada'),
   erase: (backend) => backend.erase('ada'),
   stats: (backend) => backend.stats(),

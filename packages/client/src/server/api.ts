@@ -97,6 +97,44 @@ export interface Operations {
   'GET /api/v1/users/{user_id}/export': { input: { path: { user_id: string } }; answer: PersonData }
   /** Erase all data of a user */
   'DELETE /api/v1/users/{user_id}': { input: { path: { user_id: string } }; answer: undefined }
+  /** Disconnect a user */
+  'POST /api/v1/users/{user_id}/disconnect': {
+    input: {
+      path: { user_id: string }
+      body: {
+        device_id?: string | null | undefined
+        reason?: string | null | undefined
+        /** Unix milliseconds or ISO 8601; until then tokens that were issued before this request are refused. Null or absent: they are not. It must be in the future when the request arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry` */
+        until?: number | string | null | undefined
+      }
+    }
+    answer: undefined
+  }
+  /** Heartbeats of a foreign gateway */
+  'POST /api/v1/heartbeats': {
+    input: {
+      body: {
+        gateway_id: string
+        /** Sessions that are alive */
+        sessions?:
+          | {
+              user_id: string
+              device_id: string
+              /** other where it is left out */
+              platform?: 'web' | 'desktop' | 'mobile' | 'tablet' | 'console' | 'bot' | 'other' | undefined
+              activity?: 'active' | 'idle' | undefined
+              /** Another name for activity */
+              activity_type?: 'active' | 'idle' | undefined
+              /** When the session was known to be alive; now where it is left out */
+              at?: number | string | null | undefined
+            }[]
+          | undefined
+        /** Sessions whose connection has closed */
+        disconnected?: { user_id: string; device_id: string }[] | undefined
+      }
+    }
+    answer: RecordedBatch
+  }
   /** History of a user */
   'GET /api/v1/users/{user_id}/history': {
     input: {
@@ -221,6 +259,19 @@ export interface PersonData {
   contact_of: string[]
   /** Empty where none is kept. `to` is null while it lasts */
   history: { status: 'online' | 'away' | 'busy'; from: number; to: number | null; devices: Platform[] }[]
+  /** Kept for ten minutes, and until `until`. `device_id` is null for all devices */
+  disconnects: { device_id: string | null; at: number; until: number | null; reason: string | null }[]
+}
+
+export interface RecordedBatch {
+  /** How many entries were recorded */
+  accepted: number
+  rejected: {
+    /** Its position: first `sessions`, then `disconnected` */
+    index: number
+    code: string
+    message: string
+  }[]
 }
 
 export interface UserHistory {

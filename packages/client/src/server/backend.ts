@@ -9,6 +9,7 @@ import type {
   OwnPresence,
   PersonData,
   Presence,
+  RecordedBatch,
   Settings,
   Stats,
   UserHistory,
@@ -23,6 +24,17 @@ export interface ViewerOptions {
   /** See what this viewer may see. Without it nothing is hidden: do not pass the answer on to users. */
   viewerId?: string | undefined
 }
+
+export interface DisconnectOptions {
+  /** All devices where it is left out. */
+  deviceId?: string | undefined
+  /** What the clients are told; at most 140 characters. */
+  reason?: string | undefined
+  /** Until then tokens that were issued before are refused. */
+  until?: number | string | Date | undefined
+}
+
+export type HeartbeatBatch = Operations['POST /api/v1/heartbeats']['input']['body']
 
 /** Milliseconds, a date, or ISO 8601 text. The last seven days by default, and at most 92 days. */
 export interface HistorySpan {
@@ -67,6 +79,13 @@ export interface Backend {
   setCustomStatus(userId: string, status: CustomStatusInput | null): Promise<OwnPresence>
   /** Why a viewer sees a user as they do, as sentences and as data. */
   explain(userId: string, options?: ViewerOptions): Promise<Explanation>
+  /** Ends the sessions of a user, or of one device. Their clients are told, and do not come back by themselves. */
+  disconnect(userId: string, options?: DisconnectOptions): Promise<void>
+  /**
+   * For a connection server of your own: which of its sessions are alive, and which have closed since the last call.
+   * Repeat it at least every few seconds; a session that is not named for `heartbeat_ttl_ms` is lost.
+   */
+  heartbeats(batch: HeartbeatBatch): Promise<RecordedBatch>
   /** All stored data of a user. */
   export(userId: string): Promise<PersonData>
   /** Erases all stored data of a user. Stop minting tokens for them first. */
@@ -79,6 +98,8 @@ export interface Backend {
 /** A body has at most 1 MiB, and an id at most 256 bytes if each of its characters is escaped. */
 const CONTACTS_PER_CALL = 4_000
 const QUERIES_AT_ONCE = 4
+/** With the longest ids, and every character escaped, so many fit into 1 MiB. */
+const ENTRIES_PER_CALL = 1_500
 
 export function createBackend(call: Call, token: Mint): Backend {
   async function ask<One extends keyof Operations>(
@@ -142,6 +163,25 @@ export function createBackend(call: Call, token: Mint): Backend {
     },
     explain: (userId, { viewerId } = {}) =>
       ask('GET /api/v1/explain', { query: { user_id: userId, viewer_id: viewerId } }),
+    async disconnect(userId, { deviceId, reason, until } = {}) {
+      const body = { device_id: deviceId, reason, until: millisecondsOf(until) }
+      await ask('POST /api/v1/users/{user_id}/disconnect', { ...of(userId), body })
+    },
+    async heartbeats({ gateway_id, sessions = [], disconnected = [] }) {
+      const recorded: RecordedBatch = { accepted: 0, rejected: [] }
+      async function send(from: number, body: Omit<HeartbeatBatch, 'gateway_id'>): Promise<void> {
+        const { accepted, rejected } = await ask('POST /api/v1/heartbeats', { body: { gateway_id, ...body } })
+        recorded.accepted += accepted
+        recorded.rejected.push(...rejected.map((one) => ({ ...one, index: from + one.index })))
+      }
+      // Sessions that closed come first: one that is in both lists has come back.
+      for (const [turn, part] of pieces(disconnected, ENTRIES_PER_CALL).entries())
+        await send(sessions.length + turn * ENTRIES_PER_CALL, { disconnected: part })
+      for (const [turn, part] of pieces(sessions, ENTRIES_PER_CALL).entries())
+        await send(turn * ENTRIES_PER_CALL, { sessions: part })
+      recorded.rejected.sort((a, b) => a.index - b.index)
+      return recorded
+    },
     export: (userId) => ask('GET /api/v1/users/{user_id}/export', of(userId)),
     erase: (userId) => ask('DELETE /api/v1/users/{user_id}', of(userId)),
     stats: () => ask('GET /api/v1/stats', {}),

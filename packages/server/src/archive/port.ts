@@ -91,6 +91,33 @@ export interface HistoryArchive {
   clear(): Promise<void>
 }
 
+/** The app disconnected a user. */
+export interface DisconnectRow {
+  userId: string
+  /** Null for all devices. */
+  deviceId: string | null
+  at: number
+  /** Until then tokens that were issued before `at` are refused. Null if they are not. */
+  until: number | null
+  reason: string | null
+}
+
+export interface DisconnectArchive {
+  /** Resolves when it is durable. An earlier disconnect of the same keeps what is later of it. */
+  write(row: DisconnectRow): Promise<void>
+  /** Those that happened since an instant, and those that are in force at `now`, in a fixed order after `after`. */
+  page(wanted: {
+    since: number
+    now: number
+    after: Pick<DisconnectRow, 'userId' | 'deviceId'> | null
+    limit: number
+  }): Promise<DisconnectRow[]>
+  /** All of one user. */
+  of(userId: string): Promise<DisconnectRow[]>
+  /** Deletes those from before an instant that are not in force at `now`. */
+  trim(before: number, now: number): Promise<void>
+}
+
 export interface Archive {
   /**
    * Creates or upgrades the schema, and cleans up what a crash left half done. Called at every start.
@@ -125,6 +152,7 @@ export interface Archive {
   replaceContacts(ownerId: string, contactIds: readonly string[], now: number): Promise<void>
 
   readonly history: HistoryArchive
+  readonly disconnects: DisconnectArchive
 
   /**
    * Users that name this user in their privacy lists, ordered by id, after `afterId` ('' for the
@@ -146,11 +174,11 @@ export interface Archive {
   /** Ends the erasure that began at this instant. One that was begun again later goes on. */
   endErasure(userId: string, begunAt: number): Promise<void>
   /**
-   * Deletes last seen, settings, history, and contacts in both directions. Privacy lists of other users may still
+   * Deletes last seen, settings, disconnects, history, and contacts in both directions. Privacy lists of other users may still
    * name the user (see `namedBy`), and later writes stay. Idempotent.
    */
   erase(userId: string): Promise<void>
-  /** Deletes last seen, settings and history only: rows that another process may have written during `erase`. */
+  /** Deletes last seen, settings, disconnects and history only: rows that another process may have written during `erase`. */
   eraseRows(userId: string): Promise<void>
 
   /** Throws when the database cannot be reached. */

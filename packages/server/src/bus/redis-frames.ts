@@ -19,8 +19,13 @@ const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
 const GONE = { mark: 'g', lines: 3 } as const
 const ANSWER = { mark: 'a', lines: 3 } as const
+const DISCONNECT = { mark: 'd', lines: 2 } as const
+const FOREIGN = { mark: 'f', lines: 3 } as const
+const FOREIGN_ANSWER = { mark: 'r', lines: 2 } as const
 const LINES = new Map<string, number>(
-  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER].map(({ mark, lines }) => [mark, lines]),
+  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER, DISCONNECT, FOREIGN, FOREIGN_ANSWER].map(
+    ({ mark, lines }) => [mark, lines],
+  ),
 )
 
 export function encodeMessages(messages: readonly BusMessage[]): string {
@@ -46,6 +51,12 @@ function encode(message: BusMessage): string {
       return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
     case 'answer':
       return `${ANSWER.mark}\n${message.userId}\n${message.ref}\n${JSON.stringify(message.answer)}`
+    case 'disconnect':
+      return `${DISCONNECT.mark}\n${message.userId}\n${JSON.stringify(message.disconnect)}`
+    case 'foreign':
+      return `${FOREIGN.mark}\n${message.from}\n${message.ref}\n${message.text}`
+    case 'foreign_answer':
+      return `${FOREIGN_ANSWER.mark}\n${message.ref}\n${JSON.stringify(message.rejections)}`
     case 'erased':
     case 'gone': {
       const { mark } = message.kind === 'erased' ? ERASED : GONE
@@ -90,6 +101,12 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
       return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
     case ANSWER.mark:
       return { kind: 'answer', userId, ref: lines[from + 1]!, answer: JSON.parse(lines[from + 2]!) }
+    case DISCONNECT.mark:
+      return { kind: 'disconnect', userId, disconnect: JSON.parse(lines[from + 1]!) }
+    case FOREIGN.mark:
+      return { kind: 'foreign', from: lines[from]!, ref: lines[from + 1]!, text: lines[from + 2]! }
+    case FOREIGN_ANSWER.mark:
+      return { kind: 'foreign_answer', ref: lines[from]!, rejections: JSON.parse(lines[from + 1]!) }
     default:
       return {
         kind: mark === ERASED.mark ? 'erased' : 'gone',

@@ -16,6 +16,8 @@ export interface InboxParts extends Pick<Connections, 'sessions' | 'ownViews' | 
 
 export function createInbox({ watching, ownViews, sessions, sockets, streams, cache }: InboxParts): Inbox {
   function receive(message: BusMessage): void {
+    // These go to other names of this process.
+    if (message.kind === 'foreign' || message.kind === 'foreign_answer') return
     cache.forget(message.userId)
     switch (message.kind) {
       case 'change':

@@ -4,6 +4,7 @@ import type { RateLimiter } from '../limits/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import { type Authenticator, createAuthenticator } from './auth.ts'
 import { createRejectionLog } from './rejection-log.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
@@ -21,12 +22,14 @@ export interface AccessParts {
   /** For the instants in tokens. */
   tokenClock: Pick<Clock, 'now'>
   logger: Logger
+  disconnects: Pick<Disconnects, 'isRefused'>
 }
 
-export function createAccess({ config, rateLimiter, clock, tokenClock, logger }: AccessParts): Access {
+export function createAccess(parts: AccessParts): Access {
+  const { config, rateLimiter, clock, tokenClock, logger, disconnects } = parts
   const rejections = createRejectionLog({ clock, logger })
   return {
-    authenticator: createAuthenticator(config, tokenClock, rejections.report),
+    authenticator: createAuthenticator(config, tokenClock, rejections.report, disconnects.isRefused),
     throttle: createThrottle({ rateLimiter, config, clock }),
     stop: rejections.stop,
   }

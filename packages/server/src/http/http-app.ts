@@ -2,6 +2,7 @@
 // there is a gateway, and the routes for operators.
 import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Feed } from '../ops/feed.ts'
 import type { LogLag } from '../ops/process-directory.ts'
@@ -13,6 +14,7 @@ import type { Tally } from '../platform/tally.ts'
 import { VERSION } from '../platform/version.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Contacts } from '../presence/people/contacts.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import type { Eraser } from '../presence/people/eraser.ts'
 import type { History } from '../presence/people/history.ts'
 import type { PersonExport } from '../presence/people/person-export.ts'
@@ -27,9 +29,11 @@ import { createOriginRules } from './origins.ts'
 import { createPages } from './pages/page.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
+import { disconnectRoutes } from './routes/disconnect.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { explainRoutes } from './routes/explain.ts'
 import { feedRoutes } from './routes/feed.ts'
+import { foreignRoutes } from './routes/foreign.ts'
 import { historyRoutes } from './routes/history.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { personRoutes } from './routes/person.ts'
@@ -61,6 +65,8 @@ export interface HttpAppParts {
   archivist: Archivist
   actions: Actions
   access: Access
+  disconnects: Disconnects
+  foreign: ForeignRouting
   /** Null in a process without connections. */
   gateway: Gateway | null
   tally: Tally
@@ -99,6 +105,8 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes({ contacts }),
     ...personRoutes({ exportPerson, eraser }),
+    ...disconnectRoutes(parts),
+    ...foreignRoutes(parts),
     ...historyRoutes({ history: parts.history, clock }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...(gateway === null ? {} : connectionRoutes(gateway)),

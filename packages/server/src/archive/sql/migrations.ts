@@ -137,6 +137,21 @@ export const MIGRATIONS: readonly Migration[] = [
       )${tableOptions}`,
     ],
   },
+  {
+    name: '0010_user_disconnect',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_disconnect (
+        user_id ${text} NOT NULL,
+        device_id ${text} NOT NULL,
+        at ${integer} NOT NULL,
+        until ${integer},
+        reason ${text},
+        PRIMARY KEY (user_id, device_id)
+      )${tableOptions}`,
+      'CREATE INDEX user_disconnect_at ON user_disconnect (at)',
+      'CREATE INDEX user_disconnect_until ON user_disconnect (until) WHERE until IS NOT NULL',
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Archive, ArchivedUser, SettingsRow } from '../port.ts'
 import { createSqlContacts } from './contacts.ts'
 import type { SqlDatabase, SqlSession } from './database.ts'
+import { createSqlDisconnects } from './disconnects.ts'
 import { createSqlHistory } from './history.ts'
 import { MIGRATIONS, migrate, pendingMigrations } from './migrations.ts'
 import { createSqlPrivacy, type PrivacySize } from './privacy.ts'
@@ -43,6 +44,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const sql = sqlStatements(database.dialect)
   const privacy = createSqlPrivacy(database, sql)
   const history = createSqlHistory(database)
+  const { erase: eraseDisconnects, ...disconnects } = createSqlDisconnects(database)
   const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
   /** Each call of `write` gets rows of distinct users. */
@@ -62,6 +64,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
       await tx.run(sql.eraseLastSeen, [userId])
       await tx.run(sql.eraseSettings, [userId])
       await tx.run(sql.erasePrivacy, [userId])
+      await eraseDisconnects(tx, userId)
     })
     // Without the setting, nothing is added to it.
     await history.forget(userId)
@@ -128,6 +131,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
 
     namedBy: privacy.namedBy,
     history,
+    disconnects,
 
     async beginErasure(userId, at) {
       await database.transaction((tx) => tx.run(sql.beginErasure, [userId, at]))

@@ -2,6 +2,7 @@
 // server-sent event streams, which are no sessions. Connections are handed to watching and delivery, session
 // events to the tracker.
 import { CLOSE } from '@greendot/protocol'
+import type { Holder } from '../../foreign/routing.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { randomUpTo } from '../../platform/ids.ts'
@@ -14,6 +15,9 @@ import type { Delivery } from '../delivery/delivery.ts'
 import type { Identity } from '../identity.ts'
 import type { Interner } from '../interner.ts'
 import type { Watching } from '../watching/watching.ts'
+import { createDisconnecting, type Disconnecting } from './disconnecting.ts'
+import { createEndedSessions } from './ended-sessions.ts'
+import { createForeignSessions } from './foreign-sessions.ts'
 import { createFrameHandler } from './frames.ts'
 import { createHttpSessions, type HttpSessions } from './http-sessions.ts'
 import { startLiveness } from './liveness.ts'
@@ -23,7 +27,7 @@ import { createSessions, type Sessions } from './sessions.ts'
 import { createSockets, type Sockets } from './sockets.ts'
 import { createStreams, type Streams } from './streams.ts'
 
-export type { HttpHeartbeat, HttpSessionState, HttpSessions } from './http-sessions.ts'
+export type { HttpHeartbeat, HttpSessionState, HttpSessions, RecordedHeartbeat } from './http-sessions.ts'
 export type { Opening, Socket, SocketData } from './session-table.ts'
 export type { Sockets } from './sockets.ts'
 export type { StreamConnection, StreamEnd, StreamSink } from './stream-connections.ts'
@@ -39,6 +43,8 @@ export interface Connections {
   sockets: Sockets
   streams: Streams
   httpSessions: HttpSessions
+  foreignSessions: Holder
+  disconnect: Disconnecting
   sessionCount(): number
   /** Tells clients to reconnect elsewhere, waits for them as long as configured, then closes the rest. */
   drain(): Promise<void>
@@ -76,7 +82,10 @@ export function startConnections(parts: ConnectionsParts): Connections {
     policy,
     framesPerSecond,
   })
-  const httpSessions = createHttpSessions({ ...parts, table, sessions, sockets, ownViews, policy })
+  const ended = createEndedSessions(clock, policy.heartbeatTtlMs)
+  const httpSessions = createHttpSessions({ ...parts, table, sessions, sockets, ownViews, ended, policy })
+  const foreignSessions = createForeignSessions({ table, sessions, sockets, ended, policy, clock })
+  const disconnect = createDisconnecting({ table, sessions, sockets, streams, ended })
   const liveness = startLiveness({ table, sessions, sockets, policy, clock })
 
   const openRows = () => [...table.rows()].filter((row) => table.columns.sockets[row] !== null)
@@ -87,6 +96,8 @@ export function startConnections(parts: ConnectionsParts): Connections {
     sockets,
     streams,
     httpSessions,
+    foreignSessions,
+    disconnect,
     sessionCount: () => table.columns.live,
     async drain() {
       // Browsers reopen their streams by themselves, elsewhere.

@@ -1,10 +1,11 @@
 // Sessions without a WebSocket: clients that heartbeat over HTTP. Such a session is a row of the same table,
 // under the same rules as a socket.
-import { type Activity, CLOSE, type Platform } from '@greendot/protocol'
+import { type Activity, CLOSE, type Failure, type Platform } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 import type { OwnViews } from './own-views.ts'
 import { ACTIVITY, type SessionTable } from './session-table.ts'
 import type { Sessions } from './sessions.ts'
@@ -16,6 +17,8 @@ export interface HttpHeartbeat {
   platform: Platform
   activity: Activity
   tokenExpiresAt: number | null
+  /** Null where the token does not say so, or there is none. */
+  tokenIssuedAt: number | null
 }
 
 export interface HttpSessionState {
@@ -24,11 +27,12 @@ export interface HttpSessionState {
   ownView: string | null
 }
 
+export type RecordedHeartbeat = { ok: true; state: HttpSessionState } | { ok: false; failure: Failure }
+
 export interface HttpSessions {
   /** Whether the heartbeat opens a session or changes what one says. */
   isTransition(heartbeat: HttpHeartbeat): boolean
-  /** Null when the user has as many sessions as one may have. */
-  heartbeat(heartbeat: HttpHeartbeat): Promise<HttpSessionState | null>
+  heartbeat(heartbeat: HttpHeartbeat): Promise<RecordedHeartbeat>
   /** Ends every session of the device, WebSockets included, on all gateways. */
   leave(userId: string, deviceId: string): Promise<void>
 }
@@ -38,19 +42,25 @@ export interface HttpSessionsParts {
   sessions: Sessions
   sockets: Sockets
   ownViews: OwnViews
+  ended: EndedSessions
   tracker: Tracker
   policy: Policy
   clock: Clock
 }
 
+const TOO_MANY_SESSIONS: Failure = {
+  code: 'rate_limited',
+  message: 'too many sessions for one user; let some end',
+}
+
 export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
-  const { table, sessions, sockets, ownViews, tracker, policy, clock } = parts
+  const { table, sessions, sockets, ownViews, ended, tracker, policy, clock } = parts
   const { columns } = table
 
   function rowOf(userId: string, deviceId: string): number | undefined {
-    return sessions
-      .rowsOf(userId)
-      .find((row) => columns.sockets[row] === null && columns.deviceIds[row] === deviceId)
+    const isMeant = (row: number) =>
+      columns.sockets[row] === null && columns.foreign[row] === null && columns.deviceIds[row] === deviceId
+    return sessions.rowsOf(userId).find(isMeant)
   }
 
   /** Until its first report is through, a session is never away by itself. */
@@ -59,17 +69,17 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
     return Number.isFinite(chosen) ? chosen : policy.awayAfterMs
   }
 
-  async function open(heartbeat: HttpHeartbeat): Promise<HttpSessionState | null> {
+  async function open(heartbeat: HttpHeartbeat): Promise<RecordedHeartbeat> {
     const row = sessions.admit(heartbeat, null)
-    if (row === null) return null
+    if (row === null) return { ok: false, failure: TOO_MANY_SESSIONS }
     const tracked = await sessions.announce(row, heartbeat).catch((error: unknown) => {
       sockets.hangUp(row, CLOSE.shuttingDown, 'unavailable')
       throw error
     })
-    if (tracked === null) return { awayAfterMs: policy.awayAfterMs, ownView: null }
+    if (tracked === null) return { ok: true, state: { awayAfterMs: policy.awayAfterMs, ownView: null } }
     const view = toOwnPresence(heartbeat.userId, tracked.record, clock.now(), policy)
     ownViews.welcomed(row, tracked.revision, view.availability === 'invisible')
-    return { awayAfterMs: awayAfterMs(row), ownView: JSON.stringify(view) }
+    return { ok: true, state: { awayAfterMs: awayAfterMs(row), ownView: JSON.stringify(view) } }
   }
 
   return {
@@ -78,12 +88,14 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
       return row === undefined || columns.activity[row] !== ACTIVITY[activity]
     },
     async heartbeat(heartbeat) {
-      const { userId, deviceId, activity, tokenExpiresAt } = heartbeat
+      const { userId, deviceId, activity, tokenExpiresAt, tokenIssuedAt } = heartbeat
+      const failure = ended.failureFor({ foreign: null, userId, deviceId }, tokenIssuedAt)
+      if (failure !== null) return { ok: false, failure }
       const row = rowOf(userId, deviceId)
       if (row === undefined) return open(heartbeat)
       columns.tokenExpiresAt[row] = tokenExpiresAt ?? Number.POSITIVE_INFINITY
       sessions.heartbeat(row, activity)
-      return { awayAfterMs: awayAfterMs(row), ownView: ownViews.take(row) }
+      return { ok: true, state: { awayAfterMs: awayAfterMs(row), ownView: ownViews.take(row) } }
     },
     async leave(userId, deviceId) {
       for (const row of sessions.rowsOf(userId)) if (columns.deviceIds[row] === deviceId) sockets.leave(row)

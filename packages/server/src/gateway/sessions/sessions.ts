@@ -29,8 +29,8 @@ export interface Sessions {
    * caller ends the session.
    */
   announce(row: number, opening: Opening): Promise<Tracked | null>
-  /** Any frame is a sign of life; only `active` is activity. */
-  heartbeat(row: number, activity: Activity | null): void
+  /** Any frame is a sign of life; only `active` is activity. One from an earlier instant than the last is ignored. */
+  heartbeat(row: number, activity: Activity | null, at?: number): void
   /** No activity for the away time: the session is idle, whatever the client says. */
   fallIdle(row: number, at: number): void
   end(row: number, ending: Ending): void
@@ -162,8 +162,9 @@ export function createSessions(parts: SessionsParts): Sessions {
       await Promise.all(announced)
     },
 
-    heartbeat(row, activity) {
-      const now = clock.now()
+    heartbeat(row, activity, at) {
+      if (at !== undefined && at < columns.beatAt[row]!) return
+      const now = at ?? clock.now()
       columns.beatAt[row] = now
       if (activity === 'active') {
         columns.activeAt[row] = now

@@ -35,6 +35,8 @@ export interface Sockets {
   hangUp(row: number, code: number, reason: string, failure?: Failure): void
   /** The clean goodbye, by socket or by HTTP. */
   leave(row: number): void
+  /** The app disconnects the user: the session is over at once. */
+  disconnect(row: number, failure: Failure): void
 }
 
 export interface SocketsParts {
@@ -132,9 +134,17 @@ export function createSockets(parts: SocketsParts): Sockets {
     socket?.close(CLOSE.left, 'left')
   }
 
+  function disconnect(row: number, failure: Failure): void {
+    const socket = columns.sockets[row]
+    if (socket) refuse(socket, failure, null)
+    sessions.end(row, { how: 'left' })
+    socket?.close(CLOSE.disconnected, 'disconnected by the app')
+  }
+
   return {
     hangUp,
     leave,
+    disconnect,
 
     open(socket) {
       const opening = socket.data

@@ -18,11 +18,11 @@ export const ENDED: Failure = {
 }
 
 /** Why the server ended a stream. */
-export type StreamEnd = 'token expired' | 'user erased' | 'going away'
+export type StreamEnd = 'token expired' | 'user erased' | 'disconnected' | 'going away'
 
 export interface StreamSink extends Sink {
-  /** Nothing is sent after it. */
-  end(why: StreamEnd): void
+  /** Nothing is sent after it. The failure says more of a stream that was disconnected. */
+  end(why: StreamEnd, failure?: Failure): void
   /** Called about once a second. */
   check?(now: number): void
 }
@@ -56,6 +56,8 @@ export interface StreamConnections {
   connect(opening: StreamOpening): Promise<ConnectedStream>
   /** Ends the streams of a user who was erased. */
   end(userId: string): void
+  /** Ends the streams of a user that began up to an instant. */
+  disconnect(userId: string, at: number, failure: Failure): void
   /** Ends them all, and opens none any more. */
   endAll(): void
   count(): number
@@ -76,6 +78,7 @@ interface Open {
   /** The interned user, retained while the stream is open; null until then. */
   viewer: number | null
   expiresAt: number
+  openedAt: number
   sink: StreamSink
 }
 
@@ -89,7 +92,14 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     const streams = byUser.get(userId) ?? new Set()
     if (streams.size >= streamsPerUser) return null
     const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
-    const open: Open = { connection: numbers.take(), userId, viewer: null, expiresAt, sink }
+    const open: Open = {
+      connection: numbers.take(),
+      userId,
+      viewer: null,
+      expiresAt,
+      openedAt: clock.now(),
+      sink,
+    }
     byUser.set(userId, streams.add(open))
     all.add(open)
     watching.open(open.connection, userId)
@@ -111,8 +121,8 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     return true
   }
 
-  function end(open: Open, why: StreamEnd): void {
-    if (close(open)) open.sink.end(why)
+  function end(open: Open, why: StreamEnd, failure?: Failure): void {
+    if (close(open)) open.sink.end(why, failure)
   }
 
   const timer = clock.every(CHECK_EVERY_MS, () => {
@@ -159,6 +169,10 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     },
     end(userId) {
       for (const open of [...(byUser.get(userId) ?? [])]) end(open, 'user erased')
+    },
+    disconnect(userId, at, failure) {
+      for (const open of [...(byUser.get(userId) ?? [])])
+        if (open.openedAt <= at) end(open, 'disconnected', failure)
     },
     endAll() {
       isClosing = true

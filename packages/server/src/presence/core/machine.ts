@@ -7,9 +7,9 @@ import { mergeSessions } from './merge.ts'
 import type { Policy } from './policy.ts'
 import type { AvailabilitySetting, Here, Session, Shown, ShownCustomStatus, UserRecord } from './record.ts'
 import {
-  applyDeviceLeft,
   applyEnding,
   applyGatewayLost,
+  applyGoodbye,
   applyReport,
   dropSessions,
   forgetTombstones,
@@ -66,7 +66,8 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'lost':
       return applyEnding(record, event, now)
     case 'device_left':
-      return applyDeviceLeft(record, event, now)
+    case 'user_left':
+      return applyGoodbye(record, event, now)
     case 'gateway_lost':
       return applyGatewayLost(record, event, now)
     case 'raise_version':
