@@ -19,7 +19,8 @@ const FINE: Record<Check, string> = {
 }
 const WRONG: Record<Check, string> = {
   store: 'Does not answer. Connections stay; reads come from the database and say so.',
-  archive: 'Does not answer. Presence goes on; choices are refused, and last seen is written when it is back.',
+  archive:
+    'Does not answer. Presence goes on; choices are refused, and last seen is written when it is back.',
   gateway: 'Being registered again after a loss.',
   accepting: 'Sent elsewhere: this process is going away.',
 }
