@@ -1,6 +1,7 @@
 // Foreign gateways over HTTP, on one server: a batch with bad entries is applied to the good ones, and its users are
 // present by the same rules as users with a WebSocket.
 import { expect, test } from 'bun:test'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { call, isAway, isOffline, isOnline, useScene, watch } from './scene.ts'
 
 const scene = useScene()
@@ -23,11 +24,9 @@ const alive = (userId: string, rest: object = {}) => ({
 })
 
 test('[C4] users of a foreign gateway come, are idle, leave and are lost, for watchers as any others', async () => {
-  const { url } = await scene.server({
-    heartbeat_interval_ms: 300,
-    heartbeat_ttl_ms: 1_000,
-    offline_delay_ms: 200,
-  })
+  const settings = { heartbeat_interval_ms: 300, heartbeat_ttl_ms: 1_500, offline_delay_ms: 200 }
+  // A machine that is busy does not make clients seem silent.
+  const { url } = await scene.server(settings, createPatientClock())
   const alice = await scene.person(url, 'alice', { beatEveryMs: 200 })
   await watch(alice, ['bob', 'carol'])
   const gateway_id = 'chat-1'
@@ -107,4 +106,14 @@ test('[C4] a batch that is no batch is refused as a whole', async () => {
     accepted: 10_000,
     rejected: [],
   })
+})
+
+test('[D4] a heartbeat frame may call its activity activity_type, too', async () => {
+  const { url } = await scene.server()
+  const alice = await scene.person(url, 'alice')
+  await watch(alice, ['bob'])
+  const bob = await scene.person(url, 'bob')
+  await alice.sees('bob', isOnline)
+  bob.send({ type: 'heartbeat', activity_type: 'idle' })
+  await alice.sees('bob', isAway)
 })

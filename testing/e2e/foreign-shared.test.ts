@@ -93,6 +93,20 @@ describeWithPairs('several processes', (scene, pair) => {
     )
   }
 
+  test('[D2, D8] a device that leaves by another process ends there too, and can come back', async () => {
+    const { here, there } = await pair()
+    const socket = await scene.person(here, 'bob', { deviceId: 'phone' })
+    const beat = { device_id: 'phone', activity: 'active' }
+    expect((await call(here, 'dev:bob', 'POST', '/api/v1/heartbeat', beat)).status).toBe(200)
+    expect((await call(there, 'dev:bob', 'POST', '/api/v1/leave', { device_id: 'phone' })).status).toBe(204)
+    expect((await socket.closed).code).toBe(CLOSE.left)
+    expect((await call(here, 'dev:bob', 'POST', '/api/v1/heartbeat', beat)).status).toBe(200)
+    await until(WAIT_MS, 'bob to be back', async () => {
+      const { body } = await call<{ status: string }>(here, 'dev', 'GET', '/api/v1/presence/bob')
+      return body.status === 'online'
+    })
+  })
+
   test('[C6] a disconnect ends connections and refuses tokens on every process', async () => {
     const { here, there } = await pair({ ...securedSettings, offline_delay_ms: 600_000 })
     const old = sign({ sub: 'bob', exp: secondsFromNow(3_600), iat: secondsFromNow(-60) })

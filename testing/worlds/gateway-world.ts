@@ -79,10 +79,10 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   const handleFrame = createFrameHandler({ ...presence, ...held, sessions })
   const sockets = createSockets({ ...presence, ...held, sessions, handleFrame, framesPerSecond: 100 })
   const ended = createEndedSessions(clock, policy.heartbeatTtlMs)
-  const httpSessions = createHttpSessions({ ...held, sessions, sockets, ended, tracker, policy, clock })
+  const httpSessions = createHttpSessions({ ...presence, ...held, sessions, sockets, ended })
   const foreignSessions = createForeignSessions({ table, sessions, sockets, ended, policy, clock })
   const disconnect = createDisconnecting({ table, sessions, sockets, streams, ended })
-  const inbox = createInbox({ ...presence, ...held, sessions, sockets, streams })
+  const inbox = createInbox({ ...presence, ...held, sessions, sockets, streams, httpSessions })
   const unsubscribe = await bus.subscribe(identity.id(), inbox)
 
   const heard = viewers.map((): Presence[] => [])

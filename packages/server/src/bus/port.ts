@@ -83,6 +83,15 @@ export interface Disconnect {
   reason: string | null
 }
 
+/** A device said goodbye elsewhere: its sessions on this gateway are over. */
+export interface LeftMessage {
+  kind: 'left'
+  userId: string
+  deviceId: string
+  /** Sessions that began later are not meant. */
+  at: number
+}
+
 /** A batch of a foreign gateway, to the process that holds its sessions. */
 export interface ForeignMessage {
   kind: 'foreign'
@@ -108,6 +117,7 @@ export type BusMessage =
   | GoneMessage
   | AnswerMessage
   | DisconnectMessage
+  | LeftMessage
   | ForeignMessage
   | ForeignAnswerMessage
 

@@ -20,10 +20,11 @@ const ERASED = { mark: 'e', lines: 3 } as const
 const GONE = { mark: 'g', lines: 3 } as const
 const ANSWER = { mark: 'a', lines: 3 } as const
 const DISCONNECT = { mark: 'd', lines: 2 } as const
+const LEFT = { mark: 'l', lines: 3 } as const
 const FOREIGN = { mark: 'f', lines: 3 } as const
 const FOREIGN_ANSWER = { mark: 'r', lines: 2 } as const
 const LINES = new Map<string, number>(
-  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER, DISCONNECT, FOREIGN, FOREIGN_ANSWER].map(
+  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER, DISCONNECT, LEFT, FOREIGN, FOREIGN_ANSWER].map(
     ({ mark, lines }) => [mark, lines],
   ),
 )
@@ -53,6 +54,8 @@ function encode(message: BusMessage): string {
       return `${ANSWER.mark}\n${message.userId}\n${message.ref}\n${JSON.stringify(message.answer)}`
     case 'disconnect':
       return `${DISCONNECT.mark}\n${message.userId}\n${JSON.stringify(message.disconnect)}`
+    case 'left':
+      return `${LEFT.mark}\n${message.userId}\n${message.deviceId}\n${message.at}`
     case 'foreign':
       return `${FOREIGN.mark}\n${message.from}\n${message.ref}\n${message.text}`
     case 'foreign_answer':
@@ -103,6 +106,8 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
       return { kind: 'answer', userId, ref: lines[from + 1]!, answer: JSON.parse(lines[from + 2]!) }
     case DISCONNECT.mark:
       return { kind: 'disconnect', userId, disconnect: JSON.parse(lines[from + 1]!) }
+    case LEFT.mark:
+      return { kind: 'left', userId, deviceId: lines[from + 1]!, at: Number(lines[from + 2]) }
     case FOREIGN.mark:
       return { kind: 'foreign', from: lines[from]!, ref: lines[from + 1]!, text: lines[from + 2]! }
     case FOREIGN_ANSWER.mark:

@@ -9,12 +9,15 @@ const ERASED: Failure = { code: 'unauthorized', message: 'everything about this 
 
 export type Inbox = (messages: readonly BusMessage[]) => void
 
-export interface InboxParts extends Pick<Connections, 'sessions' | 'ownViews' | 'sockets' | 'streams'> {
+export interface InboxParts
+  extends Pick<Connections, 'sessions' | 'ownViews' | 'sockets' | 'streams' | 'httpSessions'> {
   watching: Watching
   cache: QueryCache
 }
 
-export function createInbox({ watching, ownViews, sessions, sockets, streams, cache }: InboxParts): Inbox {
+export function createInbox(parts: InboxParts): Inbox {
+  const { watching, ownViews, sessions, sockets, streams, httpSessions, cache } = parts
+
   function receive(message: BusMessage): void {
     // These go to other names of this process.
     if (message.kind === 'foreign' || message.kind === 'foreign_answer') return
@@ -31,6 +34,9 @@ export function createInbox({ watching, ownViews, sessions, sockets, streams, ca
         break
       case 'gone':
         watching.gone(message)
+        break
+      case 'left':
+        httpSessions.left(message)
         break
       case 'erased':
         for (const row of sessions.rowsOf(message.userId))

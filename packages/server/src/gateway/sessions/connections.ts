@@ -2,6 +2,7 @@
 // server-sent event streams, which are no sessions. Connections are handed to watching and delivery, session
 // events to the tracker.
 import { CLOSE } from '@greendot/protocol'
+import type { Bus } from '../../bus/port.ts'
 import type { Holder } from '../../foreign/routing.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
@@ -10,6 +11,7 @@ import type { Logger } from '../../platform/logger.ts'
 import type { Tally } from '../../platform/tally.ts'
 import type { Actions } from '../../presence/people/actions.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
+import type { PresenceStore } from '../../store/port.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import type { Identity } from '../identity.ts'
@@ -59,6 +61,8 @@ export interface ConnectionsParts {
   delivery: Delivery
   watching: Watching
   tracker: Tracker
+  store: PresenceStore
+  bus: Bus
   actions: Actions
   tally: Tally
   clock: Clock

@@ -97,7 +97,7 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     const userId = sessions.userIdOf(row)
     switch (type) {
       case 'heartbeat': {
-        const parsed = parse(activity, body.activity)
+        const parsed = parse(activity, body.activity ?? body.activity_type)
         if (!parsed.ok) return failed(parsed.failure)
         sessions.heartbeat(row, parsed.value)
         return OK

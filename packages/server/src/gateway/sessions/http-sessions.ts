@@ -1,10 +1,13 @@
 // Sessions without a WebSocket: clients that heartbeat over HTTP. Such a session is a row of the same table,
 // under the same rules as a socket.
 import { type Activity, CLOSE, type Failure, type Platform } from '@greendot/protocol'
+import type { Bus, LeftMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
+import type { PresenceStore } from '../../store/port.ts'
+import type { Identity } from '../identity.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import type { OwnViews } from './own-views.ts'
 import { ACTIVITY, type SessionTable } from './session-table.ts'
@@ -35,6 +38,8 @@ export interface HttpSessions {
   heartbeat(heartbeat: HttpHeartbeat): Promise<RecordedHeartbeat>
   /** Ends every session of the device, WebSockets included, on all gateways. */
   leave(userId: string, deviceId: string): Promise<void>
+  /** The device left by another gateway. */
+  left(message: Omit<LeftMessage, 'kind'>): void
 }
 
 export interface HttpSessionsParts {
@@ -44,6 +49,9 @@ export interface HttpSessionsParts {
   ownViews: OwnViews
   ended: EndedSessions
   tracker: Tracker
+  store: Pick<PresenceStore, 'load'>
+  bus: Bus
+  identity: Identity
   policy: Policy
   clock: Clock
 }
@@ -55,6 +63,7 @@ const TOO_MANY_SESSIONS: Failure = {
 
 export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
   const { table, sessions, sockets, ownViews, ended, tracker, policy, clock } = parts
+  const { store, bus, identity } = parts
   const { columns } = table
 
   function rowOf(userId: string, deviceId: string): number | undefined {
@@ -67,6 +76,18 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
   function awayAfterMs(row: number): number {
     const chosen = columns.awayAfterMs[row]!
     return Number.isFinite(chosen) ? chosen : policy.awayAfterMs
+  }
+
+  function left({ userId, deviceId, at }: Omit<LeftMessage, 'kind'>): void {
+    for (const row of sessions.rowsOf(userId))
+      if (columns.deviceIds[row] === deviceId && columns.connectedAt[row]! <= at) sockets.leave(row)
+  }
+
+  /** Other gateways with sessions of the device; none where the store does not answer. */
+  async function gatewaysOf(userId: string, deviceId: string): Promise<Set<string>> {
+    const [stored] = await store.load([userId]).catch(() => [])
+    const held = (stored?.record.sessions ?? []).filter((session) => session.deviceId === deviceId)
+    return new Set(held.map(({ gatewayId }) => gatewayId).filter((gatewayId) => gatewayId !== identity.id()))
   }
 
   async function open(heartbeat: HttpHeartbeat): Promise<RecordedHeartbeat> {
@@ -97,10 +118,14 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
       sessions.heartbeat(row, activity)
       return { ok: true, state: { awayAfterMs: awayAfterMs(row), ownView: ownViews.take(row) } }
     },
+    left,
     async leave(userId, deviceId) {
-      for (const row of sessions.rowsOf(userId)) if (columns.deviceIds[row] === deviceId) sockets.leave(row)
-      // Other gateways may hold sessions of the device as well.
-      await tracker.apply(userId, { type: 'device_left', at: clock.now() + 1, deviceId })
+      const at = clock.now()
+      left({ userId, deviceId, at })
+      // A gateway that is not told would go on with a session that the record does not have any more.
+      const others = await gatewaysOf(userId, deviceId)
+      await tracker.apply(userId, { type: 'device_left', at: at + 1, deviceId })
+      for (const gatewayId of others) void bus.publish(gatewayId, [{ kind: 'left', userId, deviceId, at }])
     },
   }
 }
