@@ -8,7 +8,7 @@ import { createKafkaRelay } from './fanout/kafka-relay.ts'
 import { createDoubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { createAccess } from './http/access.ts'
-import { startHttpApp } from './http/http-app.ts'
+import { type Siblings, startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
@@ -63,7 +63,14 @@ export async function lookAround(
   }
 }
 
-export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
+export interface StartOptions {
+  logger: Logger
+  clock: Clock
+  /** Other processes with which this one shares its port. */
+  siblings?: Siblings | null
+}
+
+export async function start(config: Config, options: StartOptions): Promise<Running> {
   const { logger } = options
   const { policy, rules, roles, historyDays } = config
   const isShared = config.redisUrl !== null
@@ -126,6 +133,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       feed.show(() => toPresence(userId, record), clock.now())
     },
     onTrouble,
+    onBatch: (tookMs) => tally.batches.observe(tookMs),
   })
   const { tracker, archivist, dutySweep } = presence
   const owner =
@@ -160,6 +168,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   })
 
   const loopWatch = startLoopWatch(clock, (lateMs) => {
+    tally.loopDelays.observe(lateMs)
     tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
@@ -174,11 +183,14 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     access,
     feed,
     gateway,
+    siblings: options.siblings ?? null,
     logLag: () => fanout?.lags() ?? {},
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
       archiveBacklog: archivist.backlog(),
+      isArchiveFailing: archivist.isFailing(),
+      dutiesSince: { announce: dutySweep.oldestSince('announce'), archive: dutySweep.oldestSince('archive') },
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })

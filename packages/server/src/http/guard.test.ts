@@ -7,6 +7,7 @@ import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createMemoryRateLimiter } from '../limits/memory.ts'
 import { type Config, loadConfig } from '../platform/config/config.ts'
 import { createLogger } from '../platform/logger.ts'
+import { createTally } from '../platform/tally.ts'
 import { createAuthenticator } from './auth.ts'
 import { createGuard } from './guard.ts'
 import { createOriginRules } from './origins.ts'
@@ -28,7 +29,14 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
   const clock = createFakeClock(NOW)
   const guard = createGuard({
     authenticator: createAuthenticator(devConfig(), clock),
-    throttle: createThrottle({ rateLimiter: createMemoryRateLimiter(), config: devConfig(), clock }),
+    throttle: createThrottle({
+      rateLimiter: createMemoryRateLimiter(),
+      config: devConfig(),
+      clock,
+      tally: createTally(),
+    }),
+    clock,
+    tally: createTally(),
     logger: createLogger({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
     origins: createOriginRules(devConfig()),
   })
@@ -76,6 +84,8 @@ test('[R5] a call over the limit is answered before its body is read or its hand
   const guard = createGuard({
     authenticator: createAuthenticator(devConfig(), clock),
     throttle: { failureFor: async () => (refused ? TOO_OFTEN : null) },
+    clock,
+    tally: createTally(),
     logger: createLogger({ level: 'silent' }),
     origins: createOriginRules(devConfig()),
   })

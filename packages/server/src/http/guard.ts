@@ -2,7 +2,9 @@
 // handler runs only when all checks pass. An unexpected error becomes one answer and one log line.
 import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
+import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/tally.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Authenticator, bearerToken, type Caller } from './auth.ts'
 import { createInputReader } from './input.ts'
@@ -17,6 +19,8 @@ export interface GuardParts {
   throttle: Throttle
   logger: Logger
   origins: OriginRules
+  clock: Pick<Clock, 'elapsed'>
+  tally: Tally
 }
 
 type Handler = (request: BunRequest) => Promise<Response>
@@ -24,7 +28,8 @@ export type Guard = (methods: Methods) => Handler
 
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
 
-export function createGuard({ authenticator, throttle, logger, origins }: GuardParts): Guard {
+export function createGuard(parts: GuardParts): Guard {
+  const { authenticator, throttle, logger, origins, clock, tally } = parts
   const refuseWith = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
     refuse({ code, message }, headers)
 
@@ -72,7 +77,8 @@ export function createGuard({ authenticator, throttle, logger, origins }: GuardP
   return (methods) => {
     const handlers = new Map(Object.entries(methods).map(([method, route]) => [method, handlerOf(route)]))
     const allow = [...handlers.keys()].join(', ')
-    return async (request) => {
+
+    async function respond(request: BunRequest): Promise<Response> {
       const foreign = origins.failureFor(request)
       if (foreign !== null) return refuse(foreign, { vary: 'origin' })
       if (request.method === 'OPTIONS') return origins.allow(request, new Response(null, { status: 204 }))
@@ -83,6 +89,14 @@ export function createGuard({ authenticator, throttle, logger, origins }: GuardP
           ? refuseWith('method_not_allowed', `only ${allow} here`, { allow })
           : await answer(handler, request),
       )
+    }
+
+    return async (request) => {
+      const startedAt = clock.elapsed()
+      const response = await respond(request)
+      tally.requests.observe(clock.elapsed() - startedAt)
+      tally.responses.add(String(response.status))
+      return response
     }
   }
 }

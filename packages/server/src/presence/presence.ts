@@ -63,6 +63,8 @@ export interface PresenceParts {
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */
   onTrouble?: () => void
+  /** A batch of users was committed. */
+  onBatch?: (tookMs: number) => void
   replace?: Replacements
 }
 

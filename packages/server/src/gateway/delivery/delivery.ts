@@ -147,13 +147,15 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       if (isBlank && !edges.isMarked(edge)) edges.reveal(edge, 'nothing')
       else edges.hold(edge)
     },
-    oweWhileHeld: edges.oweWhileHeld,
+    oweWhileHeld: edges.oweAnew,
     reveal(edge, level) {
       waves.payOff(edge)
       const target = edges.targetOf(edge)
       const before = targets.jsonFor(target, edges.levelOf(edge))
       const isOwed = edges.reveal(edge, level)
-      if (isOwed || before !== targets.jsonFor(target, level)) outbox.markAlways(edge)
+      if (!isOwed && before === targets.jsonFor(target, level)) return
+      if (!isOwed) edges.showAnew(edge)
+      outbox.markAlways(edge)
     },
     isCaughtUp: (connection) => outbox.isFlushed(connection) && !isOwedByWave(connection),
     hasLimit: plans.polledAbove > 0,

@@ -62,6 +62,8 @@ export interface TrackerParts {
   isLogged?: boolean
   /** A batch could not be committed: what it reported is lost. */
   onTrouble?: () => void
+  /** A batch was committed. */
+  onBatch?: (tookMs: number) => void
 }
 
 /** One user on the way through a batch. */
@@ -91,7 +93,7 @@ const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
 export function createTracker(parts: TrackerParts): Tracker {
-  const { store, lookup, announcer, policy, clock, logger, isLogged = false, onTrouble } = parts
+  const { store, lookup, announcer, policy, clock, logger, isLogged = false, onTrouble, onBatch } = parts
   let queue = new Map<string, Work>()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
   let isRunning = false
@@ -143,9 +145,11 @@ export function createTracker(parts: TrackerParts): Tracker {
   }
 
   async function process(batch: Map<string, Work>): Promise<void> {
+    const startedAt = clock.elapsed()
     try {
       await commitBatch(batch)
       isFailing = false
+      onBatch?.(clock.elapsed() - startedAt)
     } catch (error) {
       // What was reported may be lost: gateways announce their sessions again, and callers hear of it.
       if (!isFailing) logger.error({ err: error, users: batch.size }, 'a presence batch failed')
