@@ -15,6 +15,7 @@ import { findKafka } from './services/kafka.ts'
 import { findKafkaPython } from './services/kafka-python.ts'
 import { findNginx } from './services/nginx.ts'
 import { findPostgres } from './services/postgres.ts'
+import { findPromtool } from './services/promtool.ts'
 import { findRedis } from './services/redis.ts'
 import { findSchemathesis } from './services/schemathesis.ts'
 
@@ -62,6 +63,7 @@ async function installServices(): Promise<void> {
     findKafkaPython,
     findGrpcio,
     findGrpcurl,
+    findPromtool,
   ]
   for (const find of services) await find()
   await installHeadlessShell()
