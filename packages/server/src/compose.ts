@@ -10,6 +10,7 @@ import { startGateway } from './gateway/gateway.ts'
 import { createAccess } from './http/access.ts'
 import { type Siblings, startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
+import { openTraces } from './ops/traces.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
@@ -99,6 +100,8 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
   }
 
   const tally = createTally()
+  const traces = openTraces(config, { clock, logger, tally })
+  const tracer = traces?.tracer ?? null
   const feed = createFeed(clock)
   const onTrouble = () => doubts.report('events could not be committed')
   const streaming =
@@ -134,6 +137,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     },
     onTrouble,
     onBatch: (tookMs) => tally.batches.observe(tookMs),
+    tracer,
   })
   const { tracker, archivist, dutySweep } = presence
   const owner =
@@ -174,7 +178,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
   const parts = { ...presence, config, store, bus, archive, tally, clock, logger }
-  const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
+  const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts, tracer }) : null
   // Tokens have instants of other machines, so they are compared with the true time.
   const tokenClock = isShared ? clock : options.clock
   const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
@@ -243,6 +247,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
           'the archive could not be written before the stop; the last seen of these users is lost',
         )
       await presence.duties.flush()
+      await traces?.stop()
       feed.stop()
       await app.stop()
       await grpc?.stop()

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
+import type { Tracer } from '../platform/tracing.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { Evaluator } from '../presence/privacy/evaluator.ts'
@@ -62,6 +63,8 @@ export interface GatewayParts {
   tally: Tally
   clock: Clock
   logger: Logger
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
 }
 
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {

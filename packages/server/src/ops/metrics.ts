@@ -86,6 +86,8 @@ function counters(tally: Tally): Family[] {
     ['changes', 'Visible changes of users', tally.changes],
     ['errors_sent', 'Error frames sent', tally.errorsSent],
     ['slow_reader_blocks', 'Times that a connection took no more data', tally.slowReaderBlocks],
+    ['spans_exported', 'Spans of traces that the collector took', tally.spansExported],
+    ['spans_dropped', 'Spans of traces that the collector did not take', tally.spansDropped],
     ['log_lines_suppressed', 'Log lines left out because too many were equal', tally.logLinesSuppressed],
   ]
   return [

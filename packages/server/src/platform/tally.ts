@@ -26,6 +26,9 @@ export interface Tally {
   slowReaderBlocks: number
   /** Log lines that were left out of a flood. */
   logLinesSuppressed: number
+  /** Spans of traces that the collector took, and those that it did not. */
+  spansExported: number
+  spansDropped: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
   /** From a change of a user to each frame that has it. What a viewer is shown for another reason is not in it. */
@@ -59,6 +62,8 @@ export function createTally(): Tally {
     sessionsLost: 0,
     slowReaderBlocks: 0,
     logLinesSuppressed: 0,
+    spansExported: 0,
+    spansDropped: 0,
     loopBlockMsMax: 0,
     propagation: createHistogram(PROPAGATION_BOUNDS_MS),
     recentWaits: createRecentWaits(),

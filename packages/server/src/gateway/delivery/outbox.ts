@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { createFlushPhases } from './flush-phases.ts'
+import type { FollowedChanges } from './followed-changes.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
 import type { WatchEdges } from './watch-edges.ts'
 
@@ -43,13 +44,14 @@ export interface OutboxParts {
   clock: Clock
   flushMs: number
   tally: Tally
+  followed: FollowedChanges
 }
 
 const FREE = 0
 const QUEUED = 1
 const BLOCKED = 2
 
-export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxParts): Outbox {
+export function createOutbox({ edges, targets, clock, flushMs, tally, followed }: OutboxParts): Outbox {
   const sinks: (Sink | null)[] = []
   const ownFrames = new Map<number, string>()
   let states = new Uint8Array(0)
@@ -113,6 +115,7 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     const waitedMs = now - targets.changedAt(target)
     tally.propagation.observe(waitedMs)
     tally.recentWaits.observe(waitedMs, 1, now)
+    if (followed.count > 0) followed.sent(target)
   }
 
   /** False when the connection can take no more for now. */
