@@ -201,6 +201,7 @@ async function startServer(ground: Ground): Promise<Server> {
       archiveBacklog: 0,
       isArchiveFailing: false,
       clockOffsetMs: 0,
+      logLinesSuppressed: 0,
       dutiesSince: { announce: null, archive: null },
     }),
   })

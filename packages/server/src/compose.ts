@@ -15,7 +15,7 @@ import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
-import type { Logger } from './platform/logger.ts'
+import type { Logger, RootLogger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
 import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
@@ -65,7 +65,7 @@ export async function lookAround(
 }
 
 export interface StartOptions {
-  logger: Logger
+  logger: RootLogger
   clock: Clock
   /** Other processes with which this one shares its port. */
   siblings?: Siblings | null
@@ -194,6 +194,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
       sweepLagMs: sweeper?.lagMs() ?? 0,
       archiveBacklog: archivist.backlog(),
       isArchiveFailing: archivist.isFailing(),
+      logLinesSuppressed: logger.suppressedLines(),
       dutiesSince: { announce: dutySweep.oldestSince('announce'), archive: dutySweep.oldestSince('archive') },
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),

@@ -10,7 +10,7 @@ import { type Authenticator, bearerToken, type Caller } from './auth.ts'
 import { createInputReader } from './input.ts'
 import type { OriginRules } from './origins.ts'
 import { refuse } from './reply.ts'
-import { addressOf, queryOf } from './request-url.ts'
+import { queryOf } from './request-url.ts'
 import type { Methods, Route } from './route.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -24,7 +24,8 @@ export interface GuardParts {
 }
 
 type Handler = (request: BunRequest) => Promise<Response>
-export type Guard = (methods: Methods) => Handler
+/** The path of a route is what its log lines name: that of a request has what the client put there. */
+export type Guard = (methods: Methods, path: string) => Handler
 
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
 
@@ -63,18 +64,18 @@ export function createGuard(parts: GuardParts): Guard {
     }
   }
 
-  async function answer(handler: Handler, request: BunRequest): Promise<Response> {
+  async function answer(handler: Handler, request: BunRequest, route: string): Promise<Response> {
     try {
       return await handler(request)
     } catch (error) {
       if (error instanceof Unavailable)
         return refuseWith('unavailable', error.advice ?? TRY_AGAIN, { 'retry-after': '1' })
-      logger.error({ err: error, method: request.method, url: addressOf(request) }, 'a request failed')
+      logger.error({ err: error, method: request.method, route }, 'a request failed')
       return refuseWith('internal', 'the request failed; the log has the reason')
     }
   }
 
-  return (methods) => {
+  return (methods, path) => {
     const handlers = new Map(Object.entries(methods).map(([method, route]) => [method, handlerOf(route)]))
     const allow = [...handlers.keys()].join(', ')
 
@@ -87,7 +88,7 @@ export function createGuard(parts: GuardParts): Guard {
         request,
         handler === undefined
           ? refuseWith('method_not_allowed', `only ${allow} here`, { allow })
-          : await answer(handler, request),
+          : await answer(handler, request, path),
       )
     }
 

@@ -21,6 +21,8 @@ export interface ProcessGauges {
   clockOffsetMs: number
   /** Since when the oldest late duty of each kind is open; null where none is late. */
   dutiesSince: Readonly<Record<Duty, number | null>>
+  /** Since the start. */
+  logLinesSuppressed: number
 }
 
 export interface MetricsParts {
@@ -88,7 +90,6 @@ function counters(tally: Tally): Family[] {
     ['slow_reader_blocks', 'Times that a connection took no more data', tally.slowReaderBlocks],
     ['spans_exported', 'Spans of traces that the collector took', tally.spansExported],
     ['spans_dropped', 'Spans of traces that the collector did not take', tally.spansDropped],
-    ['log_lines_suppressed', 'Log lines left out because too many were equal', tally.logLinesSuppressed],
   ]
   return [
     ...plain.map(([name, help, value]) => counter(`greendot_${name}_total`, help, [sample({}, value)])),
@@ -147,6 +148,9 @@ function processFamilies(here: ProcessGauges, now: number): Family[] {
       'duty',
       Object.fromEntries(ages),
     ),
+    counter('greendot_log_lines_suppressed_total', 'Log lines left out because too many were equal', [
+      sample({}, here.logLinesSuppressed),
+    ]),
     gauge('greendot_archive_backlog', 'Rows that wait to be written to the database', here.archiveBacklog),
     gauge('greendot_archive_failing', '1 while writes to the database fail', here.isArchiveFailing ? 1 : 0),
     gauge(

@@ -24,8 +24,6 @@ export interface Tally {
   sessionsLost: number
   /** Times that a connection took no more data. */
   slowReaderBlocks: number
-  /** Log lines that were left out of a flood. */
-  logLinesSuppressed: number
   /** Spans of traces that the collector took, and those that it did not. */
   spansExported: number
   spansDropped: number
@@ -61,7 +59,6 @@ export function createTally(): Tally {
     errorsSent: 0,
     sessionsLost: 0,
     slowReaderBlocks: 0,
-    logLinesSuppressed: 0,
     spansExported: 0,
     spansDropped: 0,
     loopBlockMsMax: 0,
