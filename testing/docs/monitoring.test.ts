@@ -4,13 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { connect } from '../clients/client.ts'
 import { spawnServer, startServer } from '../clients/server.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findPromtool } from '../services/promtool.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
 import { at, list, parse, type Yaml } from './deploy-yaml.ts'
-import { documentOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
+import { blocksOf, documentOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
 import { familiesIn, labelsIn, metricsIn, type ScrapedFamily } from './scrapes.ts'
 
 const RULES = 'deploy/prometheus/alerts.yml'
@@ -73,6 +74,15 @@ describe('docs/operations.md', () => {
         expect([name, unit!.toLowerCase()]).toEqual([name, expect.stringContaining('seconds')])
       if (/_bytes`$/.test(name!)) expect([name, unit]).toEqual([name, 'bytes'])
     }
+  })
+
+  test('[X8] turns traces on with settings that the program takes', () => {
+    const [file] = blocksOf('docs/operations.md', 'json', section('docs/operations.md', 'Traces'))
+    const loaded = loadConfig({ argv: ['--dev'], env: {}, readFile: () => file!.text })
+    expect(loaded).toMatchObject({
+      ok: true,
+      config: { otlpEndpoint: 'http://127.0.0.1:4318', traceOneIn: 10 },
+    })
   })
 
   test('[X8] says of every alert what users notice and what to do', () => {
