@@ -6,9 +6,19 @@ import { memory } from './memory.ts'
 import { queries } from './queries.ts'
 import { redisCosts } from './redis-costs.ts'
 import { steps } from './steps.ts'
+import { traces } from './traces.ts'
 import { wireSizes } from './wire-sizes.ts'
 
-export const MICROS: readonly Micro[] = [steps, heartbeats, queries, commits, memory, redisCosts, wireSizes]
+export const MICROS: readonly Micro[] = [
+  steps,
+  heartbeats,
+  queries,
+  commits,
+  memory,
+  redisCosts,
+  wireSizes,
+  traces,
+]
 
 export interface Ran {
   readings: Reading[]
