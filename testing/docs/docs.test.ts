@@ -356,10 +356,3 @@ describe('docs/configuration.md', () => {
     }
   })
 })
-
-test('docs/operations.md has every metric', async () => {
-  const { url } = await serve()
-  const exposed = (await (await fetch(`${url}/metrics`)).text()).matchAll(/^# TYPE (\w+)/gm)
-  const documented = rowsOf(section('docs/operations.md', 'Metrics')).map(([name]) => plain(name!))
-  expect(documented.sort()).toEqual(Array.from(exposed, ([, name]) => name!).sort())
-})

@@ -27,7 +27,9 @@ import { sessionRoutes } from '../../packages/server/src/http/routes/sessions.ts
 import { streamRoutes } from '../../packages/server/src/http/routes/stream.ts'
 import { createThrottle } from '../../packages/server/src/http/throttle.ts'
 import { createMemoryRateLimiter } from '../../packages/server/src/limits/memory.ts'
+import { expositionOf } from '../../packages/server/src/ops/exposition.ts'
 import { createFeed } from '../../packages/server/src/ops/feed.ts'
+import { createMetrics } from '../../packages/server/src/ops/metrics.ts'
 import { createStats, type Stats } from '../../packages/server/src/ops/stats.ts'
 import type { Config } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
@@ -195,13 +197,32 @@ async function startServer(ground: Ground): Promise<Server> {
       roles: config.roles,
       gateway: gateway.gauges,
       logLag: () => ({}),
-      process: () => ({ trackerDepth: tracker.depth(), sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
+      archiveBacklog: () => 0,
     }),
   )
+  const collectMetrics = createMetrics({
+    tally,
+    store,
+    clock,
+    roles: config.roles,
+    version: 'test',
+    gateway: gateway.gauges,
+    isHealthy: gateway.isHealthy,
+    logLag: () => ({}),
+    process: () => ({
+      trackerDepth: tracker.depth(),
+      sweepLagMs: 0,
+      archiveBacklog: 0,
+      isArchiveFailing: false,
+      clockOffsetMs: 0,
+      logLinesSuppressed: 0,
+      dutiesSince: { announce: null, archive: null },
+    }),
+  })
   // There is no network here that could lose patience with a silent stream.
   const keepOpen = () => {}
   const rateLimiter = replaced(createMemoryRateLimiter(), replace.rateLimiter)
-  const throttle = createThrottle({ rateLimiter, config, clock })
+  const throttle = createThrottle({ rateLimiter, config, clock, tally })
   const routes: Routes = {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
@@ -215,6 +236,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...feedRoutes({ feed, keepOpen }),
     ...opsRoutes({
       stats,
+      metrics: async () => expositionOf(await collectMetrics()),
       store,
       archive,
       isStoreVolatile: true,
@@ -240,7 +262,14 @@ async function startServer(ground: Ground): Promise<Server> {
     clock,
     tokenClock: clock,
   })
-  const guard = createGuard({ authenticator, throttle, logger, origins: createOriginRules(config) })
+  const guard = createGuard({
+    authenticator,
+    throttle,
+    logger,
+    origins: createOriginRules(config),
+    clock,
+    tally,
+  })
 
   return {
     gateway,
@@ -282,10 +311,6 @@ function lazily(create: () => Stats): Stats {
   return {
     read: () => stats().read(),
     history: () => stats().history(),
-    prometheus: () => stats().prometheus(),
-    get prometheusType() {
-      return stats().prometheusType
-    },
     stop: () => made?.stop(),
   }
 }

@@ -92,7 +92,7 @@ export function createOutboxWorld(options: OutboxWorldOptions): OutboxWorld {
     elapsed: () => clock.elapsed() + spentMs,
   }
   if (options.skewMs === undefined)
-    tally.waits.observe = (waitedMs) => expect(waitedMs).toBeGreaterThanOrEqual(0)
+    tally.propagation.observe = (waitedMs) => expect(waitedMs).toBeGreaterThanOrEqual(0)
   const evaluator = createEvaluator(OPEN_RULES)
   const delivery = createDelivery({ evaluator, clock: skewedClock, flushMs, plans, pace, tally })
   const { edges, targets } = delivery

@@ -9,13 +9,14 @@ import { startForeignRouting } from './foreign/routing.ts'
 import { createDoubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import { createAccess } from './http/access.ts'
-import { startHttpApp } from './http/http-app.ts'
+import { type Siblings, startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
+import { openTraces } from './ops/traces.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
 import { randomName } from './platform/ids.ts'
-import type { Logger } from './platform/logger.ts'
+import type { Logger, RootLogger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
 import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
@@ -66,7 +67,14 @@ export async function lookAround(
   }
 }
 
-export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
+export interface StartOptions {
+  logger: RootLogger
+  clock: Clock
+  /** Other processes with which this one shares its port. */
+  siblings?: Siblings | null
+}
+
+export async function start(config: Config, options: StartOptions): Promise<Running> {
   const { logger } = options
   const { policy, rules, roles, historyDays } = config
   const isShared = config.redisUrl !== null
@@ -95,6 +103,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   }
 
   const tally = createTally()
+  const traces = openTraces(config, { clock, logger, tally })
+  const tracer = traces?.tracer ?? null
   const feed = createFeed(clock)
   const onTrouble = () => doubts.report('events could not be committed')
   const streaming =
@@ -129,6 +139,8 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       feed.show(() => toPresence(userId, record), clock.now())
     },
     onTrouble,
+    onBatch: (tookMs) => tally.batches.observe(tookMs),
+    tracer,
   })
   const { tracker, archivist, dutySweep } = presence
   // Tokens have instants of other machines, so they are compared with the true time.
@@ -181,23 +193,28 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   })
 
   const loopWatch = startLoopWatch(clock, (lateMs) => {
+    tally.loopDelays.observe(lateMs)
     tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
   const parts = { ...presence, config, store, bus, archive, tally, clock, logger, disconnects, foreign }
-  const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
+  const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts, tracer }) : null
   const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
   const app = startHttpApp({
     ...parts,
     access,
     feed,
     gateway,
+    siblings: options.siblings ?? null,
     logLag: () => fanout?.lags() ?? {},
     processGauges: () => ({
       trackerDepth: tracker.depth(),
       sweepLagMs: sweeper?.lagMs() ?? 0,
       archiveBacklog: archivist.backlog(),
+      isArchiveFailing: archivist.isFailing(),
+      logLinesSuppressed: logger.suppressedLines(),
+      dutiesSince: { announce: dutySweep.oldestSince('announce'), archive: dutySweep.oldestSince('archive') },
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
@@ -252,6 +269,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
           'the archive could not be written before the stop; the last seen of these users is lost',
         )
       await presence.duties.flush()
+      await traces?.stop()
       feed.stop()
       await app.stop()
       await grpc?.stop()

@@ -8,6 +8,7 @@ import { queries } from './queries.ts'
 import { redisCosts } from './redis-costs.ts'
 import { steps } from './steps.ts'
 import { streams } from './streams.ts'
+import { traces } from './traces.ts'
 import { wireSizes } from './wire-sizes.ts'
 
 export const MICROS: readonly Micro[] = [
@@ -20,6 +21,7 @@ export const MICROS: readonly Micro[] = [
   redisCosts,
   wireSizes,
   streams,
+  traces,
 ]
 
 export interface Ran {

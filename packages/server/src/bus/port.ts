@@ -15,6 +15,8 @@ export interface ChangeMessage {
   json: string
   /** Who may see it as of this change; null for a user without privacy settings and without an edited contact list. */
   inputs: VisibilityInputs | null
+  /** By which the gateway continues the trace of the change, where it is traced (W3C Trace Context). */
+  trace?: string
 }
 
 /** A user's own view changed: for the sessions of that user on this gateway. */

@@ -23,8 +23,10 @@ const DISCONNECT = { mark: 'd', lines: 2 } as const
 const LEFT = { mark: 'l', lines: 3 } as const
 const FOREIGN = { mark: 'f', lines: 3 } as const
 const FOREIGN_ANSWER = { mark: 'r', lines: 2 } as const
+/** The trace of the change that follows. Sent only where traces are on. */
+const TRACE = { mark: 't', lines: 1 } as const
 const LINES = new Map<string, number>(
-  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER, DISCONNECT, LEFT, FOREIGN, FOREIGN_ANSWER].map(
+  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER, DISCONNECT, LEFT, FOREIGN, FOREIGN_ANSWER, TRACE].map(
     ({ mark, lines }) => [mark, lines],
   ),
 )
@@ -41,10 +43,11 @@ export function encodeMessages(messages: readonly BusMessage[]): string {
 function encode(message: BusMessage): string {
   switch (message.kind) {
     case 'change': {
-      const { userId, version, at, json, inputs } = message
+      const { userId, version, at, json, inputs, trace } = message
       // Most users have no privacy settings.
       const guarded = inputs === null ? '' : JSON.stringify(inputs)
-      return `${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
+      const traced = trace === undefined ? '' : `${TRACE.mark}\n${trace}\n`
+      return `${traced}${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
     }
     case 'self':
       return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.isInvisible ? 1 : 0}\n${message.json}`
@@ -73,11 +76,18 @@ export function decodePayload(payload: string): BusFrame {
   if (payload === GAP_PAYLOAD) return { kind: 'gap' }
   const lines = payload.split('\n')
   const messages: BusMessage[] = []
+  let trace: string | null = null
   for (let line = 0; line < lines.length; ) {
     const mark = lines[line]!
     const count = LINES.get(mark)
     if (count === undefined || line + count >= lines.length) return { kind: 'gap' }
-    messages.push(decode(mark, lines, line + 1))
+    if (mark === TRACE.mark) trace = lines[line + 1]!
+    else {
+      const message = decode(mark, lines, line + 1)
+      if (trace !== null && message.kind === 'change') message.trace = trace
+      trace = null
+      messages.push(message)
+    }
     line += count + 1
   }
   return { kind: 'messages', messages }

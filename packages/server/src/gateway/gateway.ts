@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
+import type { Tracer } from '../platform/tracing.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Disconnects } from '../presence/people/disconnects.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
@@ -66,6 +67,8 @@ export interface GatewayParts {
   tally: Tally
   clock: Clock
   logger: Logger
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
 }
 
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {

@@ -4,9 +4,11 @@ import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
 import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import { expositionOf, type Family } from '../ops/exposition.ts'
 import type { Feed } from '../ops/feed.ts'
+import { type CollectMetrics, createMetrics, type ProcessGauges } from '../ops/metrics.ts'
 import type { LogLag } from '../ops/process-directory.ts'
-import { createStats, type ProcessGauges } from '../ops/stats.ts'
+import { createStats } from '../ops/stats.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -51,6 +53,15 @@ export interface HttpApp {
   stop(): Promise<void>
 }
 
+/** The other processes of one machine that share the port, so that a scrape reaches only one of them. */
+export interface Siblings {
+  /** What this process is asked for by the others. */
+  answerWith(collect: CollectMetrics): void
+  /** The figures of all of them, this one included. */
+  collectAll(): Promise<Family[]>
+  close(): void
+}
+
 export interface HttpAppParts {
   config: Config
   store: PresenceStore
@@ -75,11 +86,13 @@ export interface HttpAppParts {
   processGauges: () => ProcessGauges
   /** Of the consumers of the log in this process. */
   logLag: () => LogLag
+  /** Null where this process has the port to itself. */
+  siblings: Siblings | null
 }
 
 export function startHttpApp(parts: HttpAppParts): HttpApp {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
-  const { viewerReader, contacts, exportPerson, eraser, feed } = parts
+  const { viewerReader, contacts, exportPerson, eraser, feed, siblings } = parts
   const { authenticator, throttle } = parts.access
   const { host, dev, policy, rules } = config
   let isDraining = false
@@ -90,9 +103,20 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     clock,
     roles: config.roles,
     gateway: gauges,
-    process: parts.processGauges,
+    archiveBacklog: parts.archivist.backlog,
     logLag: parts.logLag,
   })
+  const isHealthy = () => gateway?.isHealthy() ?? true
+  const collect = createMetrics({
+    ...parts,
+    gateway: gauges,
+    isHealthy,
+    process: parts.processGauges,
+    version: VERSION,
+    roles: config.roles,
+  })
+  siblings?.answerWith(collect)
+  const collectAll = siblings?.collectAll ?? collect
   const origins = createOriginRules(config)
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
   const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
@@ -112,11 +136,12 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...(gateway === null ? {} : connectionRoutes(gateway)),
     ...opsRoutes({
       stats,
+      metrics: async () => expositionOf(await collectAll()),
       store,
       archive,
       isStoreVolatile: config.redisUrl === null,
       isArchiveFailing: parts.archivist.isFailing,
-      isHealthy: () => gateway?.isHealthy() ?? true,
+      isHealthy,
       isDraining: () => isDraining,
       logLag: parts.logLag,
       areMetricsOpen: config.metricsOpen || dev,
@@ -131,7 +156,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     port: config.port,
     reusePort: config.reusePort,
     origins,
-    guard: createGuard({ authenticator, throttle, logger, origins }),
+    guard: createGuard({ authenticator, throttle, logger, origins, clock, tally }),
     routes,
     pages: createPages({ dev, pages: config.pages }),
     authenticator,

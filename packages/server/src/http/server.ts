@@ -82,7 +82,9 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
   }
 
-  const guarded = Object.fromEntries(Object.entries(routes).map(([path, methods]) => [path, guard(methods)]))
+  const guarded = Object.fromEntries(
+    Object.entries(routes).map(([path, methods]) => [path, guard(methods, path)]),
+  )
   // Bun.serve has no option for it: its parser uses this value, for the whole process. It is read-only in
   // the types of Node, where it is a command-line flag.
   Object.assign(http, { maxHeaderSize: HEAD_BYTES_MAX })

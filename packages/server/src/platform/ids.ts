@@ -33,3 +33,12 @@ export function createScramble(): (number: number) => number {
 export function jittered(waitMs: number): number {
   return waitMs * (0.5 + Math.random() / 2)
 }
+
+export function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}
+
+/** True for one of so many calls, by chance. */
+export function takesPart(oneIn: number): boolean {
+  return Math.random() * oneIn < 1
+}

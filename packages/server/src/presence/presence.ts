@@ -4,6 +4,7 @@ import type { Archive } from '../archive/port.ts'
 import type { Bus } from '../bus/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tracer } from '../platform/tracing.ts'
 import type { PresenceStore } from '../store/port.ts'
 import type { Policy } from './core/policy.ts'
 import type { PrivacyRules } from './core/privacy.ts'
@@ -63,6 +64,10 @@ export interface PresenceParts {
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */
   onTrouble?: () => void
+  /** A batch of users was committed. */
+  onBatch?: (tookMs: number) => void
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
   replace?: Replacements
 }
 

@@ -175,7 +175,9 @@ function createDuties() {
       since.set(userId, at)
     },
     list: (until: number, limit: number) =>
-      since.due(until, limit).map(({ key }) => ({ userId: key, revision: revisions.get(key)! })),
+      since
+        .due(until, limit)
+        .map(({ key, at }) => ({ userId: key, revision: revisions.get(key)!, since: at })),
     clear(userId: string, revision: number): void {
       if (revisions.get(userId) === revision) remove(userId)
     },

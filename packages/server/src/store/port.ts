@@ -42,6 +42,11 @@ export interface OpenDuty {
   revision: number
 }
 
+/** `since` is when the commit that left it was made. */
+export interface FoundDuty extends OpenDuty {
+  since: number
+}
+
 export type CommitResult =
   | { outcome: 'committed'; revision: number; interested: readonly string[] }
   | { outcome: 'conflict' }
@@ -75,7 +80,7 @@ export interface PresenceStore {
   /** Users of a shard whose deadline is at or before `now`, earliest first. Nothing is removed. */
   due(shard: number, now: number, limit: number): Promise<Due[]>
   /** Users of a shard with this duty since a commit at or before `until`, oldest first. */
-  openDuties(duty: Duty, shard: number, until: number, limit: number): Promise<OpenDuty[]>
+  openDuties(duty: Duty, shard: number, until: number, limit: number): Promise<FoundDuty[]>
   /** The work is done. A duty of a later commit stays. */
   clearDuties(duty: Duty, done: readonly OpenDuty[]): Promise<void>
   /**

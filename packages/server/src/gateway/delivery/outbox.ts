@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { createFlushPhases } from './flush-phases.ts'
+import type { FollowedChanges } from './followed-changes.ts'
 import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
 import type { WatchEdges } from './watch-edges.ts'
 
@@ -43,13 +44,14 @@ export interface OutboxParts {
   clock: Clock
   flushMs: number
   tally: Tally
+  followed: FollowedChanges
 }
 
 const FREE = 0
 const QUEUED = 1
 const BLOCKED = 2
 
-export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxParts): Outbox {
+export function createOutbox({ edges, targets, clock, flushMs, tally, followed }: OutboxParts): Outbox {
   const sinks: (Sink | null)[] = []
   const ownFrames = new Map<number, string>()
   let states = new Uint8Array(0)
@@ -80,23 +82,14 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     }
     const target = edges.targetOf(edge)
     const next = edges.unmarkFirst(edge)
+    observe(target, now)
     if (next === NIL) {
-      observe(1, now - targets.changedAt(target), now)
+      tally.deliveries++
       sendOrBlock(connection, targets.frame(target))
-    } else {
-      const first = targets.json(target)
-      flushMany(connection, next, now, [first], targets.changedAt(target))
-    }
+    } else flushMany(connection, next, now, [targets.json(target)])
   }
 
-  function flushMany(
-    connection: number,
-    from: number,
-    now: number,
-    changes: string[] = [],
-    since = Number.POSITIVE_INFINITY,
-  ): void {
-    let oldestAt = since
+  function flushMany(connection: number, from: number, now: number, changes: string[] = []): void {
     let edge = from
     while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
       const target = edges.targetOf(edge)
@@ -105,22 +98,24 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
       if (edges.isHeld(edge)) edges.oweWhileHeld(edge)
       else {
         changes.push(targets.jsonFor(target, edges.levelOf(edge)))
-        oldestAt = Math.min(oldestAt, targets.changedAt(target))
+        // The target may have been as it is for long, so its age is no delay.
+        if (!edges.takeShownAnew(edge)) observe(target, now)
       }
       edge = next
     }
     if (changes.length === 0) return
-    observe(changes.length, now - oldestAt, now)
+    tally.deliveries += changes.length
     // Sorted by user id, which comes first in the JSON. Targets that change together are marked in an order
     // that goes by rows and queue positions, and hidden users take some of those (S6; small histories show it).
     const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 
-  function observe(changes: number, waitedMs: number, now: number): void {
-    tally.deliveries += changes
-    tally.waits.observe(waitedMs, changes)
-    tally.recentWaits.observe(waitedMs, changes, now)
+  function observe(target: number, now: number): void {
+    const waitedMs = now - targets.changedAt(target)
+    tally.propagation.observe(waitedMs)
+    tally.recentWaits.observe(waitedMs, 1, now)
+    if (followed.count > 0) followed.sent(target)
   }
 
   /** False when the connection can take no more for now. */
@@ -131,6 +126,7 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     if (sent < 0 && states[connection] !== BLOCKED) {
       states[connection] = BLOCKED
       blockedTotal++
+      tally.slowReaderBlocks++
     }
     return false
   }
@@ -161,10 +157,13 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
       enqueue(connection)
     },
     mark(edge) {
-      if (edges.isWhole(edge)) markAlways(edge)
-      else if (edges.isHeld(edge)) edges.oweWhileHeld(edge)
+      if (edges.isWhole(edge)) return markAlways(edge)
+      const isHeld = edges.isHeld(edge)
       // A viewer who sees nothing of the target is not told that there was a change.
-      else if (!edges.isHidden(edge)) markAlways(edge)
+      if (edges.isHidden(edge) && !isHeld) return
+      edges.takeShownAnew(edge)
+      if (isHeld) edges.oweWhileHeld(edge)
+      else markAlways(edge)
     },
     markAlways,
     unblock(connection) {

@@ -62,6 +62,7 @@ export function createSessions(parts: SessionsParts): Sessions {
   const { table, interner, tracker, policy, clock, numbers, identity, sessionsPerUser, tally } = parts
   const { delivery, watching, ownViews } = parts
   const { columns } = table
+  tally.rateLimited.announce(['sessions'])
 
   function rowsOf(userId: string): number[] {
     const rows: number[] = []
@@ -108,7 +109,10 @@ export function createSessions(parts: SessionsParts): Sessions {
 
   return {
     admit(opening, socket) {
-      if (rowsOf(opening.userId).length >= sessionsPerUser) return null
+      if (rowsOf(opening.userId).length >= sessionsPerUser) {
+        tally.rateLimited.add('sessions')
+        return null
+      }
       tally.connectionsOpened++
       const row = numbers.take()
       table.add(row, interner.acquire(opening.userId), opening, socket, clock.now())

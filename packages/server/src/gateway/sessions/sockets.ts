@@ -56,6 +56,7 @@ export function createSockets(parts: SocketsParts): Sockets {
   const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, ownViews, delivery } =
     parts
   const { columns } = table
+  tally.rateLimited.announce(['frames', 'waiting_frames'])
   const lanes = createLanes((error) => logger.error({ err: error }, 'a frame failed'))
 
   const say = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame))
@@ -67,6 +68,7 @@ export function createSockets(parts: SocketsParts): Sockets {
 
   function queue(row: number, socket: Socket, bytes: number, run: () => Promise<void>): void {
     if (lanes.add(socket, bytes, run)) return
+    tally.rateLimited.add('waiting_frames')
     const message = 'too many frames are waiting for an answer; slow down'
     hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
   }
@@ -171,6 +173,7 @@ export function createSockets(parts: SocketsParts): Sockets {
       if (typeof row !== 'number' || row === NIL) return
       tally.framesIn++
       if (++columns.framesThisSecond[row]! > framesPerSecond) {
+        tally.rateLimited.add('frames')
         const message = `more than ${framesPerSecond} frames a second; slow down`
         return hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
       }

@@ -3,6 +3,7 @@
 // number that was taken is given back once.
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
+import type { Tally } from '../../platform/tally.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import { type Delivery, NAMED, type Sink } from '../delivery/delivery.ts'
 import type { Watching } from '../watching/watching.ts'
@@ -70,6 +71,7 @@ export interface StreamConnectionsParts {
   delivery: Delivery
   clock: Clock
   streamsPerUser: number
+  tally: Tally
 }
 
 interface Open {
@@ -83,7 +85,8 @@ interface Open {
 }
 
 export function createStreamConnections(parts: StreamConnectionsParts): StreamConnections {
-  const { numbers, watching, delivery, clock, streamsPerUser } = parts
+  const { numbers, watching, delivery, clock, streamsPerUser, tally } = parts
+  tally.rateLimited.announce(['open_streams'])
   const byUser = new Map<string, Set<Open>>()
   const all = new Set<Open>()
   let isClosing = false
@@ -156,7 +159,10 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     async connect(opening) {
       if (isClosing) return { ok: false, failure: GOING_AWAY }
       const open = admit(opening)
-      if (open === null) return { ok: false, failure: TOO_MANY }
+      if (open === null) {
+        tally.rateLimited.add('open_streams')
+        return { ok: false, failure: TOO_MANY }
+      }
       try {
         const viewer = await watching.retain(opening.userId)
         if (all.has(open)) open.viewer = viewer

@@ -57,6 +57,9 @@ export interface Config {
   readonly pollEveryMs: number
   readonly writeBurst: number
   readonly writeEveryMs: number
+  /** Null when nothing is traced. */
+  readonly otlpEndpoint: string | null
+  readonly traceOneIn: number
   readonly metricsOpen: boolean
   readonly drainMs: number
   readonly logLevel: LogLevel
@@ -158,6 +161,8 @@ function toConfig(settings: Settings): Config {
     pollEveryMs: settings.poll_every_ms,
     writeBurst: settings.write_burst,
     writeEveryMs: settings.write_every_ms,
+    otlpEndpoint: settings.otlp_endpoint,
+    traceOneIn: settings.trace_one_in,
     metricsOpen: settings.metrics_open,
     drainMs: settings.drain_ms,
     logLevel: settings.log_level,

@@ -143,6 +143,11 @@ export const SETTINGS = {
   poll_every_ms: setting(milliseconds(1), 30_000, 'interval of further reads'),
   write_burst: setting(wholeNumber(1, 100_000), 20, 'writes over HTTP that one user can make at once'),
   write_every_ms: setting(milliseconds(1), 200, 'interval of further writes'),
+  otlp_endpoint: optional(
+    webUrl,
+    'collector that traces are sent to, by OTLP over HTTP; without it, none are',
+  ),
+  trace_one_in: setting(wholeNumber(1, 1_000_000), 100, 'events of which one is traced, with otlp_endpoint'),
   metrics_open: setting(onOff, false, 'serve /metrics without a key; for private networks'),
   drain_ms: setting(milliseconds(0, 600_000), 5000, 'time to move connections elsewhere when stopping'),
   log_level: setting(oneOf(LOG_LEVELS), 'info', 'lowest severity that is logged'),

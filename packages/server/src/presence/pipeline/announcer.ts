@@ -2,7 +2,8 @@
 // once, because the store remembers until both are done (see `owed`). Where nothing but the archive outlives the
 // process, the rows come first: a watcher is never told of a version that a crash would forget. Later changes of
 // a user may overtake one that waits; versions order them. Settings are in the archive before their commit.
-import type { Bus, BusMessage } from '../../bus/port.ts'
+import type { Bus, BusMessage, ChangeMessage } from '../../bus/port.ts'
+import type { Span } from '../../platform/tracing.ts'
 import type { Duty, Owed } from '../../store/port.ts'
 import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
@@ -20,6 +21,8 @@ export interface Transition {
   interested: readonly string[]
   /** An earlier commit may be unannounced: announce the present state, changed or not. */
   isRepeated: boolean
+  /** Ended once gateways are told; null or absent where the change is not traced. */
+  span?: Span | null
 }
 
 export interface Announcer {
@@ -70,14 +73,25 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
 
   function publish(transitions: readonly Transition[], now: number): Promise<unknown> {
     const byGateway = new Map<string, BusMessage[]>()
+    let traced: { span: Span; publishing: Span }[] | null = null
     for (const transition of transitions) {
-      for (const [gatewayId, message] of messagesOf(transition, now, policy, rules)) {
+      const { span } = transition
+      const publishing = span?.child('bus.publish')
+      if (span && publishing) {
+        traced ??= []
+        traced.push({ span, publishing })
+      }
+      for (const [gatewayId, message] of messagesOf(transition, now, policy, rules, publishing)) {
         const messages = byGateway.get(gatewayId)
         if (messages === undefined) byGateway.set(gatewayId, [message])
         else messages.push(message)
       }
     }
-    return Promise.all(Array.from(byGateway, ([gatewayId, messages]) => bus.publish(gatewayId, messages)))
+    const published = Promise.all(
+      Array.from(byGateway, ([gatewayId, messages]) => bus.publish(gatewayId, messages)),
+    )
+    if (traced !== null) void published.then(() => endAll(traced, byGateway.size))
+    return published
   }
 
   /** Tells gateways at once. The store remembers what is not done yet. */
@@ -132,6 +146,13 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
   }
 }
 
+function endAll(traced: readonly { span: Span; publishing: Span }[] | null, gateways: number): void {
+  for (const { span, publishing } of traced ?? []) {
+    publishing.end({ gateways })
+    span.end({ changed: true })
+  }
+}
+
 /** Whether the last-seen row changes. An erased user has no row, also when the mark is announced again. */
 function needsRow({ before, after, isRepeated }: Change): boolean {
   if (isBare(after) || after.settings === 'unknown') return false
@@ -177,6 +198,7 @@ function messagesOf(
   now: number,
   policy: Policy,
   rules: PrivacyRules,
+  publishing: Span | undefined,
 ): [string, BusMessage][] {
   const { userId, before, after, revision, interested, isRepeated } = transition
   const messages: [string, BusMessage][] = []
@@ -194,7 +216,8 @@ function messagesOf(
     const json = JSON.stringify(toPresence(userId, after, rules.hiddenAs))
     const { version } = after
     const inputs = visibilityInputsOf(after)
-    const change: BusMessage = { kind: 'change', userId, version, at: now, json, inputs }
+    const change: ChangeMessage = { kind: 'change', userId, version, at: now, json, inputs }
+    if (publishing !== undefined) change.trace = publishing.traceparent
     for (const gatewayId of informed) messages.push([gatewayId, change])
   }
   if (own.size === 0) return messages
