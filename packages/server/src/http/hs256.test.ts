@@ -75,7 +75,7 @@ test('[C6] it never takes what the library refuses, and reads the same from it',
       taken++
       const options = { algorithms: ['HS256'], requiredClaims: ['sub', 'exp'], currentDate: new Date(NOW) }
       const { payload } = await jwtVerify(token, key, options)
-      expect({ sub: '', exp: 0, ...found }).toEqual({ sub: payload.sub!, exp: payload.exp!, ...iatOf(payload) })
+      expect({ ...found }).toEqual({ sub: payload.sub!, exp: payload.exp!, ...iatOf(payload) })
     }),
     { numRuns: 3_000 },
   )
