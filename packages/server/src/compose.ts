@@ -111,7 +111,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     archive,
     store,
     bus,
-    isLogged: hot.log !== null,
+    isLogged: () => hot.log !== null,
     ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
     loadForQuery: hot.loadForQuery,
     isStoreVolatile: !isShared,

@@ -20,6 +20,7 @@ import {
 } from './rows.ts'
 import { inSlices, type SliceLimits } from './slices.ts'
 import { sqlStatements } from './statements.ts'
+import { createSqlWebhooks } from './webhooks.ts'
 
 /** Ids in one SELECT. */
 const IDS_PER_READ_MAX = 1000
@@ -43,6 +44,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const sql = sqlStatements(database.dialect)
   const privacy = createSqlPrivacy(database, sql)
   const history = createSqlHistory(database)
+  const { forgetUser, ...webhooks } = createSqlWebhooks(database)
   const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
   /** Each call of `write` gets rows of distinct users. */
@@ -65,6 +67,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     })
     // Without the setting, nothing is added to it.
     await history.forget(userId)
+    await forgetUser(userId)
   }
 
   return {
@@ -128,6 +131,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
 
     namedBy: privacy.namedBy,
     history,
+    webhooks,
 
     async beginErasure(userId, at) {
       await database.transaction((tx) => tx.run(sql.beginErasure, [userId, at]))
