@@ -45,3 +45,14 @@ export interface WebhookPayload {
   webhook_id: string
   events: (WebhookEvent | WebhookTestEvent)[]
 }
+
+export const WEBHOOK_SECRET_PREFIX = 'whsec_'
+export const WEBHOOK_SECRET_BYTES_MIN = 24
+export const WEBHOOK_SECRET_BYTES_MAX = 64
+
+/** The prefix and some bytes in base64, as the Standard Webhooks specification has it. */
+export function isWebhookSecret(text: string): boolean {
+  const base64 = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(text)?.[1] ?? ''
+  const bytes = Math.floor((base64.length * 3) / 4)
+  return bytes >= WEBHOOK_SECRET_BYTES_MIN && bytes <= WEBHOOK_SECRET_BYTES_MAX
+}

@@ -15,6 +15,9 @@ export interface Tally {
   changes: number
   errorsSent: number
   sessionsLost: number
+  /** Requests to webhooks, by their end. */
+  webhooksDelivered: number
+  webhooksFailed: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
   /** Since the start. */
@@ -39,6 +42,8 @@ export function createTally(): Tally {
     changes: 0,
     errorsSent: 0,
     sessionsLost: 0,
+    webhooksDelivered: 0,
+    webhooksFailed: 0,
     loopBlockMsMax: 0,
     waits: createWaitHistogram(),
     recentWaits: createRecentWaits(),

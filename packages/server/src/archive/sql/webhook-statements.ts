@@ -44,7 +44,7 @@ export function webhookStatements(dialect: SqlDialect) {
     `(${KEY}) IN (SELECT ${KEY} FROM webhook_delivery WHERE ${condition} LIMIT ${whole(limit)})`
 
   return {
-    edition: 'SELECT count(*) AS hooks, max(updated_at) AS edited_at FROM webhook',
+    edition: 'SELECT count(*) AS hooks, sum(updated_at) AS edited FROM webhook',
     list: `SELECT ${HOOK} FROM webhook ORDER BY created_at, id`,
     count: 'SELECT count(*) AS hooks FROM webhook',
     add: `

@@ -100,8 +100,8 @@ export function createSqlWebhooks(
 
   return {
     async edition() {
-      const [row] = await database.read<{ hooks: Whole; edited_at: Whole | null }>(sql.edition)
-      return `${row!.hooks} ${row!.edited_at}`
+      const [row] = await database.read<{ hooks: Whole; edited: Whole | null }>(sql.edition)
+      return `${row!.hooks} ${row!.edited}`
     },
 
     async list() {

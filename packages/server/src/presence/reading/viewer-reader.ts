@@ -34,7 +34,7 @@ export interface ViewerReader {
   readJson(as: ReadAs, userIds: readonly string[]): Promise<{ json: string; isDegraded: boolean }>
   /** What decides what this viewer sees of one target, read past every cache. */
   context(as: ReadAs, userId: string): Promise<ViewContext>
-  /** What this viewer sees of one target, read past every cache. */
+  /** What this viewer sees of one target, read past every cache. Degraded: it may be another moment's. */
   seenBy(viewerId: string, userId: string): Promise<{ presence: Presence; isDegraded: boolean }>
 }
 
