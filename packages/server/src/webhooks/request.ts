@@ -6,11 +6,12 @@ import type { Clock } from '../platform/clock.ts'
 import { VERSION } from '../platform/version.ts'
 import { type Address, hostOf, type Resolve, resolveTarget } from './addresses.ts'
 
-export const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 10_000
 const BODY_READ_BYTES_MAX = 16 * 1024
 const BODY_READ_MS = 1_000
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1000
 const GONE = 410
+const MESSAGE_CHARS_MAX = 300
 
 export type Outcome =
   | { ok: true; status: number }
@@ -57,7 +58,7 @@ export function createSendPost({ allowsPrivate, clock, resolve }: RequestParts):
       },
     }
     const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, options)
-    request.on('error', (error) => ended.resolve(failure(`the connection failed: ${error.message}`)))
+    request.on('error', (error) => ended.resolve(failure(unreachable(error))))
     request.on('response', (response) => {
       ended.resolve(outcomeOf(response))
       const isOver = () => void request.destroy()
@@ -79,13 +80,19 @@ export function createSendPost({ allowsPrivate, clock, resolve }: RequestParts):
     const timer = clock.after(TIMEOUT_MS, () =>
       ended.resolve(failure(`no answer within ${TIMEOUT_MS / 1000} seconds`)),
     )
-    send(post, ended).catch((error: unknown) => ended.resolve(failure(`the connection failed: ${error}`)))
+    send(post, ended).catch((error: unknown) => ended.resolve(failure(unreachable(error))))
     try {
       return await ended.promise
     } finally {
       timer.stop()
     }
   }
+}
+
+/** An endpoint decides a part of the message, for example by its certificate. */
+function unreachable(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return `the connection failed: ${message.slice(0, MESSAGE_CHARS_MAX)}`
 }
 
 function failure(because: string): Outcome {
