@@ -17,6 +17,7 @@ const FAILURES_PER_PAGE = 100
 const FAILURES_PER_PAGE_MAX = 500
 const CURSOR_CHARS_MAX = 512
 const URL_CHARS_MAX = 2048
+const EXAMPLE_URL = 'https://hooks.example/presence'
 
 const urlMessage = said(
   'bad_request',
@@ -37,7 +38,7 @@ const isDistinct = (list: readonly string[]): boolean => new Set(list).size === 
 const url = z
   .string({ error: urlMessage })
   .max(URL_CHARS_MAX, { error: urlMessage })
-  .meta({ format: 'uri', examples: ['https://example.com/webhooks/presence'] })
+  .meta({ pattern: '^https?://', examples: [EXAMPLE_URL] })
 
 const events: z.ZodType<WebhookEventType[]> = z
   .array(z.enum(WEBHOOK_EVENTS, { error: eventsMessage }), { error: eventsMessage })
@@ -84,27 +85,26 @@ const secret = z
     examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
   })
 
-export const webhookBody = z.object({
-  url,
-  events,
-  filter: filter.nullish(),
-  secret: secret.optional(),
-})
+export const webhookBody = z
+  .object({ url, events, filter: filter.nullish(), secret: secret.optional() })
+  .meta({ examples: [{ url: EXAMPLE_URL, events: ['user.online', 'user.offline'] }] })
 
-export const webhookEditBody = z.object({
-  url: url.optional(),
-  events: events.optional(),
-  filter: filter.nullish().meta({ description: 'Replaces the whole filter; null removes it' }),
-  secret: secret.optional(),
-  rotate_secret: z
-    .literal(true, { error: said('bad_request', 'rotate_secret is true, or left out') })
-    .optional()
-    .meta({ description: 'Makes a new secret, which is in the answer' }),
-  enabled: z
-    .boolean({ error: said('bad_request', 'enabled is true or false') })
-    .optional()
-    .meta({ description: 'true after a webhook was disabled: it is told of changes from now on' }),
-})
+export const webhookEditBody = z
+  .object({
+    url: url.optional(),
+    events: events.optional(),
+    filter: filter.nullish().meta({ description: 'Replaces the whole filter; null removes it' }),
+    secret: secret.optional(),
+    rotate_secret: z
+      .boolean({ error: said('bad_request', 'rotate_secret is true or false') })
+      .optional()
+      .meta({ description: 'Makes a new secret, which is in the answer' }),
+    enabled: z
+      .boolean({ error: said('bad_request', 'enabled is true or false') })
+      .optional()
+      .meta({ description: 'true after a webhook was disabled: it is told of changes from now on' }),
+  })
+  .meta({ examples: [{ enabled: true }] })
 
 type SentFilter = z.output<typeof filter>
 
@@ -115,10 +115,7 @@ export const toFilter = (sent: SentFilter | null | undefined): WebhookFilter => 
   viewerId: sent?.viewer_id ?? null,
 })
 
-export const webhookId = z
-  .string()
-  .max(64, { error: said('not_found', 'there is no such webhook') })
-  .meta({ examples: ['wh_0123456789abcdef'] })
+export const webhookId = z.string().meta({ examples: ['wh_0123456789abcdef'] })
 
 const cursorMessage = said('bad_request', 'after is the `next` of the page before')
 

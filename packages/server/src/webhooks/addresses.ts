@@ -12,7 +12,7 @@ export interface Address {
 export type Resolved = { ok: true; addresses: Address[] } | { ok: false; because: string }
 export type Resolve = (name: string) => Promise<Address[]>
 
-export const NOT_PUBLIC = 'is not an address of the public internet'
+const NOT_PUBLIC = 'is not an address of the public internet'
 const URL_CHARS_MAX = 2048
 
 const SPECIAL_V4 = [

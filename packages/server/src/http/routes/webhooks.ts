@@ -88,7 +88,7 @@ export function webhookRoutes({ webhooks, allowsPrivate }: WebhookRoutesParts): 
           const { url, events, filter, secret, rotate_secret, enabled } = body
           const problem = url === undefined ? null : urlProblem(url, allowsPrivate)
           if (problem !== null) return refuse({ code: 'bad_request', message: problem })
-          if (secret !== undefined && rotate_secret !== undefined)
+          if (secret !== undefined && rotate_secret)
             return refuse({ code: 'bad_request', message: 'send secret or rotate_secret, not both' })
           const edited = await webhooks.edit(webhook_id, {
             url,
