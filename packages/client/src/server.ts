@@ -19,6 +19,7 @@ export type {
   Stats,
   Status,
   UserHistory,
+  Webhook,
 } from './server/api.ts'
 export type {
   Backend,
