@@ -24,10 +24,14 @@ export type {
 export type {
   Backend,
   HistorySpan,
+  NewWebhook,
   QueryResult,
   SettingsChange,
   StatsHistory,
   ViewerOptions,
+  WebhookChange,
+  WebhookFailures,
+  WebhookTest,
 } from './server/backend.ts'
 export { type BackendErrorCode, GreendotError } from './server/error.ts'
 export type { TokenOptions } from './server/token.ts'
