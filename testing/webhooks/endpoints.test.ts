@@ -86,7 +86,7 @@ describe('an endpoint that misbehaves', () => {
   })
 
   test('[X5] that is gone is disabled; what waits is a failure, and can be replayed', async () => {
-    const { url } = await scene.server()
+    const { url } = await scene.server({ log_level: 'silent' })
     let status = 410
     const leaving = startReceiver(scene.onEnd, () => new Response(null, { status }))
     const { id } = await addHook(url, { url: leaving.url, events: ['user.online'] })
