@@ -9,6 +9,7 @@ import { checkArchiveHistory } from './archive-history.ts'
 import { checkArchiveOrder } from './archive-order.ts'
 import { checkArchivePrivacy } from './archive-privacy.ts'
 import { checkArchiveRows } from './archive-rows.ts'
+import { checkArchiveWebhooks } from './archive-webhooks.ts'
 
 /** Makes an archive on an empty database without a schema. The suite closes it. */
 export type MakeArchive = () => Promise<Archive>
@@ -61,6 +62,7 @@ export function archiveContract(
     checkArchivePrivacy(() => archive)
     checkArchiveDisconnects(() => archive)
     checkArchiveErasure(() => archive)
+    checkArchiveWebhooks(() => archive)
     checkArchiveHistory(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
     checkArchiveOrder(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
   })

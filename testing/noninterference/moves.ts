@@ -40,7 +40,7 @@ export type Move =
       /** The user whose doing it is: a backend that acts for a user does what they would. Null for its own. */
       who: Name | null
       as: 'self' | 'backend' | 'anyone'
-      method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+      method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
       path: string
       body?: Said
     }

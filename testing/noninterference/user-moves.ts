@@ -7,7 +7,7 @@ import { type Frame, HIDDEN_DEVICES, type Move, type Name, type Said, USERS } fr
 const { constant, constantFrom, oneof, record, boolean, option, subarray } = fc
 export type Moves = fc.Arbitrary<Move>
 type Whose = 'self' | 'backend' | 'anyone'
-type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
 
 export type Expiries = fc.Arbitrary<number | null>
 export const soonOrNever: Expiries = option(constantFrom(40, 700, 3_000, 20_000))

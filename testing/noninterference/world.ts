@@ -25,6 +25,7 @@ import { publicRoutes } from '../../packages/server/src/http/routes/public.ts'
 import { selfRoutes } from '../../packages/server/src/http/routes/self.ts'
 import { sessionRoutes } from '../../packages/server/src/http/routes/sessions.ts'
 import { streamRoutes } from '../../packages/server/src/http/routes/stream.ts'
+import { webhookRoutes } from '../../packages/server/src/http/routes/webhooks.ts'
 import { createThrottle } from '../../packages/server/src/http/throttle.ts'
 import { createMemoryRateLimiter } from '../../packages/server/src/limits/memory.ts'
 import { expositionOf } from '../../packages/server/src/ops/exposition.ts'
@@ -40,6 +41,7 @@ import { rememberHere, restore } from '../../packages/server/src/presence/pipeli
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
 import { createPresence } from '../../packages/server/src/presence/presence.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
+import { openWebhooks } from '../../packages/server/src/webhooks/webhooks.ts'
 import { createFakeClock, type FakeClock, untilDone } from '../worlds/fake-clock.ts'
 import { borrowArchive, slowed } from './archives.ts'
 import type { Driven } from './lockstep.ts'
@@ -188,6 +190,16 @@ async function startServer(ground: Ground): Promise<Server> {
   const shared = { ...presence, config, store, bus, archive, disconnects, foreign }
   const parts = { ...shared, doubts: createDoubts(), tally, clock, logger }
   const gateway = await startGateway(parts)
+  const { webhooks, stop: stopWebhooks } = await openWebhooks({
+    archive: archiveAtStart,
+    allowsPrivate: false,
+    isShared: false,
+    clock,
+    trueClock: clock,
+    logger,
+  })
+  // Users cannot call these routes, so nothing has to be looked at.
+  stopWebhooks()
 
   const stats = lazily(() =>
     createStats({
@@ -230,6 +242,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...contactRoutes(presence),
     ...personRoutes(presence),
     ...historyRoutes({ history: presence.history, clock }),
+    ...webhookRoutes({ webhooks, allowsPrivate: false }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...sessionRoutes({ httpSessions: gateway.httpSessions, throttle, policy, clock }),
     ...streamRoutes({ streams: gateway.streams, throttle, keepOpen }),

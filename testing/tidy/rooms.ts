@@ -21,6 +21,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'foreign', holds: /^foreign\// },
   { name: 'input', holds: /^input\// },
   { name: 'streaming', holds: /^streaming\// },
+  { name: 'webhooks', holds: /^webhooks\// },
   { name: 'fanout', holds: /^fanout\// },
   {
     name: 'values shared by the gateway',
@@ -41,6 +42,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
 /** Rooms whose neighbours see one file only. */
 const DOORS: Readonly<Record<string, string>> = {
   'streaming/': 'streaming/streaming.ts',
+  'webhooks/': 'webhooks/webhooks.ts',
   'gateway/delivery/': 'gateway/delivery/delivery.ts',
   'gateway/watching/': 'gateway/watching/watching.ts',
   'gateway/sessions/': 'gateway/sessions/connections.ts',

@@ -68,16 +68,16 @@ export function exposedDatabaseFiles(config: Config): string[] | null {
 export interface HotState {
   store: PresenceStore
   bus: Bus
-  /** Null where no part of the deployment consumes it. */
-  log: ChangeLog | null
+  /** Written only while something consumes it. */
+  log: ChangeLog
   rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
   close(): Promise<void>
 }
 
-export function openMemory(config: Config, { logger, clock }: { logger: Logger; clock: Clock }): HotState {
-  const log = isLogged(config) ? createMemoryLog({ partitionCount: 1, clock, logger }) : null
-  const store = createMemoryStore(log === null ? {} : { log: (record) => void log.append([record]) })
+export function openMemory({ logger, clock }: { logger: Logger; clock: Clock }): HotState {
+  const log = createMemoryLog({ partitionCount: 1, clock, logger })
+  const store = createMemoryStore({ log: (record) => void log.append([record]) })
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
   return {
     store,
@@ -86,7 +86,7 @@ export function openMemory(config: Config, { logger, clock }: { logger: Logger; 
     rateLimiter: createMemoryRateLimiter(),
     loadForQuery: store.load,
     async close() {
-      await log?.close()
+      await log.close()
       await store.close()
       await bus.close()
     },
@@ -101,10 +101,6 @@ export function topicsOf(config: Config, { clock, logger }: { clock: Clock; logg
     return openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
   }
 }
-
-/** Whether something consumes the change log. Otherwise nothing is written to it. */
-const isLogged = ({ kafkaBrokers, historyDays }: Config): boolean =>
-  kafkaBrokers.length > 0 || historyDays > 0
 
 /** For how long a shard that lost its memory settles. */
 export const settleMsOf = ({ gatewayLeaseMs }: Config): number => gatewayLeaseMs + ANNOUNCE_MS
@@ -135,15 +131,13 @@ export async function openRedis(
   const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
-  const log = isLogged(config)
-    ? createRedisLog({
-        client: connection,
-        clock,
-        logger,
-        shards: store.shardCount,
-        entriesMax: LOG_ENTRIES_MAX,
-      })
-    : null
+  const log = createRedisLog({
+    client: connection,
+    clock,
+    logger,
+    shards: store.shardCount,
+    entriesMax: LOG_ENTRIES_MAX,
+  })
   const local = createMemoryRateLimiter()
   const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
   return {
@@ -153,7 +147,7 @@ export async function openRedis(
     rateLimiter,
     loadForQuery: store.loadForQuery,
     async close() {
-      await log?.close()
+      await log.close()
       await bus.close()
       await store.close()
       await replicas?.close()

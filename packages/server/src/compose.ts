@@ -28,6 +28,7 @@ import { HOLDER_PREFIX, isGatewayName, SWEEPER_PREFIX } from './presence/pipelin
 import { startSweeper } from './presence/pipeline/sweeper.ts'
 import { createPresence } from './presence/presence.ts'
 import { openStreaming } from './streaming/streaming.ts'
+import { openWebhooks } from './webhooks/webhooks.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
@@ -83,7 +84,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
-      ? openMemory(config, { logger, clock: options.clock })
+      ? openMemory({ logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const { bus } = hot
   const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
@@ -102,6 +103,16 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     if (users > 0) logger.info({ users }, 'users who were present before the restart get time to come back')
   }
 
+  // Tokens and signatures are read on other machines, so they go by the true time.
+  const trueClock = isShared ? clock : options.clock
+  const { webhooks, ...webhookWork } = await openWebhooks({
+    archive,
+    allowsPrivate: config.webhookPrivateAddresses,
+    isShared,
+    clock,
+    trueClock,
+    logger,
+  })
   const tally = createTally()
   const traces = openTraces(config, { clock, logger, tally })
   const tracer = traces?.tracer ?? null
@@ -124,7 +135,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     archive,
     store,
     bus,
-    isLogged: hot.log !== null,
+    isLogged: () => historyDays > 0 || streaming !== null || webhookWork.areWanted(),
     ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
     loadForQuery: hot.loadForQuery,
     isStoreVolatile: !isShared,
@@ -143,14 +154,12 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     tracer,
   })
   const { tracker, archivist, dutySweep } = presence
-  // Tokens have instants of other machines, so they are compared with the true time.
-  const tokenClock = isShared ? clock : options.clock
   const disconnects = await startDisconnects({
     archive,
     bus,
     tracker,
     clock,
-    tokenClock,
+    tokenClock: trueClock,
     logger,
     isAlone: !isShared,
   })
@@ -165,18 +174,26 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     streaming !== null && roles.includes('presence')
       ? await streaming.startOwner(presence.createOwnTracker, foreign)
       : null
-  const fanout =
-    hot.log !== null && roles.includes('fanout')
-      ? await startFanout({
-          log: hot.log,
-          consumers: {
-            ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
-            ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
-          },
-          clock,
-          logger,
-        })
-      : null
+  const fanout = roles.includes('fanout')
+    ? await startFanout({
+        log: hot.log,
+        consumers: {
+          ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
+          ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
+        },
+        clock,
+        logger,
+      })
+    : null
+  const webhookFanout =
+    fanout &&
+    (await webhookWork.startFanout({
+      consume: (consumer) => fanout.consume('webhooks', consumer),
+      viewerReader: presence.viewerReader,
+      rules,
+      leaseMs: config.gatewayLeaseMs,
+      tally,
+    }))
   const historySweep = roles.includes('fanout')
     ? startHistorySweep({ archive, historyDays, clock, logger })
     : null
@@ -200,11 +217,12 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
 
   const parts = { ...presence, config, store, bus, archive, tally, clock, logger, disconnects, foreign }
   const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts, tracer }) : null
-  const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
+  const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock: trueClock })
   const app = startHttpApp({
     ...parts,
     access,
     feed,
+    webhooks,
     gateway,
     siblings: options.siblings ?? null,
     logLag: () => fanout?.lags() ?? {},
@@ -226,7 +244,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
           port: config.grpcPort,
           access,
           gateway,
-          tokenClock,
+          tokenClock: trueClock,
         })
   if (grpc?.isPicked && config.grpcPort !== 0)
     logger.warn(`port ${config.grpcPort} is taken, so gRPC is on ${grpc.address}; set grpc_port for another`)
@@ -254,7 +272,11 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
       await foreign.stop()
       disconnects.stop()
       await sweeper?.stop()
+      // The log of a lone server ends with it.
+      if (!isShared) await fanout?.catchUp(config.drainMs)
+      await webhookFanout?.stop()
       await fanout?.stop()
+      webhookWork.stop()
       await historySweep?.stop()
       presence.eraser.stop()
       await presence.notifier.stop()

@@ -148,6 +148,101 @@ export interface Operations {
     input: { query: { from?: number | string | undefined; to?: number | string | undefined } }
     answer: AllHistory
   }
+  /** All webhooks */
+  'GET /api/v1/webhooks': { input: Record<never, never>; answer: { webhooks: Webhook[] } }
+  /** Add a webhook */
+  'POST /api/v1/webhooks': {
+    input: {
+      body: {
+        url: string
+        events: (
+          | 'user.online'
+          | 'user.away'
+          | 'user.offline'
+          | 'status.changed'
+          | 'device.connected'
+          | 'device.disconnected'
+        )[]
+        filter?: WebhookFilterInput | null | undefined
+        secret?: string | undefined
+      }
+    }
+    answer: Webhook
+  }
+  /** A webhook, and how its deliveries go */
+  'GET /api/v1/webhooks/{webhook_id}': { input: { path: { webhook_id: string } }; answer: Webhook }
+  /** Edit a webhook */
+  'PATCH /api/v1/webhooks/{webhook_id}': {
+    input: {
+      path: { webhook_id: string }
+      body: {
+        url?: string | undefined
+        events?:
+          | (
+              | 'user.online'
+              | 'user.away'
+              | 'user.offline'
+              | 'status.changed'
+              | 'device.connected'
+              | 'device.disconnected'
+            )[]
+          | undefined
+        /** Replaces the whole filter; null removes it */
+        filter?: WebhookFilterInput | null | undefined
+        secret?: string | undefined
+        /** Makes a new secret, which is in the answer */
+        rotate_secret?: boolean | undefined
+        /** true after a webhook was disabled: it is told of changes from now on */
+        enabled?: boolean | undefined
+      }
+    }
+    answer: Webhook
+  }
+  /** Delete a webhook */
+  'DELETE /api/v1/webhooks/{webhook_id}': { input: { path: { webhook_id: string } }; answer: undefined }
+  /** Send a test event */
+  'POST /api/v1/webhooks/{webhook_id}/test': {
+    input: { path: { webhook_id: string } }
+    answer: {
+      delivered: boolean
+      /** What the endpoint answered; null without an answer */
+      status: number | null
+      /** Why it was not delivered */
+      because: string | null
+    }
+  }
+  /** Changes that could not be delivered */
+  'GET /api/v1/webhooks/{webhook_id}/failures': {
+    input: { path: { webhook_id: string }; query: { after?: string | undefined; limit?: number | undefined } }
+    answer: {
+      failures: {
+        user_id: string
+        events: {
+          id: string
+          type:
+            | 'user.online'
+            | 'user.away'
+            | 'user.offline'
+            | 'status.changed'
+            | 'device.connected'
+            | 'device.disconnected'
+        }[]
+        attempts: number
+        failed_at: number
+        because: string
+      }[]
+      /** For `after`; null with the last page */
+      next: string | null
+    }
+  }
+  /** Send failures again */
+  'POST /api/v1/webhooks/{webhook_id}/replay': {
+    input: { path: { webhook_id: string } }
+    answer: {
+      /** Changes that wait again */
+      replayed: number
+    }
+  }
   /** Why does a viewer see a user as they do */
   'GET /api/v1/explain': {
     input: { query: { user_id: string; viewer_id?: string | undefined } }
@@ -318,6 +413,53 @@ export interface AllHistory {
     busy_minutes: number
     users: number
   }[]
+}
+
+export interface Webhook {
+  id: string
+  url: string
+  events: (
+    | 'user.online'
+    | 'user.away'
+    | 'user.offline'
+    | 'status.changed'
+    | 'device.connected'
+    | 'device.disconnected'
+  )[]
+  filter: {
+    user_ids: string[] | null
+    contacts_of: string | null
+    platforms: Platform[] | null
+    viewer_id: string | null
+  }
+  enabled: boolean
+  disabled_at: number | null
+  disabled_because: string | null
+  created_at: number
+  /** Until then requests are signed with the former secret too */
+  old_secret_until: number | null
+  /** Only in the answer to the request that made it */
+  secret?: string
+  /** Changes that are still to be delivered */
+  pending: number
+  /** Changes that were given up; see failures */
+  failed: number
+  /** Since when every request failed */
+  failing_since: number | null
+  last_failure: string | null
+  /** When a request last succeeded */
+  delivered_at: number | null
+}
+
+export interface WebhookFilterInput {
+  /** Only events of these users */
+  user_ids?: string[] | null
+  /** Only events of users on the contact list of this user */
+  contacts_of?: string | null
+  /** Only events with one of these devices */
+  platforms?: Platform[] | null
+  /** Events as this user sees them. Without it, what the backend of the app may know */
+  viewer_id?: string | null
 }
 
 export interface Explanation {

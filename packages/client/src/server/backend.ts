@@ -13,11 +13,16 @@ import type {
   Settings,
   Stats,
   UserHistory,
+  Webhook,
 } from './api.ts'
 import type { Call } from './call.ts'
 import type { Mint } from './token.ts'
 
 export type SettingsChange = Operations['PUT /api/v1/users/{user_id}/settings']['input']['body']
+export type NewWebhook = Operations['POST /api/v1/webhooks']['input']['body']
+export type WebhookChange = Operations['PATCH /api/v1/webhooks/{webhook_id}']['input']['body']
+export type WebhookTest = Operations['POST /api/v1/webhooks/{webhook_id}/test']['answer']
+export type WebhookFailures = Operations['GET /api/v1/webhooks/{webhook_id}/failures']['answer']
 export type StatsHistory = Operations['GET /api/v1/stats/history']['answer']
 
 export interface ViewerOptions {
@@ -72,6 +77,20 @@ export interface Backend {
     read(userId: string, span?: HistorySpan): Promise<UserHistory>
     /** The hours of all these users together. */
     hours(span?: HistorySpan): Promise<AllHistory>
+  }
+  /** Endpoints that are told of changes. */
+  webhooks: {
+    list(): Promise<Webhook[]>
+    /** The secret is in the answer, and is not shown again. */
+    add(webhook: NewWebhook): Promise<Webhook>
+    read(webhookId: string): Promise<Webhook>
+    edit(webhookId: string, change: WebhookChange): Promise<Webhook>
+    remove(webhookId: string): Promise<void>
+    test(webhookId: string): Promise<WebhookTest>
+    /** A page of what was given up; `after` is the `next` of the page before. */
+    failures(webhookId: string, after?: string): Promise<WebhookFailures>
+    /** Sends what was given up again. Resolves with the number of changes. */
+    replay(webhookId: string): Promise<number>
   }
   /** `auto` returns to automatic, and so does `online`. */
   setAvailability(userId: string, status: AvailabilityChoice, options?: Expiring): Promise<OwnPresence>
@@ -152,6 +171,17 @@ export function createBackend(call: Call, token: Mint): Backend {
         ask('GET /api/v1/users/{user_id}/history', { ...of(userId), query: spanOf(span) }),
       hours: (span) => ask('GET /api/v1/history', { query: spanOf(span) }),
     },
+    webhooks: {
+      list: async () => (await ask('GET /api/v1/webhooks', {})).webhooks,
+      add: (webhook) => ask('POST /api/v1/webhooks', { body: webhook }),
+      read: (id) => ask('GET /api/v1/webhooks/{webhook_id}', hook(id)),
+      edit: (id, change) => ask('PATCH /api/v1/webhooks/{webhook_id}', { ...hook(id), body: change }),
+      remove: (id) => ask('DELETE /api/v1/webhooks/{webhook_id}', hook(id)),
+      test: (id) => ask('POST /api/v1/webhooks/{webhook_id}/test', hook(id)),
+      failures: (id, after) =>
+        ask('GET /api/v1/webhooks/{webhook_id}/failures', { ...hook(id), query: { after } }),
+      replay: async (id) => (await ask('POST /api/v1/webhooks/{webhook_id}/replay', hook(id))).replayed,
+    },
     setAvailability(userId, status, options) {
       const body = { status, expires_at: expiryOf(options) }
       return ask('PUT /api/v1/users/{user_id}/availability', { ...of(userId), body })
@@ -190,6 +220,7 @@ export function createBackend(call: Call, token: Mint): Backend {
 }
 
 const of = (userId: string) => ({ path: { user_id: userId } })
+const hook = (webhookId: string) => ({ path: { webhook_id: webhookId } })
 
 function expiryOf({ expiresAt }: Expiring = {}): number | string | null | undefined {
   return millisecondsOf(expiresAt)

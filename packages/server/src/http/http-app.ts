@@ -24,6 +24,7 @@ import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { Reader } from '../presence/reading/reader.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Access } from './access.ts'
 import { createGuard } from './guard.ts'
 import { openapi } from './openapi/openapi.ts'
@@ -44,6 +45,7 @@ import { publicRoutes } from './routes/public.ts'
 import { selfRoutes } from './routes/self.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { streamRoutes } from './routes/stream.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { serveHttp } from './server.ts'
 
 export interface HttpApp {
@@ -72,6 +74,7 @@ export interface HttpAppParts {
   history: History
   exportPerson: PersonExport
   eraser: Eraser
+  webhooks: Webhooks
   feed: Feed
   archivist: Archivist
   actions: Actions
@@ -132,6 +135,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...disconnectRoutes(parts),
     ...foreignRoutes(parts),
     ...historyRoutes({ history: parts.history, clock }),
+    ...webhookRoutes({ webhooks: parts.webhooks, allowsPrivate: config.webhookPrivateAddresses }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...(gateway === null ? {} : connectionRoutes(gateway)),
     ...opsRoutes({

@@ -28,6 +28,8 @@ const COUNTERS = {
   changes: (tally: Tally) => tally.changes,
   errors_sent: (tally: Tally) => tally.errorsSent,
   sessions_lost: (tally: Tally) => tally.sessionsLost,
+  webhooks_delivered: (tally: Tally) => tally.webhooksDelivered,
+  webhooks_failed: (tally: Tally) => tally.webhooksFailed,
 }
 type Counts = Record<keyof typeof COUNTERS, number>
 

@@ -10,6 +10,11 @@ export function randomName(prefix: string): string {
   return prefix + name
 }
 
+/** Random bytes for a secret. */
+export function randomSecret(bytes: number): Buffer {
+  return randomBytes(bytes)
+}
+
 /** A random part of a wait. */
 export function randomUpTo(waitMs: number): number {
   return Math.round(waitMs * Math.random())

@@ -27,6 +27,9 @@ export interface Tally {
   /** Spans of traces that the collector took, and those that it did not. */
   spansExported: number
   spansDropped: number
+  /** Requests to webhooks, by their end. */
+  webhooksDelivered: number
+  webhooksFailed: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
   /** From a change of a user to each frame that has it. What a viewer is shown for another reason is not in it. */
@@ -61,6 +64,8 @@ export function createTally(): Tally {
     slowReaderBlocks: 0,
     spansExported: 0,
     spansDropped: 0,
+    webhooksDelivered: 0,
+    webhooksFailed: 0,
     loopBlockMsMax: 0,
     propagation: createHistogram(PROPAGATION_BOUNDS_MS),
     recentWaits: createRecentWaits(),

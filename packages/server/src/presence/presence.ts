@@ -56,8 +56,8 @@ export interface PresenceParts {
   historyDays?: number
   clock: Clock
   logger: Logger
-  /** Changes are put into the change log. */
-  isLogged?: boolean
+  /** Whether changes are put into the change log, at this moment. */
+  isLogged?: () => boolean
   /** Makes the tracker of a process that does not own the users it hears of. */
   createRemoteTracker?: (lookup: ArchiveLookup) => Tracker
   /** A user changed, or who may see the user did. */

@@ -21,6 +21,7 @@ import {
 } from './rows.ts'
 import { inSlices, type SliceLimits } from './slices.ts'
 import { sqlStatements } from './statements.ts'
+import { createSqlWebhooks } from './webhooks.ts'
 
 /** Ids in one SELECT. */
 const IDS_PER_READ_MAX = 1000
@@ -45,6 +46,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const privacy = createSqlPrivacy(database, sql)
   const history = createSqlHistory(database)
   const { erase: eraseDisconnects, ...disconnects } = createSqlDisconnects(database)
+  const { forgetUser, ...webhooks } = createSqlWebhooks(database)
   const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
   /** Each call of `write` gets rows of distinct users. */
@@ -68,6 +70,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     })
     // Without the setting, nothing is added to it.
     await history.forget(userId)
+    await forgetUser(userId)
   }
 
   return {
@@ -132,6 +135,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
     namedBy: privacy.namedBy,
     history,
     disconnects,
+    webhooks,
 
     async beginErasure(userId, at) {
       await database.transaction((tx) => tx.run(sql.beginErasure, [userId, at]))

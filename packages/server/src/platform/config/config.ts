@@ -32,6 +32,7 @@ export interface Config {
   readonly databasePool: number
   readonly kafkaBrokers: readonly string[]
   readonly historyDays: number
+  readonly webhookPrivateAddresses: boolean
   readonly dev: boolean
   readonly jwtSecret: string | null
   readonly jwksUrl: string | null
@@ -130,6 +131,7 @@ function toConfig(settings: Settings): Config {
     databasePool: settings.database_pool,
     kafkaBrokers: Object.freeze(settings.kafka_brokers),
     historyDays: settings.history_days,
+    webhookPrivateAddresses: settings.webhook_private_addresses,
     dev: settings.dev,
     jwtSecret: settings.jwt_secret,
     jwksUrl: settings.jwks_url,

@@ -105,6 +105,12 @@ export const SETTINGS = {
     0,
     'days that a history of users who allow it is kept; 0 keeps none',
   ),
+  webhook_private_addresses: byMode(
+    onOff,
+    true,
+    false,
+    'send webhooks to private and loopback addresses too, and over http',
+  ),
   dev: setting(onOff, false, 'accept the tokens dev:<user_id> and the server key dev; loopback only'),
   jwt_secret: secret(optional(secretText, 'shared secret of user tokens (HS256), 32 bytes or more')),
   jwks_url: optional(webUrl, 'public keys of user tokens; instead of jwt_secret'),

@@ -61,7 +61,7 @@ export interface TrackerParts {
   clock: Clock
   logger: Logger
   /** Every new version of a user is put into the change log with its commit. */
-  isLogged?: boolean
+  isLogged?: () => boolean
   /** A batch could not be committed: what it reported is lost. */
   onTrouble?: () => void
   /** A batch was committed. */
@@ -97,7 +97,17 @@ const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
 export function createTracker(parts: TrackerParts): Tracker {
-  const { store, lookup, announcer, policy, clock, logger, isLogged = false, onTrouble, onBatch } = parts
+  const {
+    store,
+    lookup,
+    announcer,
+    policy,
+    clock,
+    logger,
+    isLogged = () => false,
+    onTrouble,
+    onBatch,
+  } = parts
   const tracer = parts.tracer ?? null
   let queue = new Map<string, Work>()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
@@ -307,7 +317,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     const { userId, revision, after, dueAt } = one
     const retainUntil = after.sessions.length === 0 ? now + RETAIN_MS : null
     const owed = announcer.owed(one, now)
-    const logged = isLogged ? changeRecordOf(one, now) : undefined
+    const logged = isLogged() ? changeRecordOf(one, now) : undefined
     const commit = { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
     return { ...commit, ...(owed && { owed }), ...(logged && { logged }) }
   }
