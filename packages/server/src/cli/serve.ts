@@ -53,7 +53,7 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
     }
     // Imported here, so that other commands do not load the whole server.
     const { start } = await import('../compose.ts')
-    const siblings = openWorkerChannel(world.clock)
+    const siblings = openWorkerChannel(world)
     const running = await start(config, { logger, clock: world.clock, siblings })
     world.print(`greendot ready ${running.url}`)
     if (running.grpc?.isPicked) world.print(`greendot grpc ready ${running.grpc.address}`)

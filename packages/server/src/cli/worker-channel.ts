@@ -3,14 +3,14 @@
 import type { Siblings } from '../http/http-app.ts'
 import type { Family } from '../ops/exposition.ts'
 import type { CollectMetrics } from '../ops/metrics.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { FromWorker, ToWorker } from './worker-messages.ts'
+import type { World } from './command.ts'
+import { type FromWorker, SUPERVISED, type ToWorker } from './worker-messages.ts'
 
 const ANSWER_MS_MAX = 2_000
 
 /** Null in a process that was started without a supervisor. */
-export function openWorkerChannel(clock: Clock): Siblings | null {
-  if (process.send === undefined) return null
+export function openWorkerChannel({ clock, env }: Pick<World, 'clock' | 'env'>): Siblings | null {
+  if (process.send === undefined || env[SUPERVISED] === undefined) return null
   const pending = new Map<number, (families: Family[]) => void>()
   let collectOwn: CollectMetrics = async () => []
   let lastId = 0

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { FromWorker, ToWorker } from './worker-messages.ts'
+import { type FromWorker, SUPERVISED, type ToWorker } from './worker-messages.ts'
 import { createWorkerScrapes } from './worker-scrapes.ts'
 
 const RESTART_FIRST_MS = 200
@@ -55,6 +55,7 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
         stdin: 'ignore',
         stdout: 'pipe',
         stderr: 'inherit',
+        env: { ...process.env, [SUPERVISED]: 'yes' },
         ipc: (message: FromWorker) => scrapes.take(index, message, send),
       })
       // A process that is ending takes no messages.
