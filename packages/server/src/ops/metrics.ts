@@ -81,6 +81,8 @@ function counters(tally: Tally): Family[] {
     ['connections_opened', 'Sessions opened, by WebSocket and by HTTP heartbeat', tally.connectionsOpened],
     ['connections_closed', 'Sessions ended, for any reason', tally.connectionsClosed],
     ['sessions_lost', 'Sessions ended by silence', tally.sessionsLost],
+    ['webhooks_delivered', 'Requests to webhooks that succeeded', tally.webhooksDelivered],
+    ['webhooks_failed', 'Requests to webhooks that failed, and are made again', tally.webhooksFailed],
     ['frames_in', 'Frames from clients, including heartbeats', tally.framesIn],
     ['heartbeats', 'Heartbeat frames', tally.heartbeats],
     ['frames_out', 'Frames sent with changes or own views', tally.framesOut],
