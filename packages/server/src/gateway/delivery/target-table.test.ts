@@ -60,21 +60,24 @@ describe('the target table', () => {
   test('a frame is made once and again only after a change', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 1, json(1), 0)
-    const frame = targets.frame(1)
+    const frame = targets.frame(1, 'json')
     expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [{ version: 1 }] })
-    expect(targets.frame(1)).toBe(frame)
+    expect(targets.frame(1, 'json')).toBe(frame)
     targets.update(1, 2, json(2), 0)
-    expect(JSON.parse(targets.frame(1))).toEqual({ type: 'presence_change', changes: [{ version: 2 }] })
+    expect(JSON.parse(targets.frame(1, 'json'))).toEqual({
+      type: 'presence_change',
+      changes: [{ version: 2 }],
+    })
   })
 
   test('a forgotten target starts again: its number may belong to another user', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 9, json(9), 0)
-    targets.frame(1)
+    targets.frame(1, 'json')
     targets.forget(1)
     expect(targets.isKnown(1)).toBe(false)
     expect(targets.update(1, 2, json(2), 0)).toBe(true)
-    expect(JSON.parse(targets.frame(1)).changes).toEqual([{ version: 2 }])
+    expect(JSON.parse(targets.frame(1, 'json')).changes).toEqual([{ version: 2 }])
   })
 
   test('[W9] after any updates it holds the newest since the last 0', () => {
@@ -89,7 +92,7 @@ describe('the target table', () => {
           expect(targets.update(target, version, json(version), at)).toBe(isNewer)
           if (isNewer) known.set(target, version)
           expect(targets.version(target)).toBe(known.get(target)!)
-          expect(targets.frame(target)).toContain(json(known.get(target)!))
+          expect(targets.frame(target, 'json')).toContain(json(known.get(target)!))
           if (!forgets) continue
           targets.forget(target)
           known.delete(target)
