@@ -9,6 +9,7 @@ import {
 } from '../../../../testing/browser/fixtures/tabs.ts'
 import { findHeadlessShell } from '../../../../testing/services/chromium.ts'
 import { within } from '../../../../testing/services/within.ts'
+import { sentFrame } from '../../testing/sent-frames.ts'
 
 /** One every 200 ms: together longer than the TTL of 5 s. */
 const BEATS = 30
@@ -24,7 +25,7 @@ describeWithTabs('pages in a browser', await findHeadlessShell(), (fixture) => {
     page.on('websocket', (socket) => {
       sockets++
       socket.on('framesent', ({ payload }) => {
-        if (String(payload).includes('"heartbeat"') && ++beats === BEATS) beaten.resolve()
+        if (sentFrame(String(payload)).type === 'heartbeat' && ++beats === BEATS) beaten.resolve()
       })
     })
     await page.addInitScript(() => {
