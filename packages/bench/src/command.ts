@@ -111,6 +111,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
       redis: options.redisUrl !== null ? { url: options.redisUrl } : options.redis ? 'own' : null,
       port: options.port,
       core: options.serverCore,
+      encoding: options.encoding,
       settings: [...(scenario.settings ?? []), ...options.settings],
     },
     scope,
