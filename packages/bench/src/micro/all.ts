@@ -1,5 +1,6 @@
 // The list of small measurements, and running some of them one after the other: never two at a time.
 import { commits } from './commits.ts'
+import { encodings } from './encodings.ts'
 import { heartbeats } from './heartbeats.ts'
 import type { Micro, Reading, Scale } from './measure.ts'
 import { memory } from './memory.ts'
@@ -8,7 +9,16 @@ import { redisCosts } from './redis-costs.ts'
 import { steps } from './steps.ts'
 import { wireSizes } from './wire-sizes.ts'
 
-export const MICROS: readonly Micro[] = [steps, heartbeats, queries, commits, memory, redisCosts, wireSizes]
+export const MICROS: readonly Micro[] = [
+  steps,
+  heartbeats,
+  encodings,
+  queries,
+  commits,
+  memory,
+  redisCosts,
+  wireSizes,
+]
 
 export interface Ran {
   readings: Reading[]
