@@ -1,9 +1,9 @@
-// What a delivery costs in the compact encoding beside JSON: the real delivery in this process, real sockets, readers
-// in another process. Each change has as many watchers as a user of the scenarios has, and is encoded once for them.
+// What a delivery costs in the compact encoding beside JSON: the real delivery in this process, once to real sockets with
+// readers in another process, and once to sinks that do nothing, which shows our own share of it. Each change has as many watchers as a user of the scenarios has, and is encoded once for them.
 import { join } from 'node:path'
 import type { Encoding, Presence } from '@greendot/protocol'
 import type { ServerWebSocket } from 'bun'
-import { createDelivery } from '../../../server/src/gateway/delivery/delivery.ts'
+import { createDelivery, type Sink } from '../../../server/src/gateway/delivery/delivery.ts'
 import { ALL_AT_ONCE } from '../../../server/src/gateway/delivery/plans.ts'
 import { systemClock } from '../../../server/src/platform/clock.ts'
 import { createTally } from '../../../server/src/platform/tally.ts'
@@ -25,11 +25,18 @@ export const encodings: Micro = {
   async run({ rounds, roundMs }) {
     const { sockets, stop } = await openSockets(2 * WATCHERS * TARGETS)
     const half = sockets.length / 2
+    const compare = (name: string, compactSinks: readonly Sink[], jsonSinks: readonly Sink[]) =>
+      sideBySide(
+        { name, unit: 'deliveries per CPU-second', rounds },
+        perCpuSecond(roundMs, deliverTo(compactSinks, 'compact')),
+        perCpuSecond(roundMs, deliverTo(jsonSinks, 'json')),
+      )
+    const idle = new Array<Sink>(WATCHERS * TARGETS).fill({ send: () => 1 })
     try {
-      const reading = { name: 'delivery, compact beside JSON', unit: 'deliveries per CPU-second', rounds }
-      const compact = perCpuSecond(roundMs, deliverTo(sockets.slice(0, half), 'compact'))
-      const json = perCpuSecond(roundMs, deliverTo(sockets.slice(half), 'json'))
-      return [await sideBySide(reading, compact, json)]
+      return [
+        await compare('delivery, compact beside JSON', sockets.slice(0, half), sockets.slice(half)),
+        await compare('the same without sending', idle, idle),
+      ]
     } finally {
       await stop()
     }
@@ -37,7 +44,7 @@ export const encodings: Micro = {
 }
 
 /** Changes every target once, and says how many deliveries that made. */
-function deliverTo(sockets: readonly ServerWebSocket[], encoding: Encoding): () => Promise<number> {
+function deliverTo(sinks: readonly Sink[], encoding: Encoding): () => Promise<number> {
   const evaluator = createEvaluator({ hiddenAs: 'offline', defaultVisibility: 'everyone' })
   const parts = { evaluator, clock: systemClock, flushMs: FLUSH_MS, plans: ALL_AT_ONCE, tally: createTally() }
   const delivery = createDelivery(parts)
@@ -50,21 +57,21 @@ function deliverTo(sockets: readonly ServerWebSocket[], encoding: Encoding): () 
       tell(target, version, jsonOf(target, version), systemClock.now())
   }
   changeAll(delivery.learn)
-  for (const [connection, socket] of sockets.entries()) {
+  for (const [connection, sink] of sinks.entries()) {
     const send = (frame: string) => {
       if (--missing === 0) onAll()
-      return socket.send(frame)
+      return sink.send(frame)
     }
     delivery.attach(connection, { send }, encoding)
     delivery.watch(connection, connection % TARGETS)
   }
   return async () => {
-    missing = sockets.length
+    missing = sinks.length
     const all = Promise.withResolvers<void>()
     onAll = all.resolve
     changeAll(delivery.change)
     await all.promise
-    return sockets.length
+    return sinks.length
   }
 }
 
