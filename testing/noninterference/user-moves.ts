@@ -1,6 +1,6 @@
 // What the users of a history may do, as generators of moves. Nothing here knows what a user is allowed
 // to see; `histories.ts` puts moves together so that the viewer may not see `hidden`.
-import { ACTIVITIES, type Activity, PLATFORMS } from '@greendot/protocol'
+import { ACTIVITIES, type Activity, type Encoding, PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
 import { type Frame, HIDDEN_DEVICES, type Move, type Name, type Said, USERS } from './moves.ts'
 
@@ -65,6 +65,7 @@ export const erasesHidden: Move = call(null, 'backend', 'DELETE', '/api/v1/users
 
 const grpcActivity = constantFrom('ACTIVITY_ACTIVE', 'ACTIVITY_IDLE')
 
+const encoding = constantFrom<Encoding[]>('json', 'compact')
 const texts = option(constantFrom('In a meeting', 'On a train', 'At sea'), { freq: 4 })
 
 /** Being here on some devices: coming, going in every way, beating, and saying what one is at. */
@@ -78,6 +79,7 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
     platform: constantFrom(...PLATFORMS.slice(0, 3)),
     activity: activityOrNot,
     isBeating: boolean(),
+    encoding,
   })
   const frame: fc.Arbitrary<Frame> = oneof(
     record({ type: constant('heartbeat'), activity }),
@@ -185,6 +187,7 @@ export const opens = (who: Name, device: string): Extract<Move, { does: 'open' }
   platform: 'web',
   activity: null,
   isBeating: true,
+  encoding: 'json',
 })
 
 const viewed = oneof(
@@ -196,7 +199,8 @@ const viewerDevice = constantFrom('v1', 'v1', 'v2')
 const viewerOpens: Moves = record({
   device: viewerDevice,
   isBeating: constantFrom(true, true, true, false),
-}).map(({ device, isBeating }) => ({ ...opens('viewer', device), isBeating }))
+  encoding,
+}).map(({ device, ...chosen }) => ({ ...opens('viewer', device), ...chosen }))
 
 /** Every way to ask, including those that are not for users. */
 const reads: Moves = viewed.chain((userIds) =>

@@ -67,6 +67,29 @@ test.skipIf(why !== '' || missingRedis() !== null)(
   },
 )
 
+test('[C9, C10] the same in the compact encoding takes a third of the bytes or less', async () => {
+  const bytesWith = async (encoding: string) => {
+    const flags = ['--users', '50', '--contacts', '12', '--rate', '50', '--seconds', '1', '--no-pin']
+    const file = join(folder, `${encoding}.json`)
+    const { code, err } = await bench(
+      'churn',
+      ...flags,
+      '--exact',
+      '50',
+      '--encoding',
+      encoding,
+      '--out',
+      file,
+    )
+    expect({ code, err }).toMatchObject({ code: 0 })
+    const { figures, problems, curves } = JSON.parse(readFileSync(file, 'utf8')) as Result
+    expect(problems).toEqual([])
+    expect(curves[0]!.count).toBe(50 * 12)
+    return figures.find(({ name }) => name === 'bytes_per_delivery')!.value
+  }
+  expect(3 * (await bytesWith('compact'))).toBeLessThan(await bytesWith('json'))
+})
+
 test('[C9] connect times users while all others are connected', async () => {
   const file = join(folder, 'connect.json')
   const flags = ['--users', '40', '--contacts', '4', '--rate', '40', '--seconds', '1', '--no-pin']

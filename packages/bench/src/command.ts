@@ -112,6 +112,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
       kafka: options.kafkaBrokers !== null ? { brokers: options.kafkaBrokers } : options.kafka ? 'own' : null,
       port: options.port,
       core: options.serverCore,
+      encoding: options.encoding,
       settings: [...(scenario.settings ?? []), ...options.settings],
     },
     scope,

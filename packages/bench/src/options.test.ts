@@ -22,6 +22,7 @@ describe('the command line of the benchmark', () => {
       '--users: "many" is not a whole number from 2 to 1000000',
     )
     expect(problem('churn', '--graph', 'tree')).toContain('is none of ring, random, power-law')
+    expect(problem('churn', '--encoding', 'xml')).toContain('is none of json, compact')
     expect(problem('churn', '--users', '5', '--contacts', '5')).toContain('at most 4 contacts')
     expect(problem('churn', '--set', 'flush')).toContain('name=value')
     expect(problem('churn', 'idle', '--out', 'a.json')).toContain('give a folder for several')

@@ -1,6 +1,7 @@
 // The command line of the benchmark: scenarios and flags, checked before anything is started. A
 // mistake comes back as one sentence.
 import { availableParallelism } from 'node:os'
+import type { Encoding } from '@greendot/protocol'
 import { SCENARIO_NAMES, type ScenarioName } from './catalog.ts'
 import { GRAPHS, type GraphKind } from './load/graphs.ts'
 import { type Flag, parseFlags } from './platform/flags.ts'
@@ -20,6 +21,7 @@ export interface Options {
   boundMs: number
   changers: number | null
   order: 'shuffled' | 'sequential'
+  encoding: Encoding
   minutes: number
   loads: number | null
   exactConnections: number
@@ -61,6 +63,7 @@ export const FLAGS: readonly Flag[] = [
   { name: 'bound-ms', sign: '<n>', help: 'p99 up to which a rate counts as sustained', fallback: '100' },
   { name: 'changers', sign: '<n>', help: 'how many users change, in turns [all of them]' },
   { name: 'order', sign: '<order>', help: 'of the turns: shuffled or sequential', fallback: 'shuffled' },
+  { name: 'encoding', sign: '<name>', help: 'of presence to the load: json or compact', fallback: 'json' },
   { name: 'drain', sign: null, help: 'storm: gateways drain and restart one by one instead of being killed' },
   { name: 'minutes', sign: '<n>', help: 'length of a soak', fallback: '10' },
   { name: 'loads', sign: '<n>', help: 'load-generator processes [as many as the users need]' },
@@ -157,6 +160,7 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     boundMs: whole('bound-ms', 1, 60_000)!,
     changers: whole('changers', 1, users),
     order: oneOf('order', ['shuffled', 'sequential']),
+    encoding: oneOf('encoding', ['json', 'compact']),
     minutes: whole('minutes', 1, 7 * 24 * 60)!,
     loads: whole('loads', 1, 64),
     exactConnections: whole('exact', 1, 1_000_000)!,

@@ -1,5 +1,6 @@
 // The list of small measurements, and running some of them one after the other: never two at a time.
 import { commits } from './commits.ts'
+import { encodings } from './encodings.ts'
 import { foreign } from './foreign.ts'
 import { heartbeats } from './heartbeats.ts'
 import type { Micro, Reading, Scale } from './measure.ts'
@@ -14,6 +15,7 @@ import { wireSizes } from './wire-sizes.ts'
 export const MICROS: readonly Micro[] = [
   steps,
   heartbeats,
+  encodings,
   foreign,
   queries,
   commits,

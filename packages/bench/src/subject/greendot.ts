@@ -4,11 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Encoding } from '@greendot/protocol'
 import { endProcess, pinned } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { freePort } from '../platform/ports.ts'
 import { BenchProblem } from '../platform/problem.ts'
 import type { Scope } from '../platform/scope.ts'
+import { ENCODING } from '../wires/greendot-wire.ts'
 import { startKafka } from './kafka.ts'
 import { startRedis } from './redis.ts'
 import type { Subject } from './subject.ts'
@@ -23,6 +25,8 @@ export interface GreendotSpec {
   kafka?: 'own' | { brokers: string } | null
   port: number | null
   core: number | null
+  /** In which the load is sent presence. */
+  encoding?: Encoding
   /** More settings of `greendot serve`, as flags. */
   settings: readonly string[]
 }
@@ -120,7 +124,14 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   const url = `http://${HOST}:${port}`
   return {
     title: 'Greendot',
-    target: { wire: 'greendot', host: HOST, port, secret, claims: {}, extra: {} },
+    target: {
+      wire: 'greendot',
+      host: HOST,
+      port,
+      secret,
+      claims: {},
+      extra: { [ENCODING]: spec.encoding ?? 'json' },
+    },
     helpers: [
       ...apart.map(({ role, title, child }) => ({ name: role, title, pids: [child.pid] })),
       ...(redis === null ? [] : [{ name: 'redis', title: 'Redis', pids: [redis.pid] }]),

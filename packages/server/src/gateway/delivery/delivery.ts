@@ -14,9 +14,10 @@ import { createTargetTable, isNothingKnown, type TargetTable } from './target-ta
 import { createWatchEdges, type WatchEdges, type WatchReason } from './watch-edges.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
+export { changeFrame, type Encoding, encoded, stateFrame } from './encodings.ts'
 export type { Sink } from './outbox.ts'
 export { unpushed } from './plans.ts'
-export { CHANGE_FRAME_START, FRAME_LIST_END, isNothingKnown } from './target-table.ts'
+export { isNothingKnown } from './target-table.ts'
 export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
 
 /** Edges are changed by the verbs below; every part may read them. */
@@ -38,8 +39,8 @@ type EdgeLook = Pick<
   | 'isMarked'
   | 'reasons'
 >
-type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'jsonFor'>
-type OutboxVerbs = Pick<Outbox, 'attach' | 'detach' | 'send' | 'own' | 'unblock' | 'blocked'>
+type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'jsonFor' | 'textFor'>
+type OutboxVerbs = Pick<Outbox, 'attach' | 'encodingOf' | 'detach' | 'send' | 'own' | 'unblock' | 'blocked'>
 
 export interface Delivery extends OutboxVerbs {
   edges: EdgeLook

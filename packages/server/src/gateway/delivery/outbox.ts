@@ -3,9 +3,10 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
+import { changeFrame, type Encoding } from './encodings.ts'
 import { createFlushPhases } from './flush-phases.ts'
 import type { FollowedChanges } from './followed-changes.ts'
-import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
+import type { TargetTable } from './target-table.ts'
 import type { WatchEdges } from './watch-edges.ts'
 
 /** Changes in one frame; the rest stay marked for the next flush. */
@@ -18,7 +19,9 @@ export interface Sink {
 }
 
 export interface Outbox {
-  attach(connection: number, sink: Sink): void
+  /** Presence is sent to it in this encoding from now on. */
+  attach(connection: number, sink: Sink, encoding?: Encoding): void
+  encodingOf(connection: number): Encoding
   /** The connection ended: nothing that was marked for it is sent. */
   detach(connection: number): void
   /** Sends at once, past the flush: answers to what the client asked. */
@@ -55,6 +58,7 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
   const sinks: (Sink | null)[] = []
   const ownFrames = new Map<number, string>()
   let states = new Uint8Array(0)
+  let areCompact = new Uint8Array(0)
   let blockedTotal = 0
   const phases = createFlushPhases({ clock, flushMs, flush })
 
@@ -63,6 +67,8 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
     states[connection] = QUEUED
     phases.enqueue(connection)
   }
+
+  const encodingOf = (connection: number): Encoding => (areCompact[connection] === 1 ? 'compact' : 'json')
 
   function flush(connection: number, now: number): void {
     if (states[connection] !== QUEUED) return
@@ -85,11 +91,15 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
     observe(target, now)
     if (next === NIL) {
       tally.deliveries++
-      sendOrBlock(connection, targets.frame(target))
-    } else flushMany(connection, next, now, [targets.json(target)])
+      sendOrBlock(connection, targets.frame(target, encodingOf(connection)))
+    } else {
+      const first = targets.textFor(target, 'everything', encodingOf(connection))
+      flushMany(connection, next, now, [first])
+    }
   }
 
   function flushMany(connection: number, from: number, now: number, changes: string[] = []): void {
+    const encoding = encodingOf(connection)
     let edge = from
     while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
       const target = edges.targetOf(edge)
@@ -97,7 +107,7 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
       // Marked before it was held: told when the hold ends.
       if (edges.isHeld(edge)) edges.oweWhileHeld(edge)
       else {
-        changes.push(targets.jsonFor(target, edges.levelOf(edge)))
+        changes.push(targets.textFor(target, edges.levelOf(edge), encoding))
         // The target may have been as it is for long, so its age is no delay.
         if (!edges.takeShownAnew(edge)) observe(target, now)
       }
@@ -105,9 +115,9 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
     }
     if (changes.length === 0) return
     tally.deliveries += changes.length
-    // Sorted by user id, which comes first in the JSON. Targets that change together are marked in an order
+    // Sorted by user id, which comes first in the text of an object. Targets that change together are marked in an order
     // that goes by rows and queue positions, and hidden users take some of those (S6; small histories show it).
-    const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
+    const frame = changeFrame(changes.sort(), encoding)
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 
@@ -136,14 +146,18 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
   }
 
   return {
-    attach(connection, sink) {
+    attach(connection, sink, encoding = 'json') {
       states = grown(states, connection + 1)
+      areCompact = grown(areCompact, connection + 1)
+      areCompact[connection] = encoding === 'compact' ? 1 : 0
       while (sinks.length <= connection) sinks.push(null)
       sinks[connection] = sink
     },
+    encodingOf,
     detach(connection) {
       if (connection >= states.length) return
       sinks[connection] = null
+      areCompact[connection] = 0
       ownFrames.delete(connection)
       for (let edge = edges.firstMarked(connection); edge !== NIL; ) edge = edges.unmarkFirst(edge)
       if (states[connection] === BLOCKED) blockedTotal--

@@ -1,7 +1,7 @@
 // Every session of this gateway in one table of typed arrays: WebSockets and clients that heartbeat over HTTP
 // alike. The row of a session is its connection number. A row costs a few dozen bytes and no timer; liveness
 // is found by walking the columns.
-import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
+import { type Activity, type Encoding, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { ServerWebSocket } from 'bun'
 import { createScramble } from '../../platform/ids.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
@@ -24,6 +24,8 @@ export interface Opening {
   tokenExpiresAt: number | null
   /** The foreign gateway that reports the session. */
   foreign?: string
+  /** Of the presence that is sent to it; JSON where it is not given. */
+  encoding?: Encoding
 }
 
 /** What the client last said. It is unconfirmed until the first commit is back. */

@@ -117,7 +117,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       const row = numbers.take()
       table.add(row, interner.acquire(opening.userId), opening, socket, clock.now())
       watching.open(row, opening.userId)
-      if (socket !== null) delivery.attach(row, socket)
+      if (socket !== null) delivery.attach(row, socket, opening.encoding)
       return row
     },
 

@@ -2,8 +2,11 @@
 // code. Heartbeats are recognised by their bytes and touch nothing but the table. Any other frame
 // waits in the lane of its socket and is decoded when its turn comes.
 import {
+  type Activity,
   BAD_FRAMES_MAX,
   CLOSE,
+  COMPACT_ACTIVE,
+  COMPACT_IDLE,
   type Failure,
   HEARTBEAT_ACTIVE,
   HEARTBEAT_IDLE,
@@ -49,7 +52,7 @@ export interface SocketsParts {
   logger: Logger
   tally: Tally
   ownViews: OwnViews
-  delivery: Pick<Delivery, 'unblock'>
+  delivery: Pick<Delivery, 'unblock' | 'encodingOf'>
 }
 
 export function createSockets(parts: SocketsParts): Sockets {
@@ -123,6 +126,15 @@ export function createSockets(parts: SocketsParts): Sockets {
     }
   }
 
+  /** What a heartbeat says; null for any other frame. */
+  function activityIn(message: string | Buffer, row: number): Activity | null {
+    if (message === HEARTBEAT_ACTIVE) return 'active'
+    if (message === HEARTBEAT_IDLE) return 'idle'
+    if (message.length !== 1 || delivery.encodingOf(row) === 'json') return null
+    if (message === COMPACT_ACTIVE) return 'active'
+    return message === COMPACT_IDLE ? 'idle' : null
+  }
+
   function hangUp(row: number, code: number, reason: string, failure?: Failure): void {
     const socket = columns.sockets[row]
     if (socket && failure) refuse(socket, failure, null)
@@ -177,10 +189,11 @@ export function createSockets(parts: SocketsParts): Sockets {
         const message = `more than ${framesPerSecond} frames a second; slow down`
         return hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
       }
-      if (message === HEARTBEAT_ACTIVE || message === HEARTBEAT_IDLE) {
+      const activity = activityIn(message, row)
+      if (activity !== null) {
         tally.heartbeats++
         columns.badFrames[row] = 0
-        return sessions.heartbeat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
+        return sessions.heartbeat(row, activity)
       }
       sessions.heartbeat(row, null)
       queue(row, socket, message.length, () => answer(row, message, socket))

@@ -8,6 +8,7 @@ import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { freshVersion } from '../../presence/core/version.ts'
 import {
   type Delivery,
+  encoded,
   FOLLOWED,
   isNothingKnown,
   NAMED,
@@ -42,8 +43,8 @@ export interface Watches {
   /** Why the connection may not watch these as well; null when it may. */
   limitFailure(connection: number, userIds: readonly string[]): Failure | null
   /**
-   * Starts watching and returns the states of the users named, as JSON and as far as the viewer may see
-   * them, without those whose version the client knows. Null when the connection ended meanwhile.
+   * Starts watching and returns the states of the users named, in the connection's encoding and as far as the viewer may
+   * see them, without those whose version the client knows. Null when the connection ended meanwhile.
    */
   watch(connection: number, userIds: readonly string[], options: WatchOptions): Promise<string[] | null>
   unwatch(connection: number, userIds: readonly string[]): void
@@ -162,9 +163,10 @@ export function createWatches(parts: WatchesParts): Watches {
     if (!delivery.isFull(target) || edges.reasons(edge) !== 0) return null
     const json = targets.jsonFor(target, edges.levelOf(edge))
     if (isNothingKnown(json)) return null
-    delivery.unwatch(edges.connectionOf(edge), target)
+    const connection = edges.connectionOf(edge)
+    delivery.unwatch(connection, target)
     watched.release(target)
-    return unpushed(json)
+    return encoded(unpushed(json), delivery.encodingOf(connection))
   }
 
   /** The state for the answer to a watch; null when the client knows it or is told later. */
@@ -177,8 +179,9 @@ export function createWatches(parts: WatchesParts): Watches {
       delivery.oweWhileHeld(edge)
       return null
     }
-    const json = targets.jsonFor(target, edges.levelOf(edge))
-    return isKnown(target, json, known) ? null : json
+    const level = edges.levelOf(edge)
+    if (isKnown(target, targets.jsonFor(target, level), known)) return null
+    return targets.textFor(target, level, delivery.encodingOf(edges.connectionOf(edge)))
   }
 
   function watchedFor(connection: number, reason: WatchReason): string[] {
