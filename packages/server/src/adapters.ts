@@ -14,7 +14,7 @@ import type { Doubts } from './gateway/doubts.ts'
 import { createMemoryRateLimiter } from './limits/memory.ts'
 import type { RateLimiter } from './limits/port.ts'
 import { createRedisRateLimiter } from './limits/redis.ts'
-import { createMemoryLog } from './log/memory.ts'
+import { createMemoryLog, type MemoryLog } from './log/memory.ts'
 import type { ChangeLog } from './log/port.ts'
 import { createRedisLog } from './log/redis.ts'
 import type { Clock } from './platform/clock.ts'
@@ -70,6 +70,8 @@ export interface HotState {
   bus: Bus
   /** Written only while something consumes it. */
   log: ChangeLog
+  /** Resolves when a group has handled what is in the log now; null with a log that outlives the process. */
+  whenHandled: MemoryLog['whenHandled'] | null
   rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
   close(): Promise<void>
@@ -83,6 +85,7 @@ export function openMemory({ logger, clock }: { logger: Logger; clock: Clock }):
     store,
     bus,
     log,
+    whenHandled: log.whenHandled,
     rateLimiter: createMemoryRateLimiter(),
     loadForQuery: store.load,
     async close() {
@@ -144,6 +147,7 @@ export async function openRedis(
     store,
     bus,
     log,
+    whenHandled: null,
     rateLimiter,
     loadForQuery: store.loadForQuery,
     async close() {

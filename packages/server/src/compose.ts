@@ -1,7 +1,8 @@
 // From a configuration it builds the pipeline and starts it, on the adapters that adapters.ts chooses. Each part is given
 // parts that exist already, and no part reaches for a later one.
 import { openArchive, openMemory, openRedis, settleMsOf, topicsOf } from './adapters.ts'
-import { startFanout } from './fanout/fanout.ts'
+import { groupOf, startFanout } from './fanout/fanout.ts'
+import { createHandledFirst } from './fanout/handled-first.ts'
 import { createHistoryConsumer } from './fanout/history.ts'
 import { startHistorySweep } from './fanout/history-sweep.ts'
 import { createKafkaRelay } from './fanout/kafka-relay.ts'
@@ -130,12 +131,16 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
           onTrouble,
         })
       : null
+  const { whenHandled } = hot
   const store = streaming === null ? hot.store : streaming.settling(hot.store)
   const presence = createPresence({
     archive,
     store,
     bus,
     isLogged: () => historyDays > 0 || streaming !== null || webhookWork.areWanted(),
+    ...(whenHandled && {
+      beforeAnnouncing: createHandledFirst({ whenHandled: () => whenHandled(groupOf('webhooks')), clock }),
+    }),
     ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
     loadForQuery: hot.loadForQuery,
     isStoreVolatile: !isShared,

@@ -26,7 +26,7 @@ export interface FanoutParts {
 }
 
 /** The name of a consumer's group in the log. */
-const groupOf = (consumer: string) => `greendot-${consumer}`
+export const groupOf = (consumer: string) => `greendot-${consumer}`
 
 export async function startFanout({ log, consumers, clock, logger }: FanoutParts): Promise<Fanout> {
   const lags: Record<string, number | null> = {}

@@ -60,6 +60,8 @@ export interface PresenceParts {
   isLogged?: () => boolean
   /** Makes the tracker of a process that does not own the users it hears of. */
   createRemoteTracker?: (lookup: ArchiveLookup) => Tracker
+  /** See the announcer. */
+  beforeAnnouncing?: () => Promise<unknown> | null
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */

@@ -40,6 +40,11 @@ export interface AnnouncerParts {
   rules: PrivacyRules
   /** The hot store dies with the process, so versions that were announced must be in the archive. */
   isStoreVolatile: boolean
+  /**
+   * With a volatile store: what else must be durable before a change that is in the log is announced. Null when nothing
+   * is to be waited for.
+   */
+  beforeAnnouncing?: (() => Promise<unknown> | null) | undefined
   /** The user changed, or who may see the user did. */
   onChange?: ((userId: string, record: UserRecord) => void) | undefined
 }
@@ -51,7 +56,7 @@ const ARCHIVE: readonly Duty[] = ['archive']
 const ANNOUNCE: readonly Duty[] = ['announce']
 
 export function createAnnouncer(parts: AnnouncerParts): Announcer {
-  const { bus, archivist, duties, policy, rules, isStoreVolatile, onChange } = parts
+  const { bus, archivist, duties, policy, rules, isStoreVolatile, beforeAnnouncing, onChange } = parts
 
   /** Starts the writes a transition needs. The result is whether all were written; null when it needs none. */
   function persist(transition: Transition, now: number): Promise<boolean> | null {
@@ -125,12 +130,14 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
       const waiting: T[] = []
       const unanswered: T[] = []
       const rows: Promise<unknown>[] = []
+      const kept = beforeAnnouncing?.() ?? null
+      if (kept !== null) rows.push(kept)
       for (const transition of transitions) {
         const written = persist(transition, now)
-        if (written === null) ready.push(transition)
+        if (written === null && kept === null) ready.push(transition)
         else {
           waiting.push(transition)
-          rows.push(written)
+          if (written !== null) rows.push(written)
           if (isUrgent(transition)) unanswered.push(transition)
           else done(transition)
         }
