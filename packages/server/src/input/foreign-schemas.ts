@@ -36,7 +36,8 @@ export function parseForeignSession(value: unknown): Parsed<ForeignSession> {
   const { platform = 'other', activity, activity_type: byOtherName, at } = value as Entry
   if (!PLATFORMS.includes(platform as Platform)) return bad(`platform is one of ${PLATFORMS.join(', ')}`)
   const chosen = activity ?? byOtherName
-  if (!ACTIVITIES.includes(chosen as Activity)) return bad('activity is active or idle')
+  const isOdd = [chosen, byOtherName ?? chosen].some((one) => !ACTIVITIES.includes(one as Activity))
+  if (isOdd) return bad('activity is active or idle')
   const instant = at === undefined || at === null ? null : instantOf(at)
   if (Number.isNaN(instant)) return bad('at is Unix milliseconds or an ISO 8601 instant')
   const { userId, deviceId } = device.value
