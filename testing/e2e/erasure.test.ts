@@ -31,6 +31,7 @@ interface Export {
   contacts: string[]
   contact_of: string[]
   history: object[]
+  disconnects: object[]
 }
 
 const exportOf = async (url: string, userId: string) =>
