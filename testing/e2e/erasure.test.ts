@@ -31,6 +31,7 @@ interface Export {
   contacts: string[]
   contact_of: string[]
   history: object[]
+  disconnects: object[]
 }
 
 const exportOf = async (url: string, userId: string) =>
@@ -59,6 +60,7 @@ describe('the export', () => {
       contacts: ['bob', 'carol', 'dave'],
       contact_of: ['bob', 'carol', 'dave'],
       history: [{ status: 'busy', from: expect.any(Number), to: null, devices: expect.any(Array) }],
+      disconnects: [],
     })
     expect(exported_at).toBeWithin(startedAt, Date.now() + 1)
     // What is in it is looked at in export.test.ts.

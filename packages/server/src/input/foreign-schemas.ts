@@ -35,8 +35,12 @@ export function parseForeignSession(value: unknown): Parsed<ForeignSession> {
   if (!device.ok) return device
   const { platform = 'other', activity, activity_type: byOtherName, at } = value as Entry
   if (!PLATFORMS.includes(platform as Platform)) return bad(`platform is one of ${PLATFORMS.join(', ')}`)
-  const chosen = activity ?? byOtherName
-  if (!ACTIVITIES.includes(chosen as Activity)) return bad('activity is active or idle')
+  const chosen = activity === undefined ? byOtherName : activity
+  // Both names are checked. Null is neither.
+  const isOdd = [chosen, byOtherName === undefined ? chosen : byOtherName].some(
+    (one) => !ACTIVITIES.includes(one as Activity),
+  )
+  if (isOdd) return bad('activity is active or idle')
   const instant = at === undefined || at === null ? null : instantOf(at)
   if (Number.isNaN(instant)) return bad('at is Unix milliseconds or an ISO 8601 instant')
   const { userId, deviceId } = device.value
