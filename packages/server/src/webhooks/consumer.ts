@@ -60,7 +60,7 @@ export function createWebhookConsumer(parts: WebhookConsumerParts): LogConsumer 
     const changes = records.flatMap(toChange)
     const deliveries = webhooks.flatMap((webhook) =>
       changes
-        .filter((change) => isFor(webhook, change))
+        .filter((change) => isAfter(webhook, change) && isListed(webhook.filter, change.userId))
         .flatMap((change) => deliveryOf(webhook, change, eventsOf(webhook, change), now)),
     )
     const contacts = await amongContacts(webhooks, deliveries)
@@ -95,16 +95,15 @@ export function createWebhookConsumer(parts: WebhookConsumerParts): LogConsumer 
         if (webhook.filter.viewerId !== null)
           await viewerEvents.keep(
             webhook,
-            records.filter((one) => isFor(webhook, { userId: one.user_id, at: one.at })),
+            records.filter((one) => isAfter(webhook, one)),
           )
       onKept()
     },
   }
 }
 
-const isFor = ({ filter, createdAt }: Webhook, change: Pick<ViewChange, 'userId' | 'at'>): boolean =>
-  change.at >= createdAt - CLOCK_SKEW_MS &&
-  (isListed(filter, change.userId) || change.userId === filter.viewerId)
+/** Whether it happened after the webhook was made. */
+const isAfter = ({ createdAt }: Webhook, { at }: { at: number }): boolean => at >= createdAt - CLOCK_SKEW_MS
 
 function toChange(one: ReadRecord): ViewChange[] {
   if (one.type !== 'status_changed') return []

@@ -6,6 +6,8 @@ import type { Logger } from '../platform/logger.ts'
 import type { WebhookBook } from './book.ts'
 
 const EVERY_MS = 10_000
+/** Old failures are looked for in every so many rounds, because that reads all deliveries. */
+const ROUNDS_PER_TRIM = 360
 const FAILURES_KEPT_MS = 7 * 24 * 60 * 60 * 1000
 /** Changes that wait for one webhook. */
 const PENDING_MAX = 100_000
@@ -21,13 +23,14 @@ export interface WebhookSweepParts {
 export function startWebhookSweep({ archive, book, disable, clock, logger }: WebhookSweepParts) {
   const { webhooks } = archive
   let isRunning = false
+  let rounds = 0
 
   async function sweep(): Promise<void> {
     for (const webhook of book.enabled()) {
       const { pending } = await webhooks.health(webhook.id)
       if (pending > PENDING_MAX) await disable(webhook, `more than ${PENDING_MAX} changes waited for it`)
     }
-    await webhooks.trim(clock.now() - FAILURES_KEPT_MS)
+    if (rounds++ % ROUNDS_PER_TRIM === 0) await webhooks.trim(clock.now() - FAILURES_KEPT_MS)
   }
 
   const timer = clock.every(EVERY_MS, () => {
