@@ -59,8 +59,8 @@ describe('the export', () => {
       settings,
       contacts: ['bob', 'carol', 'dave'],
       contact_of: ['bob', 'carol', 'dave'],
-      history: [{ status: 'busy', from: expect.any(Number), to: null, devices: expect.any(Array) }],
       disconnects: [],
+      history: [{ status: 'busy', from: expect.any(Number), to: null, devices: expect.any(Array) }],
     })
     expect(exported_at).toBeWithin(startedAt, Date.now() + 1)
     // What is in it is looked at in export.test.ts.

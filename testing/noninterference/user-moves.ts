@@ -96,10 +96,33 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
     ),
     device.map((device_id) => callByGrpc(who, 'Leave', { device_id })),
   )
+  /** A foreign gateway that reports the user, and the app that ends their sessions. */
+  const byBackend: Moves = oneof(
+    record({ device_id: device, activity }).map((session) => {
+      const sessions = [{ user_id: who, platform: 'desktop', ...session }]
+      return call(who, 'backend', 'POST', '/api/v1/heartbeats', { gateway_id: 'chat', sessions })
+    }),
+    device.map((device_id) => {
+      const disconnected = [{ user_id: who, device_id }]
+      return call(who, 'backend', 'POST', '/api/v1/heartbeats', { gateway_id: 'chat', disconnected })
+    }),
+    fc
+      .option(device)
+      .map((device_id) =>
+        call(
+          who,
+          'backend',
+          'POST',
+          `/api/v1/users/${who}/disconnect`,
+          device_id === null ? {} : { device_id },
+        ),
+      ),
+  )
   return oneof(
     { weight: 5, arbitrary: opens },
     { weight: 4, arbitrary: record({ device, frame }).map(({ device, frame }) => say(who, device, frame)) },
     { weight: 1, arbitrary: byHttp },
+    { weight: 1, arbitrary: byBackend },
     { weight: 1, arbitrary: sets(who, 'status', customStatus) },
     { weight: 1, arbitrary: device.map((device): Move => ({ does: 'hang up', who, device })) },
   )

@@ -15,8 +15,10 @@ import { createGuard } from '../../packages/server/src/http/guard.ts'
 import { createOriginRules } from '../../packages/server/src/http/origins.ts'
 import type { Routes } from '../../packages/server/src/http/route.ts'
 import { contactRoutes } from '../../packages/server/src/http/routes/contacts.ts'
+import { disconnectRoutes } from '../../packages/server/src/http/routes/disconnect.ts'
 import { explainRoutes } from '../../packages/server/src/http/routes/explain.ts'
 import { feedRoutes } from '../../packages/server/src/http/routes/feed.ts'
+import { foreignRoutes } from '../../packages/server/src/http/routes/foreign.ts'
 import { historyRoutes } from '../../packages/server/src/http/routes/history.ts'
 import { opsRoutes } from '../../packages/server/src/http/routes/ops.ts'
 import { personRoutes } from '../../packages/server/src/http/routes/person.ts'
@@ -241,6 +243,8 @@ async function startServer(ground: Ground): Promise<Server> {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes(presence),
     ...personRoutes(presence),
+    ...disconnectRoutes({ disconnects }),
+    ...foreignRoutes({ foreign }),
     ...historyRoutes({ history: presence.history, clock }),
     ...webhookRoutes({ webhooks, allowsPrivate: false }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
