@@ -1,34 +1,20 @@
-// From a configuration it builds the pipeline and starts it, on the adapters that adapters.ts chooses. Each part is given
-// parts that exist already, and no part reaches for a later one.
-import { openArchive, openMemory, openRedis, settleMsOf, topicsOf } from './adapters.ts'
-import { startFanout } from './fanout/fanout.ts'
-import { createHistoryConsumer } from './fanout/history.ts'
-import { startHistorySweep } from './fanout/history-sweep.ts'
-import { createKafkaRelay } from './fanout/kafka-relay.ts'
+// From a configuration it builds the pipeline and starts it, on the adapters that adapters.ts chooses, with HTTP and gRPC
+// in front of it. Each part is given parts that exist already, and no part reaches for a later one.
+import { openArchive, openMemory, openRedis, topicsOf } from './adapters.ts'
 import { createDoubts } from './gateway/doubts.ts'
-import { startGateway } from './gateway/gateway.ts'
 import { createAccess } from './http/access.ts'
 import { startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
+import { startPipeline } from './pipeline.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
-import { randomName } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
 import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
-import { createTally } from './platform/tally.ts'
 import { toPresence } from './presence/core/view.ts'
-import { rememberHere, restore } from './presence/pipeline/restore.ts'
-import { SWEEPER_PREFIX, startSweeper } from './presence/pipeline/sweeper.ts'
-import { createPresence } from './presence/presence.ts'
-import { openStreaming } from './streaming/streaming.ts'
-
-/** Often enough that a crash is dated to within five seconds. */
-const ALIVE_EVERY_MS = 2_000
-/** Users named in a log line. */
-const LOST_NAMED_MAX = 10
+import { SWEEPER_PREFIX } from './presence/pipeline/sweeper.ts'
 
 export interface Running {
   url: string
@@ -65,120 +51,44 @@ export async function lookAround(
 
 export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
   const { logger } = options
-  const { policy, rules, roles, historyDays } = config
+  const { roles } = config
   const isShared = config.redisUrl !== null
   const doubts = createDoubts()
-
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
       ? openMemory(config, { logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
-  const { bus } = hot
-  const local = isShared ? options.clock : createSteadyClock(options.clock, logger)
-  const clock = await createStoreClock(local, () => hot.store.time(), logger)
-  await archive.migrate()
-  await hot.store.lookAtShards(clock.now())
-  // With a shared store, the store knows who is present, and leases tell when that ends.
-  if (!isShared) {
-    const users = await restore({
-      archive,
-      store: hot.store,
-      policy,
-      leaseMs: config.gatewayLeaseMs,
-      now: clock.now(),
-    })
-    if (users > 0) logger.info({ users }, 'users who were present before the restart get time to come back')
-  }
-
-  const tally = createTally()
-  const feed = createFeed(clock)
-  const onTrouble = () => doubts.report('events could not be committed')
-  const streaming =
-    config.kafkaBrokers.length > 0
-      ? await openStreaming({
-          policy,
-          openTopic: topicsOf(config, { clock, logger }),
-          bus,
-          clock,
-          logger,
-          settleMs: settleMsOf(config),
-          onTrouble,
-        })
-      : null
-  const store = streaming === null ? hot.store : streaming.settling(hot.store)
-  const presence = createPresence({
+  const feed = createFeed(options.clock)
+  const pipeline = await startPipeline({
+    config,
     archive,
-    store,
-    bus,
-    isLogged: hot.log !== null,
-    ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
-    loadForQuery: hot.loadForQuery,
-    isStoreVolatile: !isShared,
-    cacheMs: isShared ? config.readCacheMs : 0,
-    policy,
-    rules,
-    historyDays: config.historyDays,
-    clock,
+    hot,
+    isShared,
+    doubts,
+    openTopic: config.kafkaBrokers.length > 0 ? (clock) => topicsOf(config, { clock, logger }) : null,
+    clock: isShared ? options.clock : createSteadyClock(options.clock, logger),
     logger,
-    onChange(userId, record) {
-      tally.changes++
-      feed.show(() => toPresence(userId, record), clock.now())
-    },
-    onTrouble,
+    onChange: (userId, record, now) => feed.show(() => toPresence(userId, record), now),
   })
-  const { tracker, archivist, dutySweep } = presence
-  const owner =
-    streaming !== null && roles.includes('presence')
-      ? await streaming.startOwner(presence.createOwnTracker)
-      : null
-  const fanout =
-    hot.log !== null && roles.includes('fanout')
-      ? await startFanout({
-          log: hot.log,
-          consumers: {
-            ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
-            ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
-          },
-          clock,
-          logger,
-        })
-      : null
-  const historySweep = roles.includes('fanout')
-    ? startHistorySweep({ archive, historyDays, clock, logger })
-    : null
-  const cluster = isShared ? { name: randomName(SWEEPER_PREFIX), leaseMs: config.gatewayLeaseMs } : null
-  const sweeper = roles.includes('presence')
-    ? startSweeper({ store, tracker, dutySweep, clock, logger, cluster })
-    : null
-  presence.eraser.takeOver()
-  await archive.markAlive(clock.now())
-  const aliveTimer = clock.every(ALIVE_EVERY_MS, () => {
-    archive
-      .markAlive(clock.now())
-      .catch((error) => logger.warn({ err: error }, 'could not mark the server alive'))
-  })
+  const { tally, clock, gateway } = pipeline
 
   const loopWatch = startLoopWatch(clock, (lateMs) => {
     tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
-  const parts = { ...presence, config, store, bus, archive, tally, clock, logger }
-  const gateway = roles.includes('gateway') ? await startGateway({ ...parts, doubts }) : null
   // Tokens have instants of other machines, so they are compared with the true time.
   const tokenClock = isShared ? clock : options.clock
-  const access = createAccess({ ...parts, rateLimiter: hot.rateLimiter, tokenClock })
+  const access = createAccess({ ...pipeline, rateLimiter: hot.rateLimiter, tokenClock })
   const app = startHttpApp({
-    ...parts,
+    ...pipeline,
     access,
     feed,
-    gateway,
-    logLag: () => fanout?.lags() ?? {},
     processGauges: () => ({
-      trackerDepth: tracker.depth(),
-      sweepLagMs: sweeper?.lagMs() ?? 0,
-      archiveBacklog: archivist.backlog(),
+      trackerDepth: pipeline.tracker.depth(),
+      sweepLagMs: pipeline.sweepLagMs(),
+      archiveBacklog: pipeline.archivist.backlog(),
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
@@ -186,7 +96,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     config.grpcPort === null
       ? null
       : await (await import('./grpc/grpc-app.ts')).startGrpcApp({
-          ...parts,
+          ...pipeline,
           port: config.grpcPort,
           access,
           gateway,
@@ -207,44 +117,16 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
       logger.info({ reason }, 'stopping')
       app.drain()
       grpc?.drain()
-      if (gateway !== null && !isShared) {
-        await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now()).catch((error) =>
-          logger.warn({ err: error }, 'users who are present could not be written'),
-        )
-      }
-      await gateway?.drain()
-      await tracker.flush()
-      await gateway?.stop()
-      await sweeper?.stop()
-      await fanout?.stop()
-      await historySweep?.stop()
-      presence.eraser.stop()
-      await presence.notifier.stop()
-      await tracker.flush()
-      await owner?.stop()
-      await streaming?.close()
-      await archivist.flush()
-      const lost = await archivist.finish(config.drainMs)
-      if (lost.length > 0)
-        logger.error(
-          { users: lost.length, first: lost.slice(0, LOST_NAMED_MAX) },
-          'the archive could not be written before the stop; the last seen of these users is lost',
-        )
-      await presence.duties.flush()
+      const lost = await pipeline.leave()
       feed.stop()
       await app.stop()
       await grpc?.stop()
       access.stop()
-      aliveTimer.stop()
       housekeeping.stop()
       loopWatch.stop()
-      clock.stop()
-      // A database that is away keeps the row of two seconds before.
-      await archive.markAlive(clock.now()).catch(() => {})
-      await hot.close()
-      await archive.close()
+      await pipeline.close()
       logger.info('stopped')
-      return lost.length
+      return lost
     },
   }
 }

@@ -1,18 +1,18 @@
 // Randomness: names that are unique without coordination, and waits that must not coincide.
-import { randomBytes } from 'node:crypto'
+import { chance } from './chance.ts'
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** A random name of 80 bits. */
 export function randomName(prefix: string): string {
   let name = ''
-  for (const byte of randomBytes(16)) name += BASE32[byte & 31]
+  for (const byte of chance.bytes(16)) name += BASE32[byte & 31]
   return prefix + name
 }
 
 /** A random part of a wait. */
 export function randomUpTo(waitMs: number): number {
-  return Math.round(waitMs * Math.random())
+  return Math.round(waitMs * chance.fraction())
 }
 
 /**
@@ -20,7 +20,7 @@ export function randomUpTo(waitMs: number): number {
  * between two of them. For names, not for secrets.
  */
 export function createScramble(): (number: number) => number {
-  const [before, after] = [randomBytes(4).readUInt32LE(), randomBytes(4).readUInt32LE()]
+  const [before, after] = [chance.bytes(4).readUInt32LE(), chance.bytes(4).readUInt32LE()]
   return (number) => {
     let bits = (number ^ before) >>> 0
     bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
@@ -31,5 +31,5 @@ export function createScramble(): (number: number) => number {
 
 /** Between half and all of a wait, so that many waits do not end at the same moment. */
 export function jittered(waitMs: number): number {
-  return waitMs * (0.5 + Math.random() / 2)
+  return waitMs * (0.5 + chance.fraction() / 2)
 }
