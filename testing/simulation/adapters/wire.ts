@@ -59,6 +59,7 @@ export function openWire(parts: WireParts, options: WireOptions): Wire {
   let heardAt = 0
   let isWatched = false
   let incarnation = -1
+  let refused: (error: Error) => void = () => {}
   let watch: { stop(): void } | null = null
   const subscriber = { push: receivePush, drop: resetSoon }
 
@@ -79,6 +80,7 @@ export function openWire(parts: WireParts, options: WireOptions): Wire {
     const wasReady = state === 'ready'
     end(new Error('Connection is closed.'))
     if (wasReady) options.onClose()
+    else refused(new Error('Connection is closed.'))
   }
 
   function departs(one: Pending): void {
@@ -201,6 +203,7 @@ export function openWire(parts: WireParts, options: WireOptions): Wire {
     connect() {
       state = 'connecting'
       return new Promise((resolve, reject) => {
+        refused = reject
         const fail = (why: string) =>
           machine.deliver(() => {
             if (state !== 'connecting') return

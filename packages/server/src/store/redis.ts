@@ -63,6 +63,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     newName: () => randomName('e-'),
     onLost: options.onShardsLost ?? (() => {}),
     hasLeases: async () => (await leases.liveLeases(0)).length > 0,
+    time: leases.time,
   })
 
   const onAllShards = <Answer>(ask: (key: string) => Promise<Answer>): Promise<Answer[]> =>
