@@ -18,6 +18,6 @@ for (let seed = from; seed < from + count; seed++) {
   }
   if (count === 1) console.log('hash', r.hash, 'events', r.events, 'virtual', r.virtualMs/1000)
 }
-const s = (performance.now() - t0) / 1000
+const cpu = process.cpuUsage(); const s = (cpu.user + cpu.system) / 1e6; console.log('wall', (performance.now() - t0) / 1000, 'user', cpu.user/1e6, 'sys', cpu.system/1e6)
 console.log(`${count} seeds, ${failed} failed, ${(count/s).toFixed(1)}/s, ${(virtual/3600000/s).toFixed(2)} virtual h/s, ${(events/s|0)} events/s`)
 for (const [c, seeds] of byCheck) console.log(c, seeds.length, seeds.slice(0, 12).join(' '))

@@ -67,11 +67,18 @@ function play(world: World): Violation[] {
   found.push(
     ...checkVersions(history),
     ...checkFalseOffline(history, final),
-    ...checkPrivacy(history, bounds.visibleMs),
+    ...checkPrivacy(only(history, 'pushed'), bounds.visibleMs),
+    ...checkPrivacy(only(history, 'asked'), bounds.visibleMs + bounds.cacheMs),
     ...checkGhosts(history, people, final, bounds, timeline.now()),
   )
   return found
 }
+
+/** Answers may be cached, so they are held against another bound than what was pushed. */
+const only = (history: History, how: 'pushed' | 'asked'): History => ({
+  ...history,
+  sightings: history.sightings.filter(({ via }) => (via === 'http') === (how === 'asked')),
+})
 
 /** Asks every process for every viewer, and looks at all screens. */
 function agreement({ timeline, ground, deployment, people, viewers, ids, settled }: World): Violation[] {
