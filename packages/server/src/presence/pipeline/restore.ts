@@ -11,6 +11,8 @@ import { PRESUMED_GATEWAY, type Session, type UserRecord } from '../core/record.
 import { fromArchive, toLastSeenRow } from '../reading/archived-user.ts'
 
 const USERS_PER_BATCH = 500
+/** A server that dies marked itself alive less than this before. */
+const ALIVE_MS_MAX = 10_000
 
 export interface RestoreParts {
   archive: Archive
@@ -69,7 +71,8 @@ interface Circumstances {
 
 /** The record of a user whose row says that they were here, with sessions that are lost at an instant to come. */
 export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
-  const before = fromArchive(user, now)
+  // Versions are counted from the time. The clock may have been set back since they were shown.
+  const before = fromArchive(user, Math.max(now, aliveAt + ALIVE_MS_MAX))
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
   const sessions = (user.lastSeen?.devices ?? []).map(
     (device, index): Session => ({
