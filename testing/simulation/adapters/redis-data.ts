@@ -122,7 +122,8 @@ export class RedisData {
     const found: [string, number][] = []
     for (const entry of set.scores) {
       const score = entry[1]
-      if (score < low || score > high || (isLowOut && score === low) || (isHighOut && score === high)) continue
+      if (score < low || score > high || (isLowOut && score === low) || (isHighOut && score === high))
+        continue
       found.push(entry)
     }
     if (found.length > 1) found.sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))

@@ -178,10 +178,7 @@ const dropLease: Script = ({ data }, p, [gateway]) => {
   return 0
 }
 
-const time: Script = ({ now }) => [
-  String(Math.floor(now / 1_000)),
-  String(Math.floor((now % 1_000) * 1_000)),
-]
+const time: Script = ({ now }) => [String(Math.floor(now / 1_000)), String(Math.floor((now % 1_000) * 1_000))]
 
 export const STORE_SCRIPTS: readonly [sha: string, run: Script][] = [
   [COMMIT.sha, commit],

@@ -25,13 +25,20 @@ export interface Bounds {
   ghostMs: Readonly<Record<'left' | 'closed' | 'silent' | 'lost', number>>
   /** How long each kind of fault takes to heal, once it has ended. */
   healMs: Readonly<Record<FaultScope, number>>
+  /** Sweepers that start wait until gateways had time to announce themselves. */
+  startMs: number
   /** How long an answer over HTTP may be old. */
   cacheMs: number
 }
 
+/** A server alone follows its machine's clock a tenth slower or faster. */
+const SLEW = 1.1
+
 export function boundsOf(settings: SimulatedSettings): Bounds {
-  const { ttlMs, onlineDelayMs, offlineDelayMs, lingerMs, leaseMs, flushMs, networkMs, timerLateMs } = settings
-  const delayMs = Math.max(offlineDelayMs, lingerMs)
+  const { onlineDelayMs, leaseMs, flushMs, networkMs, timerLateMs } = settings
+  const slew = settings.deployment === 'embedded' ? SLEW : 1
+  const ttlMs = settings.ttlMs * slew
+  const delayMs = Math.max(settings.offlineDelayMs, settings.lingerMs) * slew
   // From the client to the gateway, to the store and back twice, over the bus, and to the watcher.
   const travelMs = 8 * networkMs + 6 * timerLateMs + flushMs + 250
   const visibleMs = SWEPT_MS + travelMs + onlineDelayMs
@@ -47,6 +54,7 @@ export function boundsOf(settings: SimulatedSettings): Bounds {
       kafka: 0,
       owner: 0,
     },
+    startMs: SETTLING_MS + visibleMs + settings.readCacheMs,
     cacheMs: settings.readCacheMs,
   }
 }

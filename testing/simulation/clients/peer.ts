@@ -1,7 +1,13 @@
 // One device of a user, or one watcher, as a client of the protocol: it heartbeats, reconnects to any process that
 // serves, resumes with the versions it knows, and tells what it was shown. Unlike a real client it keeps every frame, also
 // one with an old version.
-import { type Activity, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE, type Presence, type ServerFrame } from '@greendot/protocol'
+import {
+  type Activity,
+  HEARTBEAT_ACTIVE,
+  HEARTBEAT_IDLE,
+  type Presence,
+  type ServerFrame,
+} from '@greendot/protocol'
 import type { Connection, Ending } from '../../faults/random/history/history.ts'
 import type { Random } from '../time/random.ts'
 import type { Deployment } from '../world/deployment.ts'
@@ -52,7 +58,17 @@ export interface Peer {
 }
 
 export function createPeer(options: PeerOptions): Peer {
-  const { userId, device, ground, deployment, random, watch = [], onAttempt, onPresence, onWatching } = options
+  const {
+    userId,
+    device,
+    ground,
+    deployment,
+    random,
+    watch = [],
+    onAttempt,
+    onPresence,
+    onWatching,
+  } = options
   const { timeline, network, settings } = ground
   const name = `${userId}/${device}`
   let socket: ClientSocket | null = null
@@ -113,7 +129,8 @@ export function createPeer(options: PeerOptions): Peer {
   function detach(ending: Ending): ClientSocket | null {
     const former = socket
     socket = null
-    if (attempt !== null && attempt.ending === null) Object.assign(attempt, { endedAt: timeline.now(), ending })
+    if (attempt !== null && attempt.ending === null)
+      Object.assign(attempt, { endedAt: timeline.now(), ending })
     attempt = null
     if (isWatching && at !== null) onWatching?.(false, at.name)
     isWatching = false

@@ -1,7 +1,14 @@
 // The users of a run: their devices, what they do, and the truth about them. Choices of one user are made one after the
 // other, so it is known which is the last.
 import type { Activity } from '@greendot/protocol'
-import { type Choice, createTarget, type Ending, type Field, type History, type Target } from '../../faults/random/history/history.ts'
+import {
+  type Choice,
+  createTarget,
+  type Ending,
+  type Field,
+  type History,
+  type Target,
+} from '../../faults/random/history/history.ts'
 import type { Truth } from '../../faults/random/history/truth.ts'
 import type { Action, PlannedUser } from '../../faults/random/plan/plan.ts'
 import type { Random } from '../time/random.ts'
@@ -60,7 +67,11 @@ export function createPerson({ id, devices: count, contacts }: PlannedUser, part
   let lastChoice: Promise<unknown> = Promise.resolve()
   let choosing = 0
 
-  const update = () => target.isPresent.set(devices.some(({ isMeant }) => isMeant), timeline.now())
+  const update = () =>
+    target.isPresent.set(
+      devices.some(({ isMeant }) => isMeant),
+      timeline.now(),
+    )
 
   function connect(device: Device): void {
     device.isMeant = true

@@ -50,7 +50,11 @@ export async function choose(
     if (field === 'text')
       return (await actions.setCustomStatus(userId, { text: value, emoji: null, expiresAt: null })).ok
     const statusVisibility = value as 'everyone' | 'contacts' | 'nobody'
-    await actions.changeSettings(userId, { privacy: { statusVisibility }, awayAfterMs: undefined, keepsHistory: undefined })
+    await actions.changeSettings(userId, {
+      privacy: { statusVisibility },
+      awayAfterMs: undefined,
+      keepsHistory: undefined,
+    })
     return true
   })
   if (answer === null) return 'unanswered'
@@ -70,7 +74,9 @@ export async function query(
   userIds: readonly string[],
 ): Promise<Queried | null> {
   const { viewerReader } = process.pipeline()!
-  const answer = await request(ground, process, () => viewerReader.read({ kind: 'user', userId: viewer }, userIds))
+  const answer = await request(ground, process, () =>
+    viewerReader.read({ kind: 'user', userId: viewer }, userIds),
+  )
   if (answer === null || 'error' in answer) return null
   return { presences: answer.value.found, isDegraded: answer.value.isDegraded }
 }

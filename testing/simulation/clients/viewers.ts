@@ -1,7 +1,8 @@
 // The watchers of a run, which watch all users and record every frame, and a backend that asks for the same over HTTP
 // now and then.
-import type { Shown } from '../../faults/random/history/truth.ts'
+
 import type { Presence } from '@greendot/protocol'
+import type { Shown } from '../../faults/random/history/truth.ts'
 import { createPeer, type Peer } from './peer.ts'
 import type { PeopleParts } from './people.ts'
 import { query } from './requests.ts'
@@ -68,7 +69,11 @@ export function keepAsking(
     const askedAt = timeline.now()
     const answer = await query(ground, process, viewer, targets)
     for (const presence of answer?.presences ?? [])
-      history.see({ viewer, via: 'http', isDegraded: answer!.isDegraded, server: process.name }, presence, askedAt)
+      history.see(
+        { viewer, via: 'http', isDegraded: answer!.isDegraded, server: process.name },
+        presence,
+        askedAt,
+      )
   }
 
   function next(): void {

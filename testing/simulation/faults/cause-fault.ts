@@ -1,8 +1,9 @@
 // Causes one planned fault, and ends it after its time. What was broken and when is in the history.
-import type { FaultRecord, FaultScope, History } from '../../faults/random/history/history.ts'
+
 import { COMMIT } from '../../../packages/server/src/store/redis-scripts.ts'
-import type { Call, NodeData, RedisNode } from '../adapters/redis-node.ts'
+import type { FaultRecord, FaultScope, History } from '../../faults/random/history/history.ts'
 import type { DatabaseState } from '../adapters/archive.ts'
+import type { Call, NodeData, RedisNode } from '../adapters/redis-node.ts'
 import type { Bounds } from '../checker/bounds.ts'
 import type { Peer } from '../clients/peer.ts'
 import type { Deployment } from '../world/deployment.ts'

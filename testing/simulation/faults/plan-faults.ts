@@ -31,7 +31,12 @@ const ARCHIVE_FAULTS = [
   'archive slow',
   'archive answers lost',
 ] as const
-const NETWORK_FAULTS = ['process cut from node', 'process cut from archive', 'process cut off', 'network slow'] as const
+const NETWORK_FAULTS = [
+  'process cut from node',
+  'process cut from archive',
+  'process cut off',
+  'network slow',
+] as const
 const CLOCK_FAULTS = ['clock set', 'store clock set'] as const
 const CLIENT_FAULTS = ['mass reconnect'] as const
 

@@ -1,7 +1,8 @@
 // From a seed to everything that a run will do: the settings, the users and their first choices, the viewers, what users
 // do and when, and the faults. The plan is a plain value, so it can be made smaller when it fails.
-import type { Action, PlannedUser } from '../../faults/random/plan/plan.ts'
+
 import type { Field } from '../../faults/random/history/history.ts'
+import type { Action, PlannedUser } from '../../faults/random/plan/plan.ts'
 import { type PlannedFault, planFaults } from '../faults/plan-faults.ts'
 import { type Random, randomOf } from '../time/random.ts'
 import { drawSettings, type SimulatedSettings } from '../world/settings.ts'

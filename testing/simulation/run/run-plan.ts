@@ -30,7 +30,11 @@ export function runPlan(options: WorldOptions): RunResult {
   try {
     violations.push(...play(world))
   } catch (error) {
-    violations.push({ check: 'process', at: timeline.now(), what: String(error instanceof Error ? error.stack : error) })
+    violations.push({
+      check: 'process',
+      at: timeline.now(),
+      what: String(error instanceof Error ? error.stack : error),
+    })
   }
   world.end()
   return {
@@ -47,13 +51,14 @@ function play(world: World): Violation[] {
   const found: Violation[] = []
   const allowances = () => allowancesOf(history.faults, bounds)
   world.begin()
-  timeline.runUntil(timeline.now() + bounds.visibleMs + 2_000)
+  timeline.runUntil(timeline.now() + bounds.startMs)
   history.agreedAt = timeline.now()
   found.push(...agreement(world))
   if (found.length > 0) return found
   world.follow()
   timeline.runUntilTrue(
-    () => people.every((person) => person.isSettled()) && history.faults.every(({ to }) => Number.isFinite(to)),
+    () =>
+      people.every((person) => person.isSettled()) && history.faults.every(({ to }) => Number.isFinite(to)),
     timeline.now() + 60_000,
   )
   history.remark('quiet')

@@ -20,6 +20,7 @@ export interface Machine {
   thaw(): void
   /** Sets the wall clock by so much. */
   step(byMs: number): void
+  skewMs(): number
   timers(): number
 }
 
@@ -119,6 +120,7 @@ export function createMachine(options: MachineOptions): Machine {
     step(byMs) {
       skewMs += byMs
     },
+    skewMs: () => skewMs,
     timers: () => timers,
   }
 }

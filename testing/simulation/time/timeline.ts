@@ -100,7 +100,8 @@ export function createTimeline(startAt: number): Timeline {
       return isTrue()
     },
     note(text) {
-      for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+      for (let index = 0; index < text.length; index++)
+        hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
     },
     hash: () => hash >>> 0,
     events: () => events,

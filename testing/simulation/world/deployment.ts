@@ -30,7 +30,9 @@ export function createDeployment(ground: Ground): Deployment {
       ? Array.from({ length: gateways }, () => ALL)
       : [
           ...Array.from({ length: gateways }, (): Role[] => ['gateway']),
-          ...Array.from({ length: presences }, (): Role[] => (fanouts === 0 ? ['presence', 'fanout'] : ['presence'])),
+          ...Array.from({ length: presences }, (): Role[] =>
+            fanouts === 0 ? ['presence', 'fanout'] : ['presence'],
+          ),
           ...Array.from({ length: fanouts }, (): Role[] => ['fanout']),
         ]
   const present: (ServerProcess | null)[] = roles.map(() => null)
@@ -46,6 +48,8 @@ export function createDeployment(ground: Ground): Deployment {
     const process = startProcess(ground, {
       name: `${label}-${place}.${++started}`,
       roles: roles[place]!,
+      // A server alone starts again on the same machine.
+      skewMs: settings.deployment === 'embedded' ? all.at(-1)?.machine.skewMs() : undefined,
       onEnded(ended) {
         for (const listener of listeners) listener(ended)
         if (present[place] !== ended) return

@@ -9,8 +9,8 @@ import type { SimulatedDatabase } from '../adapters/archive.ts'
 import type { SimulatedRedis } from '../adapters/redis-link.ts'
 import type { Script } from '../adapters/store-scripts.ts'
 import type { Network } from '../time/network.ts'
-import type { SimulatedSettings } from './settings.ts'
 import type { Timeline } from '../time/timeline.ts'
+import type { SimulatedSettings } from './settings.ts'
 
 /** Parts of a process that are replaced. */
 export interface Planting {

@@ -7,10 +7,10 @@ import type { Logger } from '../../../packages/server/src/platform/logger.ts'
 import { createSteadyClock } from '../../../packages/server/src/platform/steady-clock.ts'
 import { connectOver } from '../../../packages/server/src/redis/client.ts'
 import { openSimulatedLink } from '../adapters/redis-link.ts'
-import type { Ground } from './ground.ts'
 import { createMachine, type Machine } from '../time/machine.ts'
-import { processConfig, type Role } from './process-config.ts'
 import { randomOf } from '../time/random.ts'
+import type { Ground } from './ground.ts'
+import { processConfig, type Role } from './process-config.ts'
 
 const READY_MS = 10_000
 
@@ -30,19 +30,22 @@ export interface ServerProcess {
 export interface ProcessOptions {
   name: string
   roles: readonly Role[]
+  /** How far the clock of its machine is off; any, if left out. */
+  skewMs?: number | undefined
   /** It could not start, or has stopped. */
   onEnded(process: ServerProcess): void
 }
 
-export function startProcess(ground: Ground, { name, roles, onEnded }: ProcessOptions): ServerProcess {
+export function startProcess(ground: Ground, options: ProcessOptions): ServerProcess {
   const { settings, timeline, seed } = ground
+  const { name, roles, onEnded } = options
   const random = randomOf(seed, name)
   const machine = createMachine({
     name,
     timeline,
     random,
     lateMsMax: settings.timerLateMs,
-    skewMs: random.between(-settings.skewMs, settings.skewMs),
+    skewMs: options.skewMs ?? random.between(-settings.skewMs, settings.skewMs),
     drift: random.between(-settings.drift, settings.drift),
   })
   let pipeline: Pipeline | null = null
