@@ -163,7 +163,7 @@ export function openWire(parts: WireParts, options: WireOptions): Wire {
   }
 
   function receivePush(channel: string, message: string): void {
-    if (!machine.isAlive()) return node.unsubscribe(subscriber)
+    if (!machine.isAlive()) node.unsubscribe(subscriber)
     answersAt = Math.max(answersAt, timeline.now() + network.latencyMs())
     timeline.at(answersAt, () =>
       network.whenOpen(machine.name, node.name, () =>

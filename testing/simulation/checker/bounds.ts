@@ -27,6 +27,8 @@ export interface Bounds {
   healMs: Readonly<Record<FaultScope, number>>
   /** Sweepers that start wait until gateways had time to announce themselves. */
   startMs: number
+  /** Sweepers look for what is left over only so often. */
+  sweptMs: number
   /** How long an answer over HTTP may be old. */
   cacheMs: number
 }
@@ -55,6 +57,7 @@ export function boundsOf(settings: SimulatedSettings): Bounds {
       owner: 0,
     },
     startMs: SETTLING_MS + visibleMs + settings.readCacheMs,
+    sweptMs: 2 * leaseMs + WRITTEN_AGAIN_MS,
     cacheMs: settings.readCacheMs,
   }
 }

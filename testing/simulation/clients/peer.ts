@@ -89,7 +89,10 @@ export function createPeer(options: PeerOptions): Peer {
   function connect(): void {
     if (intent !== 'connected' || socket !== null) return
     const choices = deployment.serving('gateway')
-    if (choices.length === 0) return later()
+    if (choices.length === 0) {
+      later()
+      return
+    }
     const process = random.pick(choices)
     const mine = ++generation
     const isMine = () => mine === generation && socket !== null

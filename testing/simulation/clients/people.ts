@@ -11,6 +11,7 @@ import {
 } from '../../faults/random/history/history.ts'
 import type { Truth } from '../../faults/random/history/truth.ts'
 import type { Action, PlannedUser } from '../../faults/random/plan/plan.ts'
+import { createTimeline, type Timeline } from '../../faults/timeline.ts'
 import type { Random } from '../time/random.ts'
 import type { Deployment } from '../world/deployment.ts'
 import type { Ground } from '../world/ground.ts'
@@ -20,7 +21,7 @@ import { choose } from './requests.ts'
 interface Device {
   peer: Peer
   isMeant: boolean
-  activity: Activity
+  activities: Timeline<Activity>
 }
 
 export interface Person {
@@ -62,7 +63,7 @@ export function createPerson({ id, devices: count, contacts }: PlannedUser, part
       target.connections.push(attempt)
     }
     const peer = createPeer({ userId: id, device: `d${index}`, ground, deployment, random, onAttempt })
-    return { peer, isMeant: false, activity: 'active' }
+    return { peer, isMeant: false, activities: createTimeline<Activity>('active') }
   })
   let lastChoice: Promise<unknown> = Promise.resolve()
   let choosing = 0
@@ -131,7 +132,7 @@ export function createPerson({ id, devices: count, contacts }: PlannedUser, part
       if (action.do === 'connect') connect(device)
       else if (action.do === 'end') end(device, action.how)
       else {
-        device.activity = action.activity
+        device.activities.set(action.activity, timeline.now())
         device.peer.setActivity(action.activity)
       }
     },
@@ -140,7 +141,7 @@ export function createPerson({ id, devices: count, contacts }: PlannedUser, part
     truth: () => ({
       target,
       isPresent: target.isPresent.current(),
-      isActive: devices.some(({ isMeant, activity }) => isMeant && activity === 'active'),
+      isActive: devices.some(({ isMeant, activities }) => isMeant && activities.current() === 'active'),
     }),
   }
 }

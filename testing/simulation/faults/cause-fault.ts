@@ -18,6 +18,9 @@ const PAUSED_SHARE = 0.4
 const STEP_MS_MAX = 600_000
 const STORE_STEP_MS_MAX = 100
 
+/** Told of every call that a node executed. */
+export type Calls = Set<(call: Call, reply: unknown) => void>
+
 export interface Breakable {
   ground: Ground
   deployment: Deployment
@@ -25,8 +28,7 @@ export interface Breakable {
   peers: readonly Peer[]
   history: History
   bounds: Bounds
-  /** Is told of every call that a node executed. */
-  calls: Set<(call: Call) => void>
+  calls: Calls
 }
 
 const SCOPES: Record<FaultKind, FaultScope> = {

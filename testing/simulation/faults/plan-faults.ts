@@ -72,9 +72,8 @@ const FAULTS_MAX = 5
 export function planFaults(random: Random, settings: SimulatedSettings, activeMs: number): PlannedFault[] {
   const isPossible = (kind: FaultKind) => settings.deployment === 'shared' || EMBEDDED.includes(kind)
   const groups = GROUPS.filter(() => random.isTrue(0.5))
-  const allowed = groups
-    .flatMap((group): readonly FaultKind[] => group)
-    .filter((kind) => isPossible(kind) && random.isTrue(0.6))
+  const kinds: readonly FaultKind[] = groups.flat()
+  const allowed = kinds.filter((kind) => isPossible(kind) && random.isTrue(0.6))
   if (allowed.length === 0) return []
   return Array.from({ length: random.below(FAULTS_MAX + 1) }, (): PlannedFault => {
     const isShort = random.isTrue(0.5)

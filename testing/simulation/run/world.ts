@@ -1,15 +1,18 @@
 // Everything of a run that follows a plan: the ground, the processes, users and viewers, and the history of what they did
 // and were shown. The verbs let virtual time pass; nothing else does.
 import { drainMicrotasks } from 'bun:jsc'
+import type { StatusChangedRecord } from '@greendot/protocol'
 import { useChance } from '../../../packages/server/src/platform/chance.ts'
+import type { HistoryChange } from '../../../packages/server/src/presence/core/history.ts'
+import { COMMIT, COMMIT_FIELDS } from '../../../packages/server/src/store/redis-scripts.ts'
 import { createHistory } from '../../faults/random/history/history.ts'
 import { type Borrowed, borrowArchive } from '../../noninterference/archives.ts'
 import { createSimulatedDatabase } from '../adapters/archive.ts'
-import { type Call, createRedisNode } from '../adapters/redis-node.ts'
+import { createRedisNode } from '../adapters/redis-node.ts'
 import { boundsOf } from '../checker/bounds.ts'
 import { createPerson, type PeopleParts } from '../clients/people.ts'
 import { createViewer, keepAsking, type Viewer } from '../clients/viewers.ts'
-import { type Breakable, scheduleFault } from '../faults/cause-fault.ts'
+import { type Breakable, type Calls, scheduleFault } from '../faults/cause-fault.ts'
 import { createMachine } from '../time/machine.ts'
 import { createNetwork } from '../time/network.ts'
 import { randomOf } from '../time/random.ts'
@@ -18,6 +21,13 @@ import { createDeployment } from '../world/deployment.ts'
 import type { Ground, Planting } from '../world/ground.ts'
 import type { Plan, Step } from './plan.ts'
 
+const NOTHING_CHOSEN = {
+  availability: null,
+  customStatus: null,
+  awayAfter: null,
+  privacy: null,
+  history: null,
+}
 /** In the middle of a day. */
 const START_AT = Date.UTC(2026, 2, 1, 12)
 const STARTED_MS_MAX = 30_000
@@ -39,19 +49,22 @@ export function createWorld({ plan, plant = asItIs, onLog }: WorldOptions) {
   const timeline = createTimeline(START_AT)
   const history = createHistory(timeline.now)
   const network = createNetwork(timeline, randomOf(seed, 'network'), settings.networkMs)
-  const calls = new Set<(call: Call) => void>()
+  const calls: Calls = new Set()
   const { scripts } = plant()
   const nodes = Array.from({ length: settings.nodes }, (_, index) =>
     createRedisNode({
       name: `redis-${index}`,
       timeline,
       ...(scripts && { replace: scripts }),
-      onCall: (call) => {
-        for (const listener of calls) listener(call)
+      onCall: (call, reply) => {
+        for (const listener of calls) listener(call, reply)
       },
     }),
   )
   const borrowed = borrow()
+  const logged = createLogged(calls)
+  /** Users who keep a history. */
+  const keepingHistory = plan.users.filter(() => settings.historyDays > 0).map(({ id }) => id)
   const ground: Ground = {
     seed,
     settings,
@@ -142,6 +155,8 @@ export function createWorld({ plan, plant = asItIs, onLog }: WorldOptions) {
     people,
     ids,
     viewers: present,
+    logged,
+    keepingHistory,
     bounds,
     settled,
     /** Starts the processes, and connects users and viewers. */
@@ -150,6 +165,12 @@ export function createWorld({ plan, plant = asItIs, onLog }: WorldOptions) {
       const until = timeline.now() + STARTED_MS_MAX
       if (!timeline.runUntilTrue(() => deployment.serving().length === deployment.places, until))
         throw new Error('not all processes have started')
+      for (const userId of keepingHistory)
+        resolved(
+          borrowed.archive.writeSettings([
+            { ...NOTHING_CHOSEN, userId, history: { isKept: true, setAt: 1 } },
+          ]),
+        )
       for (const { id, contacts } of plan.users)
         if (contacts.length > 0) resolved(borrowed.archive.replaceContacts(id, contacts, timeline.now()))
       for (const [index, { choices }] of plan.users.entries())
@@ -185,4 +206,30 @@ export function createWorld({ plan, plant = asItIs, onLog }: WorldOptions) {
       if (isIdle) resolved(borrowed.giveBack())
     },
   }
+}
+
+/** What commits have put into the change log, by user: what its consumers must find there. */
+function createLogged(calls: Calls): Map<string, HistoryChange[]> {
+  const logged = new Map<string, HistoryChange[]>()
+  calls.add(({ command, args }, reply) => {
+    if (command !== 'evalsha' || args[0] !== COMMIT.sha) return
+    const revisions = reply as (number | string)[]
+    for (let a = 3; a < args.length; a += COMMIT_FIELDS) {
+      const text = args[a + COMMIT_FIELDS - 1]!
+      if (text === '' || revisions[((a - 3) / COMMIT_FIELDS) * 2] === 0) continue
+      const {
+        user_id: userId,
+        version,
+        at,
+        new_status: status,
+        devices,
+        history,
+      } = JSON.parse(text) as StatusChangedRecord
+      if (history !== true) continue
+      const changes = logged.get(userId) ?? []
+      logged.set(userId, changes)
+      changes.push({ userId, version, at, status, devices })
+    }
+  })
+  return logged
 }

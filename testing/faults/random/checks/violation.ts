@@ -11,6 +11,8 @@ export interface Violation {
     | 'process'
     | 'leftover'
     | 'relayed'
+    | 'archived'
+    | 'status'
   at: number
   what: string
   target?: string
