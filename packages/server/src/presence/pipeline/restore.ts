@@ -72,7 +72,7 @@ interface Circumstances {
 /** The record of a user whose row says that they were here, with sessions that are lost at an instant to come. */
 export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
   // Versions are counted from the time. The clock may have been set back since they were shown.
-  const before = fromArchive(user, Math.max(now, aliveAt + ALIVE_MS_MAX))
+  const before = fromArchive(user, now < aliveAt ? aliveAt + ALIVE_MS_MAX : now)
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
   const sessions = (user.lastSeen?.devices ?? []).map(
     (device, index): Session => ({
