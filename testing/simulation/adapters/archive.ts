@@ -120,9 +120,6 @@ export function createSimulatedDatabase(parts: DatabaseParts): SimulatedDatabase
       return {
         ...reached(archive),
         history: reached<HistoryArchive>(archive.history),
-        // The schema was made before the first process started.
-        migrate: async () => [],
-        close: async () => {},
       }
     },
   }

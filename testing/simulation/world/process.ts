@@ -59,7 +59,8 @@ export function startProcess(ground: Ground, options: ProcessOptions): ServerPro
     const isShared = settings.deployment === 'shared'
     const plain = planted.clock?.(machine.clock) ?? machine.clock
     const clock = isShared ? plain : createSteadyClock(plain, logger)
-    const reached = ground.database.reachedFrom(machine)
+    // The database outlives the process.
+    const reached = { ...ground.database.reachedFrom(machine), close: async () => {} }
     const archive = planted.archive?.(reached) ?? reached
     const hot = isShared ? await openShared() : openMemory(config, { logger, clock })
     pipeline = await startPipeline({
