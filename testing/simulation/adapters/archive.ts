@@ -113,7 +113,7 @@ export function createSimulatedDatabase(parts: DatabaseParts): SimulatedDatabase
           Object.entries(port).map(([name, method]) => [
             name,
             typeof method === 'function'
-              ? (...args: unknown[]) => call(machine, !READS.test(name), () => method(...args))
+              ? (...args: unknown[]) => call(machine, !READS.test(name), async () => method(...args))
               : method,
           ]),
         ) as Port

@@ -28,8 +28,8 @@ afterAll(() => {
   isOver = true
 })
 const pump = (): void => {
-  timeline.runUntil(timeline.now() + 1)
   if (!isOver) setImmediate(pump)
+  timeline.runUntil(timeline.now() + 1)
 }
 setImmediate(pump)
 
@@ -119,7 +119,7 @@ describe.each([1, 3])('a simulated redis of %d nodes', (nodes) => {
   storeContract(
     'simulated',
     async () =>
-      createRedisStore({ client: await client(), clock: machine.clock, shards: 4, prefix: newPrefix() }),
+      createRedisStore({ client: await client(), clock: machine.clock, prefix: newPrefix() }),
     { modelRuns: 20 },
   )
   busContract('simulated', async (onError) =>
