@@ -118,8 +118,7 @@ describe.each([1, 3])('a simulated redis of %d nodes', (nodes) => {
 
   storeContract(
     'simulated',
-    async () =>
-      createRedisStore({ client: await client(), clock: machine.clock, prefix: newPrefix() }),
+    async () => createRedisStore({ client: await client(), clock: machine.clock, prefix: newPrefix() }),
     { modelRuns: 20 },
   )
   busContract('simulated', async (onError) =>

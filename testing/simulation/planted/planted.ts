@@ -1,0 +1,13 @@
+// Bugs that are planted, each through an interface: a wrapped port, a replaced script of the store, a replaced part.
+import type { Planting } from '../world/ground.ts'
+
+export interface Planted {
+  /** What is true of the server with the bug. */
+  name: string
+  /** The bounds of SPEC.md that it breaks. */
+  breaks: string
+  /** Makes new parts every time, because some remember what they have seen. */
+  plant(): Planting
+}
+
+export const PLANTED: readonly Planted[] = []
