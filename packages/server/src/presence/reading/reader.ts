@@ -213,5 +213,6 @@ function lastKnown(archived: ArchivedRecord, now: number): UserRecord | null {
   if (!wasHere) return known
   const chosen = effectiveAvailability(record, now)?.status
   const status = chosen === 'away' || chosen === 'busy' ? chosen : 'online'
-  return { ...known, shown: { ...record.shown, status } }
+  // It is not the state that was shown with the version of the row, so that one must be newer: its devices are missing.
+  return { ...known, version: Math.max(1, archivedVersion - 1), shown: { ...record.shown, status } }
 }
