@@ -54,12 +54,14 @@ const commit: Script = ({ data, now }, p, args) => {
     const line = held === null ? null : held.slice(0, held.indexOf('\n'))
     const revision = line === null ? '0' : line.slice(0, line.indexOf(' '))
     if (revision !== expected) {
-      results.push(0, '')
+      results.push(0, '', '')
       continue
     }
     n++
     isWritten = true
-    results.push(n, data.get(`${p}w:${id}`) ?? '')
+    const isOwed = duties === '1' || duties === '3'
+    const unannounced = isOwed ? data.score(`${p}announce`, id!) : null
+    results.push(n, data.get(`${p}w:${id}`) ?? '', unannounced === null ? '' : String(unannounced))
     data.set(`${p}u:${id}`, `${n} ${head}\n${record}`)
     const before = line === null ? null : line.slice(line.indexOf(' ') + 1)
     if (before !== head) {
@@ -75,7 +77,7 @@ const commit: Script = ({ data, now }, p, args) => {
     else data.sortedAdd(`${p}due`, id!, Number(dueAt))
     if (keptUntil === '') data.sortedRemove(`${p}keep`, id!)
     else data.sortedAdd(`${p}keep`, id!, Number(keptUntil))
-    if (duties === '1' || duties === '3') data.sortedAdd(`${p}announce`, id!, n)
+    if (isOwed) data.sortedAdd(`${p}announce`, id!, n)
     if (duties === '2' || duties === '3') data.sortedAdd(`${p}archive`, id!, n)
     if (logged !== '') data.streamAdd(`${p}log`, Math.floor(now), ['u', id!, 'r', logged!], LOG_ENTRIES_MAX)
   }

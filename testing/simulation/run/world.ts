@@ -216,7 +216,7 @@ function createLogged(calls: Calls): Map<string, HistoryChange[]> {
     const revisions = reply as (number | string)[]
     for (let a = 3; a < args.length; a += COMMIT_FIELDS) {
       const text = args[a + COMMIT_FIELDS - 1]!
-      if (text === '' || revisions[((a - 3) / COMMIT_FIELDS) * 2] === 0) continue
+      if (text === '' || revisions[((a - 3) / COMMIT_FIELDS) * 3] === 0) continue
       const {
         user_id: userId,
         version,

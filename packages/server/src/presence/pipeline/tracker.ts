@@ -220,6 +220,7 @@ export function createTracker(parts: TrackerParts): Tracker {
         } else {
           one.revision = result.revision
           one.interested = result.interested
+          if (result.unannounced !== undefined) one.unannounced = result.unannounced
           committed.push(one)
         }
       }
