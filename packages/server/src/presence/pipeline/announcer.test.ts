@@ -129,7 +129,7 @@ describe('with a store that outlives the process', () => {
 
   test('[W8, C7] a commit that follows one of a process that died announces what that one did not', async () => {
     await apply('bob', connected('web#1', now()))
-    await apply('bob', connected('phone#1', now()))
+    await apply('bob', connected('mobile#1', now()))
     await world.clock.advance(CLEAR_MS)
     const [stored] = await world.memory.load(['bob'])
     const { record, revision } = stored!
@@ -139,7 +139,7 @@ describe('with a store that outlives the process', () => {
     await world.memory.commit([{ userId: 'bob', expectedRevision: revision, record: dead, ...kept }])
     world.heard.length = 0
     // The own view changes, and nothing that others see.
-    await apply('bob', { type: 'closed', sessionId: 'phone#1', at: now() + 1 })
+    await apply('bob', { type: 'closed', sessionId: 'mobile#1', at: now() + 1 })
     expect(world.changes().map(({ version }) => version)).toEqual([dead.version])
     await world.clock.advance(CLEAR_MS)
     expect((await openDuties()).announce).toEqual([])

@@ -7,7 +7,7 @@ import {
   type Gate,
   type Pipeline,
 } from '../../../../../testing/worlds/presence-pipeline.ts'
-import { connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
+import { closed, connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { toSettingsRow } from '../reading/archived-user.ts'
@@ -130,6 +130,18 @@ describe('a batch', () => {
       expect(row?.lastSeen?.status).toBe('offline')
     },
   )
+
+  test('[D6, C7] that announces a user again lets no deadline pass: the user may have come back, and the store lost it', async () => {
+    await apply('bob', connected('web#1', now()))
+    await apply('bob', closed('web#1', now() + 1))
+    await world.clock.advance(world.policy.offlineDelayMs + 1_000)
+    world.heard.length = 0
+    world.tracker.repeat('bob')
+    await go()
+    expect(world.changes()).toMatchObject([{ status: 'online' }])
+    await report('bob', { type: 'tick' })
+    expect(world.changes().at(-1)).toMatchObject({ status: 'offline' })
+  })
 
   test('[R2] keeps a user who left hot for five minutes', async () => {
     await apply('bob', connected('web#1', now()))

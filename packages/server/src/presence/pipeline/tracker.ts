@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
-import { step } from '../core/machine.ts'
+import { nextDeadline, step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
@@ -191,8 +191,10 @@ export function createTracker(parts: TrackerParts): Tracker {
     })
   }
 
+  // Without a tick: after an outage the store may have lost that a user came back, and deadlines wait for the sweeper,
+  // which gives gateways time to say so.
   function repeat(userId: string): void {
-    enqueue(userId, { type: 'tick' }).isRepeated = true
+    enqueue(userId).isRepeated = true
   }
 
   async function commitBatch(batch: Map<string, Work>): Promise<void> {
@@ -258,13 +260,26 @@ export function createTracker(parts: TrackerParts): Tracker {
     const isUnknown = before.settings === 'unknown'
     if (isUnknown && found === null) refuseMerges(work)
     const { events, waiters } = work
-    if (events.length === 0 && waiters.length === 0) return null
+    const revision = stored?.revision ?? 0
+    if (events.length === 0 && waiters.length === 0 && found === null) {
+      if (!work.isRepeated) return null
+      const dueAt = nextDeadline(before, policy)
+      return {
+        userId,
+        work,
+        before,
+        revision,
+        after: before,
+        dueAt,
+        interested: NO_GATEWAYS,
+        isRepeated: true,
+      }
+    }
     const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
     const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
     // A user whose settings were unknown was not shown, whatever happened.
     const isRepeated =
       work.isRepeated || (isUnknown && found !== null) || events.some(({ type }) => type === 'gateway_lost')
-    const revision = stored?.revision ?? 0
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
   }
 
