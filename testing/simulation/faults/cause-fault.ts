@@ -141,25 +141,23 @@ function cause(
       node.empty()
       return nothing
     case 'node restarted empty':
-      node.goDown()
-      node.empty()
-      return () => node.comeUp()
+      return restart(() => {
+        node.empty()
+        node.comeUp()
+      })
     case 'node restarted':
     case 'failover':
-      node.goDown()
-      return () => node.become(lost.data!)
+      return restart(() => node.become(lost.data!))
     case 'node frozen':
       node.freeze()
       return () => node.thaw()
     case 'node away':
-      node.goDown()
-      return () => node.comeUp()
+      return restart(() => node.comeUp())
     case 'subscriptions killed':
       node.dropSubscribers()
       return nothing
     case 'connections reset':
-      node.goDown()
-      node.comeUp()
+      restart(() => node.comeUp())()
       return nothing
     case 'archive away':
       return archiveIs('away')
@@ -185,6 +183,8 @@ function cause(
       network.setSlowMs(fault.amount * 300)
       return () => network.setSlowMs(0)
     case 'clock set':
+      // A server alone follows a step by minutes at once, and its sessions are lost for a moment (decision 33).
+      if (settings.deployment === 'embedded') excuse(process)
       process?.machine.step((fault.amount - 0.5) * 2 * STEP_MS_MAX)
       return nothing
     case 'store clock set':
@@ -203,6 +203,16 @@ function cause(
   function crash(): void {
     excuse(deployment.at(place))
     deployment.crash(place)
+  }
+
+  /** Where another fault has restarted the node meanwhile, that was that. */
+  function restart(end: () => void): () => void {
+    if (!node.isUp()) return nothing
+    node.goDown()
+    const incarnation = node.incarnation()
+    return () => {
+      if (node.incarnation() === incarnation) end()
+    }
   }
 
   /** Between the effect of a call and its answer. */

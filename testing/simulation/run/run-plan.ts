@@ -8,6 +8,7 @@ import type { History } from '../../faults/random/history/history.ts'
 import { type Answered, checkAgreement } from '../checker/agreement.ts'
 import { allowancesOf } from '../checker/bounds.ts'
 import { checkArchived, checkChoices, checkHistory } from '../checker/durable.ts'
+import { checkFlicker } from '../checker/flicker.ts'
 import { checkGhosts } from '../checker/ghosts.ts'
 import { checkLeftovers } from '../checker/leftovers.ts'
 import { checkStatuses } from '../checker/statuses.ts'
@@ -89,6 +90,7 @@ function play(world: World): Violation[] {
     ...found,
     ...checkVersions(history),
     ...checkFalseOffline(history, final),
+    ...checkFlicker(history, people, final, world.plan.settings),
     ...checkStatuses(history, people, final, bounds.cacheMs),
     ...checkPrivacy(only(history, 'pushed'), bounds.visibleMs),
     ...checkPrivacy(only(history, 'asked'), bounds.visibleMs + bounds.cacheMs),

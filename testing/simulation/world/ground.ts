@@ -2,6 +2,7 @@
 // process may be replaced before other parts are given them: that is how bugs are planted.
 import type { HotState } from '../../../packages/server/src/adapters.ts'
 import type { Archive } from '../../../packages/server/src/archive/port.ts'
+import type { Doubts } from '../../../packages/server/src/gateway/doubts.ts'
 import type { Clock } from '../../../packages/server/src/platform/clock.ts'
 import type { Config } from '../../../packages/server/src/platform/config/config.ts'
 import type { Replacements } from '../../../packages/server/src/presence/presence.ts'
@@ -16,7 +17,8 @@ import type { SimulatedSettings } from './settings.ts'
 export interface Planting {
   /** Scripts of the simulated Redis, by their hash. */
   scripts?: ReadonlyMap<string, (script: Script) => Script>
-  hot?: (hot: HotState) => HotState
+  hot?: (hot: HotState, clock: Clock) => HotState
+  doubts?: (doubts: Doubts) => Doubts
   archive?: (archive: Archive) => Archive
   clock?: (clock: Clock) => Clock
   config?: (config: Config) => Config

@@ -55,7 +55,8 @@ export function startProcess(ground: Ground, options: ProcessOptions): ServerPro
     const planted = ground.plant()
     const logger = loggerOf(ground, name)
     const config = planted.config?.(processConfig(settings, roles)) ?? processConfig(settings, roles)
-    const doubts = createDoubts()
+    const plainDoubts = createDoubts()
+    const doubts = planted.doubts?.(plainDoubts) ?? plainDoubts
     const isShared = settings.deployment === 'shared'
     const plain = planted.clock?.(machine.clock) ?? machine.clock
     const clock = isShared ? plain : createSteadyClock(plain, logger)
@@ -66,7 +67,7 @@ export function startProcess(ground: Ground, options: ProcessOptions): ServerPro
     pipeline = await startPipeline({
       config,
       archive,
-      hot: planted.hot?.(hot) ?? hot,
+      hot: planted.hot?.(hot, clock) ?? hot,
       isShared,
       doubts,
       openTopic: null,

@@ -12,6 +12,7 @@ export interface Violation {
     | 'leftover'
     | 'relayed'
     | 'archived'
+    | 'flicker'
     | 'status'
   at: number
   what: string
