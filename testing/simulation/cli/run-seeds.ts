@@ -1,7 +1,7 @@
 // Many seeds, spread over processes, because a simulation keeps one core busy. Each process takes every n-th seed and
 // prints one line of JSON a seed; this one counts, shows the progress and describes what failed.
 import { availableParallelism } from 'node:os'
-import type { Planted } from '../planted/planted.ts'
+import type { Planted } from '../planted/planting.ts'
 import { planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
 import { describeFailure } from './report.ts'
