@@ -38,6 +38,17 @@ describe('a restart', () => {
     expect((await world.stored('bob'))!.version).toBeGreaterThan(freshVersion(world.clock.now()))
   })
 
+  test('[D5] presumes no proof of life that is yet to come, when the clock was set back', async () => {
+    await writeHere('bob')
+    await restoreAll(3_600_000)
+    const now = world.clock.now() - 3_600_000
+    expect((await world.stored('bob'))!.sessions[0]!.end).toEqual({
+      state: 'lost',
+      since: now + LEASE_MS,
+      provenAt: now,
+    })
+  })
+
   test('[S2] does not show a user whose choice to be invisible was written and whose row was not', async () => {
     await writeHere('bob')
     const invisible = { status: 'invisible', expiresAt: null, setAt: world.clock.now() } as const
