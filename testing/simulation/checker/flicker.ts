@@ -26,6 +26,7 @@ export function checkFlicker(
     if (askedAt < history.agreedAt) return []
     const since = Math.max(history.agreedAt, allowances.since(askedAt))
     const person = byId.get(target)!
+    if (person.target.isPresent.wasWithin(false, since, at)) return []
     if (!wasHere(person, since, at, gapMsMax, history)) return []
     if (maySee(person.target, viewer, since, at) !== 'yes') return []
     const what = `${viewer} was shown ${target} as offline (version ${version}, ${via} by ${server}), whose interruptions were shorter than ${settings.offlineDelayMs} ms`

@@ -1,5 +1,5 @@
 // `npm run test:simulation`: runs seeds of the simulation, replays one, or plants a bug and looks how fast it is caught.
-import { PLANTED } from '../planted/planted.ts'
+import { catchPlanted, PLANTED } from '../planted/planted.ts'
 import { planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
 import { describeFailure, describePlan } from './report.ts'
@@ -19,23 +19,30 @@ checks the bounds of SPEC.md (B1 to B8). The same seed is the same run.
   --whole           with --seed: as it is, not made smaller
   --jobs <n>        processes (one for each core)
   --plant <name>    with a bug that is planted; --plant list shows them
+  --planted         plants all of them in turn, and says which check caught each after how many seeds
   --help            this text
 
 Exits 1 if a seed failed.`
+
+/** Of each bug. */
+const PLANTED_SEEDS = 2_000
 
 interface Options {
   numbers: Map<string, number>
   plant: string | null
   isWhole: boolean
+  isPlanted: boolean
 }
 
 function parse(args: readonly string[]): Options | string {
   const numbers = new Map<string, number>()
   let plant: string | null = null
   let isWhole = false
+  let isPlanted = false
   for (let index = 0; index < args.length; index++) {
     const name = args[index]!
     if (name === '--whole') isWhole = true
+    else if (name === '--planted') isPlanted = true
     else if (name === '--plant') plant = args[++index] ?? ''
     else if (['--seeds', '--from', '--seed', '--jobs'].includes(name)) {
       const value = Number(args[++index])
@@ -44,7 +51,7 @@ function parse(args: readonly string[]): Options | string {
       numbers.set(name, value)
     } else return `unknown option ${name}; try --help`
   }
-  return { numbers, plant, isWhole }
+  return { numbers, plant, isWhole, isPlanted }
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -58,7 +65,8 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(options)
     return 2
   }
-  const { numbers, plant, isWhole } = options
+  const { numbers, plant, isWhole, isPlanted } = options
+  if (isPlanted) return plantAll(numbers.get('--from') ?? 1, numbers.get('--seeds') ?? PLANTED_SEEDS)
   const planted = PLANTED.find(({ name }) => name === plant) ?? null
   if (plant !== null && planted === null) {
     for (const { name, breaks } of PLANTED) console.log(`${name} (${breaks})`)
@@ -71,6 +79,19 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(`seeds from ${from}${planted === null ? '' : `, with a bug: ${planted.name}`}`)
   const failed = await runSeeds({ seeds: numbers.get('--seeds') ?? SEEDS, from, jobs, planted })
   return failed === 0 ? 0 : 1
+}
+
+/** As the table of docs/simulation.md. */
+function plantAll(from: number, seedsMax: number): number {
+  let missed = 0
+  console.log('| bug | breaks | caught by | after seeds |\n| --- | --- | --- | ---: |')
+  for (const planted of PLANTED) {
+    const caught = catchPlanted(planted, from, seedsMax)
+    if (caught === null) missed++
+    const how = caught === null ? `nothing | ${seedsMax}` : `${caught.check} | ${caught.seeds}`
+    console.log(`| ${planted.name} | ${planted.breaks} | ${how} |`)
+  }
+  return missed === 0 ? 0 : 1
 }
 
 function replay(seed: number, planted: (typeof PLANTED)[number] | null, isWhole: boolean): number {

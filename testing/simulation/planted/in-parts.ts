@@ -20,6 +20,7 @@ export const IN_ARCHIVE: readonly Planted[] = [
   {
     name: 'a choice is acknowledged before it is written',
     breaks: 'B5',
+    isRare: true,
     plant: () =>
       inArchive(({ writeSettings }) => ({
         writeSettings: async (rows) => void writeSettings(rows).catch(() => {}),
@@ -36,6 +37,7 @@ export const IN_ARCHIVE: readonly Planted[] = [
   {
     name: 'an archive that does not answer is taken as empty',
     breaks: 'B8, B5',
+    isRare: true,
     plant: () =>
       inArchive(({ read }) => ({ read: (userIds) => read(userIds).catch(() => userIds.map(() => NO_ROWS)) })),
   },
@@ -50,6 +52,7 @@ export const IN_ARCHIVE: readonly Planted[] = [
   {
     name: 'writes that fail count as written',
     breaks: 'B6',
+    isRare: true,
     plant: () =>
       inArchive(({ writeLastSeen }) => ({ writeLastSeen: (rows) => writeLastSeen(rows).catch(() => {}) })),
   },
@@ -74,6 +77,7 @@ export const IN_PARTS: readonly Planted[] = [
   {
     name: 'doubts are not heard',
     breaks: 'B1, B3',
+    isRare: true,
     plant: () => ({ doubts: ({ report }) => ({ report, listen: () => {} }) }),
   },
   {

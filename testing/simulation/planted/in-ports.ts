@@ -47,12 +47,14 @@ export const IN_STORE: readonly Planted[] = [
   {
     name: 'ended sessions are forgotten at once',
     breaks: 'B1',
+    isRare: true,
     plant: () =>
       inCommits((commit) => ({ ...commit, record: { ...commit.record, tombstones: [], forgottenAt: 0 } })),
   },
   {
     name: 'what a settling shard does not know is believed',
     breaks: 'B2',
+    isRare: true,
     plant: () => inStore(() => ({ settlesAt: () => 0 })),
   },
   {
@@ -71,6 +73,7 @@ export const IN_STORE: readonly Planted[] = [
   {
     name: 'open duties are not looked for',
     breaks: 'B3, B6',
+    isRare: true,
     plant: () => inStore(() => ({ openDuties: async () => [] })),
   },
   {
@@ -118,12 +121,14 @@ export const IN_MESSAGES: readonly Planted[] = [
   {
     name: 'a subscription that broke tells of no gap',
     breaks: 'B1, B3',
+    isRare: true,
     plant: () =>
       inBus(({ subscribe }) => ({ subscribe: (gatewayId, receive) => subscribe(gatewayId, receive) })),
   },
   {
     name: 'a duty is cleared before its publication',
     breaks: 'B3',
+    isRare: true,
     plant: () => ({
       hot: (hot, clock) => {
         const { publish } = hot.bus
@@ -164,6 +169,7 @@ export const IN_MESSAGES: readonly Planted[] = [
   {
     name: 'records of the log count as handled when the archive did not take them',
     breaks: 'B6',
+    isRare: true,
     plant: () =>
       inLog(({ consume }) => ({
         consume: (group, start, consumer) =>

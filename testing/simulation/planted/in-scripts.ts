@@ -42,6 +42,7 @@ export const IN_SCRIPTS: readonly Planted[] = [
   {
     name: 'a commit leaves no duties',
     breaks: 'B3, B6',
+    isRare: true,
     plant: () => inCommit((fields) => fields.with(6, '0')),
   },
   {
@@ -69,6 +70,7 @@ export const IN_SCRIPTS: readonly Planted[] = [
   {
     name: 'clearing a duty also clears that of a later commit',
     breaks: 'B3, B6',
+    isRare: true,
     plant: () =>
       inScript(CLEAR_DUTIES.sha, () => ({ data }, p, [duty, ...done]) => {
         for (let a = 0; a < done.length; a += 2) data.sortedRemove(p + duty!, done[a]!)
@@ -78,6 +80,7 @@ export const IN_SCRIPTS: readonly Planted[] = [
   {
     name: 'a lease is renewed after it was taken',
     breaks: 'B1, B3',
+    isRare: true,
     plant: () =>
       inScript(RENEW_LEASE.sha, () => ({ data }, p, [gateway, until]) => {
         data.sortedAdd(`${p}held`, gateway!, Number(until))
@@ -98,6 +101,7 @@ export const IN_SCRIPTS: readonly Planted[] = [
   {
     name: 'an epoch that is missing is not noticed',
     breaks: 'B2, B3',
+    isRare: true,
     plant: () =>
       inScript(EPOCH.sha, (epoch) => (context, p, args) => {
         const [known] = args
@@ -131,6 +135,7 @@ export const IN_SCRIPTS: readonly Planted[] = [
   {
     name: 'an offset of the log is kept by a consumer that was replaced',
     breaks: 'B6',
+    isRare: true,
     plant: () =>
       inScript(KEEP.sha, () => ({ data }, p, [group, , offset]) => {
         data.hashSet(`${p}log:${group}`, 'offset', offset!)

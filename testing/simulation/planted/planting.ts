@@ -7,6 +7,8 @@ export interface Planted {
   name: string
   /** The bounds of SPEC.md that it breaks. */
   breaks: string
+  /** It takes more than a few seeds. */
+  isRare?: true
   /** Makes new parts every time, because some remember what they have seen. */
   plant(): Planting
 }

@@ -89,7 +89,9 @@ function actionsOf(
         isConnected[device] = false
         return step({ do: 'end', device, how: random.pick(['left', 'left', 'closed', 'closed', 'silent']) })
       }
-      if (roll < 0.55) return step({ do: 'activity', device, activity: random.pick(['active', 'idle']) })
+      // A reload: the device comes back at once.
+      if (roll < 0.5) return step({ do: 'connect', device })
+      if (roll < 0.6) return step({ do: 'activity', device, activity: random.pick(['active', 'idle']) })
       return step({ do: 'choose', ...choiceOf(user), via: random.pick(['http', 'socket']) })
     })
 }
