@@ -12,7 +12,7 @@ import type { ServerProcess } from '../world/process.ts'
 import type { FaultKind, PlannedFault } from './plan-faults.ts'
 
 /** Asynchronous replication loses at most this much. */
-const LOST_MS_MAX = 1_000
+export const LOST_MS_MAX = 1_000
 /** A process that is paused is back well before its lease runs out. */
 const PAUSED_SHARE = 0.4
 const STEP_MS_MAX = 600_000

@@ -24,7 +24,9 @@ export interface Catch {
 export function catchPlanted({ plant }: Planted, from: number, seedsMax: number): Catch | null {
   for (let seed = from; seed < from + seedsMax; seed++) {
     const [first] = runPlan({ plan: planOf(seed), plant }).violations
-    if (first !== undefined) return { check: first.check, seeds: seed - from + 1 }
+    // What fails without the bug is no catch.
+    const isCaught = first !== undefined && runPlan({ plan: planOf(seed) }).violations.length === 0
+    if (isCaught) return { check: first.check, seeds: seed - from + 1 }
   }
   return null
 }
