@@ -16,7 +16,7 @@ export interface SimulatedRedis extends Omit<WireParts, 'machine' | 'node'> {
 }
 
 /** Keys and channels with the same tag are on the same node. */
-export function nodeOf(nodes: readonly RedisNode[], key: string): RedisNode {
+function nodeOf(nodes: readonly RedisNode[], key: string): RedisNode {
   if (nodes.length === 1) return nodes[0]!
   const tag = /\{([^}]+)\}/.exec(key)?.[1] ?? key
   let hash = 0

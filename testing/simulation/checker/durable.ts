@@ -60,7 +60,7 @@ export function checkArchived(
 }
 
 /** The intervals that follow from the changes of a user in the log. */
-export function intervalsOf(changes: readonly HistoryChange[]): KeptInterval[] {
+function intervalsOf(changes: readonly HistoryChange[]): KeptInterval[] {
   const intervals: KeptInterval[] = []
   for (const change of changes) {
     const [first, second] = applyToHistory(intervals.at(-1) ?? null, change)

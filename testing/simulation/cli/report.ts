@@ -8,7 +8,7 @@ import type { Planting } from '../world/ground.ts'
 
 const STORIES_MAX = 2
 
-export const replayCommand = (seed: number, plant: string | null): string =>
+const replayCommand = (seed: number, plant: string | null): string =>
   `npm run test:simulation -- --seed ${seed}${plant === null ? '' : ` --plant "${plant}"`}`
 
 export interface Failure {

@@ -1,10 +1,10 @@
 // Seeds of the simulation in `npm test`: the same ones every time, and a few new ones, whose number is printed when they
 // fail. `npm run test:simulation` runs as many as you like.
 import { describe, expect, test } from 'bun:test'
-import { describeFailure } from '../cli/report.ts'
-import { NAMED_SEEDS } from './named-seeds.ts'
-import { planOf } from './plan.ts'
-import { runPlan } from './run-plan.ts'
+import { NAMED_SEEDS } from '../run/named-seeds.ts'
+import { planOf } from '../run/plan.ts'
+import { runPlan } from '../run/run-plan.ts'
+import { describeFailure } from './report.ts'
 
 const SEEDS_PER_TEST = 25
 const FRESH_FROM = Math.floor(Math.random() * 4_000_000) * 1_000
