@@ -247,6 +247,22 @@ describe('a session that is announced again', () => {
     const [healed] = await world.memory.load(['bob'])
     expect(healed!.record.customStatus?.text).toBe('newer')
   })
+
+  test('[S4] and so is a session that its gateway declares lost, because the user left meanwhile', async () => {
+    await apply('bob', connected('web#1', now()))
+    const [older] = await world.memory.load(['bob'])
+    await world.clock.advance(10)
+    await apply('bob', say('newer', now()))
+    const [newer] = await world.memory.load(['bob'])
+    await world.archivist.settings(toSettingsRow('bob', newer!.record))
+    const { record } = older!
+    const lost = { userId: 'bob', expectedRevision: newer!.revision, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([lost])
+    const { gatewayId } = record.sessions[0]!
+    await apply('bob', { type: 'gateway_lost', gatewayId, at: now(), provenAt: now() })
+    const [healed] = await world.memory.load(['bob'])
+    expect(healed!.record.customStatus?.text).toBe('newer')
+  })
 })
 
 describe('other users', () => {
