@@ -1,4 +1,4 @@
-// How late something may be visible, as formulas of the settings. SPEC.md numbers them (B1 to B4). A fault has a window,
+// How late something may be visible, as formulas of the settings. SPEC.md numbers them. A fault has a window,
 // from its beginning until it has ended and the deployment had its time to heal. What is due in a window may wait for
 // its end, and then takes as long as it takes without a fault.
 import type { FaultRecord, FaultScope } from '../../faults/random/history/history.ts'
@@ -8,15 +8,12 @@ import type { SimulatedSettings } from '../world/settings.ts'
 const SWEPT_MS = 1_000
 /** Gateways notice that something was lost and announce themselves again; sweepers wait for that. */
 const SETTLING_MS = 3_000
-/** Duties of processes that died are looked at by every sweeper when they are this old. */
-const ANNOUNCED_AGAIN_MS = 4_000 + 1_000
+/** Rows of processes that died are written by every sweeper when they are this old. */
 const WRITTEN_AGAIN_MS = 10_000 + 1_000
 /** A call to the database is given up after this time, and a change may wait for a read and a write. */
 const DATABASE_MS = 2 * 2_000
 /** A command to Redis is given up after 1.5 s, its connection after 2 s; the next attempt comes within a second. */
 const RECONNECT_MS = 2_000 + 1_000 + 1_000
-/** A healing that failed is tried again, ever later up to this. */
-const RETRY_MS = 4_000
 
 export interface Bounds {
   /** A change is visible within this time if nothing is broken. */
@@ -49,9 +46,9 @@ export function boundsOf(settings: SimulatedSettings): Bounds {
     visibleMs,
     ghostMs: { left: 0, closed: delayMs, silent: ttlMs + delayMs, lost: leaseMs + delayMs },
     healMs: {
-      store: RECONNECT_MS + RETRY_MS + 2 * leaseMs + settlesMs + delayMs + ANNOUNCED_AGAIN_MS + visibleMs,
-      server: 2 * leaseMs + settlesMs + delayMs + ANNOUNCED_AGAIN_MS + visibleMs,
-      archive: DATABASE_MS + WRITTEN_AGAIN_MS + visibleMs,
+      store: RECONNECT_MS + leaseMs + settlesMs + delayMs + visibleMs,
+      server: leaseMs + settlesMs + delayMs + visibleMs,
+      archive: DATABASE_MS + SETTLING_MS + visibleMs,
       clients: delayMs + visibleMs,
       kafka: 0,
       owner: 0,
