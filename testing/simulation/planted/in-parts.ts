@@ -67,6 +67,7 @@ export const IN_PARTS: readonly Planted[] = [
   {
     name: 'the offline delay is forgotten',
     breaks: 'B2',
+    isRare: true,
     plant: () => inPolicy(() => ({ offlineDelayMs: 0 })),
   },
   {

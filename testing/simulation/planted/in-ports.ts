@@ -45,13 +45,6 @@ export const IN_STORE: readonly Planted[] = [
     },
   },
   {
-    name: 'ended sessions are forgotten at once',
-    breaks: 'B1',
-    isRare: true,
-    plant: () =>
-      inCommits((commit) => ({ ...commit, record: { ...commit.record, tombstones: [], forgottenAt: 0 } })),
-  },
-  {
     name: 'what a settling shard does not know is believed',
     breaks: 'B2',
     isRare: true,

@@ -1,8 +1,6 @@
 // Bugs in the atomic steps of the store: scripts of the simulated Redis that do something else.
 
-import { KEEP } from '../../../packages/server/src/log/redis-scripts.ts'
 import {
-  CLEAR_DUTIES,
   COMMIT,
   COMMIT_FIELDS,
   EPOCH,
@@ -68,16 +66,6 @@ export const IN_SCRIPTS: readonly Planted[] = [
       }),
   },
   {
-    name: 'clearing a duty also clears that of a later commit',
-    breaks: 'B3, B6',
-    isRare: true,
-    plant: () =>
-      inScript(CLEAR_DUTIES.sha, () => ({ data }, p, [duty, ...done]) => {
-        for (let a = 0; a < done.length; a += 2) data.sortedRemove(p + duty!, done[a]!)
-        return done.length / 2
-      }),
-  },
-  {
     name: 'a lease is renewed after it was taken',
     breaks: 'B1, B3',
     isRare: true,
@@ -130,16 +118,6 @@ export const IN_SCRIPTS: readonly Planted[] = [
         const reply = interest(context, p, args)
         for (const id of ids.slice(0, Number(adding))) context.data.set(`${p}w:${id}`, `${gateway}\n`)
         return reply
-      }),
-  },
-  {
-    name: 'an offset of the log is kept by a consumer that was replaced',
-    breaks: 'B6',
-    isRare: true,
-    plant: () =>
-      inScript(KEEP.sha, () => ({ data }, p, [group, , offset]) => {
-        data.hashSet(`${p}log:${group}`, 'offset', offset!)
-        return offset
       }),
   },
 ]
