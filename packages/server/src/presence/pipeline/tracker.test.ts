@@ -220,6 +220,22 @@ describe('a user that is looked up', () => {
   })
 })
 
+describe('a user whose row says that they are here', () => {
+  test('[S2, S4] and who became invisible while the store lost its memory gets a row that says they are gone', async () => {
+    await apply('bob', connected('web#1', now()))
+    await world.clock.advance(10)
+    expect((await world.done(world.archive.read(['bob'])))[0]!.lastSeen?.status).toBe('here')
+    await restart()
+    const invisible = { status: 'invisible', expiresAt: null, setAt: now() } as const
+    const nothing = { customStatus: null, awayAfter: null, privacy: null, history: null }
+    await world.done(world.archive.writeSettings([{ userId: 'bob', availability: invisible, ...nothing }]))
+    await apply('bob', connected('web#2', now()))
+    await world.clock.advance(10)
+    expect((await world.stored('bob'))!.shown.status).toBe('offline')
+    expect((await world.done(world.archive.read(['bob'])))[0]!.lastSeen?.status).toBe('offline')
+  })
+})
+
 describe('a session that is announced again', () => {
   const again = (): PresenceEvent => connected('web#1', now(), { again: { since: now(), formerIds: [] } })
 

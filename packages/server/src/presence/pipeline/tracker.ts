@@ -279,9 +279,15 @@ export function createTracker(parts: TrackerParts): Tracker {
     }
     const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
     const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
+    // The store lost its memory of a user who is not shown any more: the row would say for ever that the user is here.
+    const isStale =
+      stored === null && archived?.user.lastSeen?.status === 'here' && after.shown.status === 'offline'
     // A user whose settings were unknown was not shown, whatever happened.
     const isRepeated =
-      work.isRepeated || (isUnknown && found !== null) || events.some(({ type }) => type === 'gateway_lost')
+      work.isRepeated ||
+      isStale ||
+      (isUnknown && found !== null) ||
+      events.some(({ type }) => type === 'gateway_lost')
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
   }
 
