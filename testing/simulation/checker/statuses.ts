@@ -37,6 +37,11 @@ function whyWrong(person: Person, sighting: Sighting, since: number, history: Hi
   )
     return `with the text ${text}, which was replaced`
   if (status !== 'away' || availabilities.has('away')) return null
+  // After a loss of memory devices are known again one by one.
+  if (
+    history.faults.some(({ scope, from, to, healMs }) => scope === 'store' && from <= at && to + healMs >= at)
+  )
+    return null
   const isExcused = (server: string) =>
     history.faults.some(
       (fault) => fault.servers.includes(server) && fault.to + fault.healMs >= since && fault.from <= at,

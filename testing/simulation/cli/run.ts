@@ -84,7 +84,7 @@ async function main(args: readonly string[]): Promise<number> {
 /** As the table of docs/simulation.md. */
 function plantAll(from: number, seedsMax: number): number {
   let missed = 0
-  console.log('| bug | breaks | caught by | after seeds |\n| --- | --- | --- | ---: |')
+  console.log('| bug | breaks | caught by | after seeds |\n| --- | --- | --- | --- |')
   for (const planted of PLANTED) {
     const caught = catchPlanted(planted, from, seedsMax)
     if (caught === null) missed++

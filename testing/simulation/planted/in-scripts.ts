@@ -101,6 +101,7 @@ export const IN_SCRIPTS: readonly Planted[] = [
   {
     name: 'a shard that lost its memory has nothing to wait for',
     breaks: 'B2',
+    isRare: true,
     plant: () =>
       inScript(
         EPOCH.sha,
