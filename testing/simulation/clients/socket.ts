@@ -10,7 +10,7 @@ export interface ClientSocket {
   send(text: string): void
   /** Ends the connection without a goodbye. */
   terminate(): void
-  /** The network of the client is gone: nothing is sent or received any more, and nobody notices. */
+  /** The network of the client is gone: nothing is sent or received any more, and neither side notices. */
   fallSilent(): void
 }
 

@@ -63,7 +63,7 @@ const SCOPES: Record<FaultKind, FaultScope> = {
   'mass reconnect': 'clients',
 }
 
-/** Schedules the fault; `startAt` is the beginning of the active time. Returns the end of it. */
+/** Schedules the fault; `startAt` is the beginning of the active time. */
 export function scheduleFault(fault: PlannedFault, broken: Breakable, startAt: number): void {
   const { ground, history, bounds } = broken
   const { timeline, redis } = ground

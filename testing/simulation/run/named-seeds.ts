@@ -6,7 +6,14 @@ export interface NamedSeed {
 }
 
 export const NAMED_SEEDS: readonly NamedSeed[] = [
-  { seed: 5828, found: 'a state from the archive was shown with the version of the whole state' },
-  { seed: 6426, found: 'a later commit cleared the duty of a process that had died' },
-  { seed: 17, found: 'a failed batch was repeated with a tick before gateways had announced themselves' },
+  { seed: 10, found: 'a machine with a wrong clock dated the loss of a shard' },
+  { seed: 46, found: 'the row of a user who left during a loss of memory said that they are here' },
+  { seed: 175, found: 'an answer without the store ignored what was chosen by hand' },
+  {
+    seed: 1308,
+    found: 'the row of a user who became invisible during a loss of memory said that they are here',
+  },
+  { seed: 40_882, found: 'a refused change of privacy that came late won over a confirmed one' },
+  { seed: 51_510, found: 'a choice was lost in a failover whose user had left' },
+  { seed: 60_048, found: 'a user who became invisible during a loss of memory stayed here in the archive' },
 ]
