@@ -46,6 +46,16 @@ export function checkDuties({ store, put }: StoreUnderTest): void {
       expect(await open('announce')).toEqual([])
     })
 
+    test('[W8] a commit that takes over the duty to announce an earlier one says so', async () => {
+      const first = await put('a', await owed('announce'))
+      const second = await put('a', { ...(await owed('announce')), expectedRevision: first.revision })
+      const third = await put('a', { ...(await owed('archive')), expectedRevision: second.revision })
+      await store().clearDuties('announce', [{ userId: 'a', revision: second.revision }])
+      const fourth = await put('a', { ...(await owed('announce')), expectedRevision: third.revision })
+      const taken = [first, second, third, fourth].map(({ unannounced }) => unannounced)
+      expect(taken).toEqual([undefined, first.revision, undefined, undefined])
+    })
+
     test('[S4] a later commit without duties leaves earlier ones open', async () => {
       const first = await put('a', await owed('archive'))
       await put('a', { expectedRevision: first.revision })

@@ -35,7 +35,7 @@ export const variablesIn = (path: string): Variables =>
   Object.fromEntries(Array.from(textOf(path).matchAll(/^([A-Z]\w*)=(.*)$/gm), (match) => match.slice(1)))
 
 /** Roles that the program does something for. One without work is not deployed. */
-const composition = fs.readFileSync(join(ROOT, 'packages/server/src/compose.ts'), 'utf8')
+const composition = fs.readFileSync(join(ROOT, 'packages/server/src/pipeline.ts'), 'utf8')
 export const rolesWithWork = ROLES.filter((role) => composition.includes(`roles.includes('${role}')`))
 
 export const FILLED = { POSTGRES_PASSWORD: 'p', REDIS_PASSWORD: 'r', GREENDOT_JWT_SECRET: 's'.repeat(32) }

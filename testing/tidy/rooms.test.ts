@@ -1,9 +1,9 @@
-// The rooms of the server and of the random fault runs: which may import which, by which door, and how their parts are
+// The rooms of the server, of the random fault runs and of the simulation: which may import which, by which door, and how their parts are
 // built. The second half shows on small trees that each rule can fail.
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { randomRoomDirection } from './random-rooms.ts'
 import { forwardReferences, roomDirection, WIRING } from './rooms.ts'
+import { testingRoomDirection } from './testing-rooms.ts'
 import { describeProblems, type Problem, readTree, type TreeFile } from './tree.ts'
 
 const tree = readTree(resolve(import.meta.dir, '../..'))
@@ -20,7 +20,8 @@ describe('the rooms of the server', () => {
   })
 })
 
-test('rooms of the random fault runs import one way', () => expectNone(randomRoomDirection(tree)))
+test('rooms of the random fault runs and of the simulation import one way', () =>
+  expectNone(testingRoomDirection(tree)))
 
 const server = (path: string, ...lines: string[]): TreeFile => ({
   path: `packages/server/src/${path}`,
@@ -66,8 +67,8 @@ describe('the rules of the rooms', () => {
       "import type { World } from '../run/world.ts'",
       "import { redisCli } from '../../../services/redis.ts'",
     )
-    expect(lines(randomRoomDirection([check]))).toEqual([2])
-    expect(lines(randomRoomDirection([random('loose.ts', '')]))).toEqual([1])
+    expect(lines(testingRoomDirection([check]))).toEqual([2])
+    expect(lines(testingRoomDirection([random('loose.ts', '')]))).toEqual([1])
   })
 
   test('a part that is used before it is built is found, also inside a closure', () => {

@@ -35,6 +35,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'http', holds: /^http\// },
   { name: 'grpc', holds: /^grpc\// },
   { name: 'adapters.ts', holds: /^adapters\.ts$/ },
+  { name: 'pipeline.ts', holds: /^pipeline\.ts$/ },
   { name: 'compose.ts', holds: /^compose\.ts$/ },
   { name: 'cli', holds: /^cli(\.ts$|\/)/ },
 ]
@@ -82,6 +83,7 @@ function pastTheDoor(from: string, to: string): string | null {
 /** Files that only build parts and hand them to each other. */
 export const WIRING = [
   'compose.ts',
+  'pipeline.ts',
   'presence/presence.ts',
   'gateway/gateway.ts',
   'gateway/delivery/delivery.ts',

@@ -86,7 +86,8 @@ export async function createPresenceParts(clock: FakeClock, rules: PrivacyRules)
   const lookup = createArchiveLookup(archive, clock, logger)
   const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
   const loadForQuery = store.load
-  const reader = createReader({ store, loadForQuery, lookup, cache, policy, clock, logger, tick })
+  const { repeat } = tracker
+  const reader = createReader({ store, loadForQuery, lookup, cache, policy, clock, logger, tick, repeat })
   const evaluator = createEvaluator(rules)
   const relations = createRelations({ archive, evaluator, clock, logger })
   const choices = createChoices({ store, lookup, archivist, tracker })

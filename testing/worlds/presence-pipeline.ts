@@ -102,6 +102,7 @@ export async function createPipeline(options: PipelineOptions = {}) {
     clock,
     logger,
     tick,
+    repeat: tracker.repeat,
   })
 
   return {

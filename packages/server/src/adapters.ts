@@ -20,7 +20,7 @@ import { createRedisLog } from './log/redis.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
 import type { Logger } from './platform/logger.ts'
-import { connectRedis } from './redis/client.ts'
+import { connectRedis, type RedisConnection } from './redis/client.ts'
 import { parseRedisUrl } from './redis/url.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
@@ -128,10 +128,34 @@ export async function openRedis(
     await Promise.all([connection.close(), replicas?.close()])
     throw error
   }
+  return redisStateOn({ ...options, config, connection, replicas })
+}
+
+export interface RedisStateParts {
+  config: Config
+  logger: Logger
+  clock: Clock
+  doubts: Doubts
+  connection: RedisConnection
+  replicas: RedisConnection | null
+  /** The number of shards, where it is not the usual one. */
+  shards?: number
+}
+
+/** On connections that are open. */
+export function redisStateOn(parts: RedisStateParts): HotState {
+  const { config, logger, clock, doubts, connection, replicas, shards } = parts
   const settleMs = settleMsOf(config)
-  const onShardsLost = (shards: readonly number[]) =>
-    doubts.report('shards of the store lost their memory', shards)
-  const store = createRedisStore({ client: connection, replicas, clock, settleMs, onShardsLost })
+  const onShardsLost = (lost: readonly number[]) =>
+    doubts.report('shards of the store lost their memory', lost)
+  const store = createRedisStore({
+    client: connection,
+    replicas,
+    clock,
+    settleMs,
+    onShardsLost,
+    ...(shards !== undefined && { shards }),
+  })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
   const log = createRedisLog({

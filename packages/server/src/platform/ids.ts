@@ -1,23 +1,23 @@
 // Randomness: names that are unique without coordination, and waits that must not coincide.
-import { randomBytes } from 'node:crypto'
+import { chance } from './chance.ts'
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** A random name of 80 bits. */
 export function randomName(prefix: string): string {
   let name = ''
-  for (const byte of randomBytes(16)) name += BASE32[byte & 31]
+  for (const byte of chance.bytes(16)) name += BASE32[byte & 31]
   return prefix + name
 }
 
 /** Random bytes for a secret. */
 export function randomSecret(bytes: number): Buffer {
-  return randomBytes(bytes)
+  return chance.bytes(bytes)
 }
 
 /** A random part of a wait. */
 export function randomUpTo(waitMs: number): number {
-  return Math.round(waitMs * Math.random())
+  return Math.round(waitMs * chance.fraction())
 }
 
 /**
@@ -25,7 +25,7 @@ export function randomUpTo(waitMs: number): number {
  * between two of them. For names, not for secrets.
  */
 export function createScramble(): (number: number) => number {
-  const [before, after] = [randomBytes(4).readUInt32LE(), randomBytes(4).readUInt32LE()]
+  const [before, after] = [chance.bytes(4).readUInt32LE(), chance.bytes(4).readUInt32LE()]
   return (number) => {
     let bits = (number ^ before) >>> 0
     bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
@@ -36,14 +36,14 @@ export function createScramble(): (number: number) => number {
 
 /** Between half and all of a wait, so that many waits do not end at the same moment. */
 export function jittered(waitMs: number): number {
-  return waitMs * (0.5 + Math.random() / 2)
+  return waitMs * (0.5 + chance.fraction() / 2)
 }
 
 export function randomHex(bytes: number): string {
-  return randomBytes(bytes).toString('hex')
+  return chance.bytes(bytes).toString('hex')
 }
 
 /** True for one of so many calls, by chance. */
 export function takesPart(oneIn: number): boolean {
-  return Math.random() * oneIn < 1
+  return chance.fraction() * oneIn < 1
 }

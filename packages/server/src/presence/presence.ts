@@ -96,7 +96,7 @@ export function createPresence(parts: PresenceParts) {
   const createOwnTracker = (own: Clock) => createTracker({ ...parts, clock: own, lookup, announcer })
   const tracker = parts.createRemoteTracker?.(lookup) ?? createOwnTracker(clock)
   const tick = (userId: string) => tracker.report(userId, { type: 'tick' })
-  const reader = createReader({ ...parts, loadForQuery, lookup, cache, tick })
+  const reader = createReader({ ...parts, loadForQuery, lookup, cache, tick, repeat: tracker.repeat })
   const evaluator = replaced(createEvaluator(rules), replace.evaluator)
   const relations = replaced(createRelations({ archive, evaluator, clock, logger }), replace.relations)
   const viewerReader = replaced(

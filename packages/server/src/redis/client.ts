@@ -6,7 +6,7 @@ import type { Logger } from '../platform/logger.ts'
 import { startPulse } from '../platform/pulse.ts'
 import { type Follower, followChannel } from './channel.ts'
 import { openCluster } from './cluster.ts'
-import { type LinkOptions, reasonOf } from './link.ts'
+import { type LinkOptions, type RedisLink, reasonOf } from './link.ts'
 import { openSingle } from './single.ts'
 import type { RedisUrl } from './url.ts'
 
@@ -60,6 +60,16 @@ export function connectRedis(
   url: Exclude<RedisUrl, { kind: 'invalid' }>,
   options: ConnectRedisOptions,
 ): RedisConnection {
+  const open = (linkOptions: LinkOptions) =>
+    url.kind === 'single' ? openSingle(url, linkOptions) : openCluster(url, linkOptions)
+  return connectOver(open, options)
+}
+
+/** The same over any link; a simulation has its own. */
+export function connectOver(
+  open: (options: LinkOptions) => RedisLink,
+  options: ConnectRedisOptions,
+): RedisConnection {
   const { logger, clock = systemClock } = options
   let isAway = false
   let isClosed = false
@@ -68,7 +78,7 @@ export function connectRedis(
     onDoubt: () => pulse.doubt(),
     clock,
   }
-  const link = url.kind === 'single' ? openSingle(url, linkOptions) : openCluster(url, linkOptions)
+  const link = open(linkOptions)
   const following = new Set<() => void>()
 
   const pulse = startPulse({

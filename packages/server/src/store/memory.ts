@@ -48,10 +48,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): PresenceSto
     counts[record.shown.status] += 1
     schedule(due, userId, commit.dueAt)
     schedule(retained, userId, commit.retainUntil)
+    const unannounced = commit.owed?.duties.includes('announce') ? duties.announce.of(userId) : undefined
     for (const duty of commit.owed?.duties ?? []) duties[duty].put(userId, lastRevision, commit.owed!.since)
     if (commit.logged !== undefined) log?.({ userId, text: commit.logged })
     if (retained.size > retainedMax) remove(retained.first()!.key)
-    return { outcome: 'committed', revision: stored.revision, interested: interest.in(userId) }
+    const { revision } = stored
+    const committed: CommitResult = { outcome: 'committed', revision, interested: interest.in(userId) }
+    return unannounced === undefined ? committed : { ...committed, unannounced }
   }
 
   function remove(userId: string): void {
@@ -174,6 +177,7 @@ function createDuties() {
       revisions.set(userId, revision)
       since.set(userId, at)
     },
+    of: (userId: string): number | undefined => revisions.get(userId),
     list: (until: number, limit: number) =>
       since
         .due(until, limit)

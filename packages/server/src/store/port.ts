@@ -48,7 +48,16 @@ export interface FoundDuty extends OpenDuty {
 }
 
 export type CommitResult =
-  | { outcome: 'committed'; revision: number; interested: readonly string[] }
+  | {
+      outcome: 'committed'
+      revision: number
+      interested: readonly string[]
+      /**
+       * The revision of an earlier commit whose duty to announce it is still open. This commit takes that duty over,
+       * because there is one for each user: where another process had it, the whole state is announced.
+       */
+      unannounced?: number
+    }
   | { outcome: 'conflict' }
 
 export interface Due {

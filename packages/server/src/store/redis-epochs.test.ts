@@ -30,10 +30,10 @@ describe.each([
       prefix = newPrefix()
     })
 
-    function open(): { store: RedisStore; lost: number[][] } {
+    function open(ownClock = clock): { store: RedisStore; lost: number[][] } {
       const lost: number[][] = []
       const onShardsLost = (shards: readonly number[]) => void lost.push([...shards].sort())
-      const options = { client: connection(), clock, shards: SHARDS, prefix, settleMs: SETTLE_MS }
+      const options = { client: connection(), clock: ownClock, shards: SHARDS, prefix, settleMs: SETTLE_MS }
       return { store: createRedisStore({ ...options, onShardsLost }), lost }
     }
 
@@ -79,6 +79,22 @@ describe.each([
       await store.load(['stranger'])
       expect(lost).toHaveLength(1)
     })
+
+    test.each([
+      ['slow', -3_600_000],
+      ['fast', 3_600_000],
+    ])(
+      '[C7] that a process with a %s clock finds empty is dated by the clock of Redis',
+      async (_, skewMs) => {
+        const { store } = open({ ...clock, now: () => clock.now() + skewMs })
+        await store.lookAtShards(1_000)
+        await empty(1)
+        const before = (await store.time())!
+        await store.load([userIn(1)])
+        expect(store.settlesAt(1)).toBeGreaterThanOrEqual(before + SETTLE_MS)
+        expect(store.settlesAt(1)).toBeLessThanOrEqual((await store.time())! + SETTLE_MS)
+      },
+    )
 
     test('[C7] is settling for every process, whichever notices first', async () => {
       const [first, second] = [open(), open()]

@@ -10,7 +10,7 @@ import { EPOCH } from './redis-scripts.ts'
 export interface RedisEpochs {
   lookAtShards(now: number): Promise<void>
   /** Looks at the shards that did not know a user, before that is believed. */
-  check(shards: Iterable<number>, now: number): Promise<void>
+  check(shards: Iterable<number>): Promise<void>
   /** Whether this is the epoch that was seen last. */
   isKnown(shard: number, text: string | null): boolean
   /** Until this instant the shard is settling. */
@@ -28,13 +28,15 @@ export interface RedisEpochsParts {
   onLost: (shards: readonly number[]) => void
   /** Whether any gateway or sweeper has or had a lease. */
   hasLeases: () => Promise<boolean>
+  /** The clock of the store. Of two processes that find a loss, the first dates it, and its own clock may be wrong. */
+  time: () => Promise<number | null>
 }
 
 /** The instant of an epoch that has nothing to wait for. */
 const SETTLED = 0
 
 export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
-  const { client, shardCount, shardKey, settleMs, newName, onLost, hasLeases } = parts
+  const { client, shardCount, shardKey, settleMs, newName, onLost, hasLeases, time } = parts
   const names: string[] = Array.from({ length: shardCount }, () => '')
   const madeAt = new Float64Array(shardCount)
   let isFirstLook = true
@@ -75,7 +77,7 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
       await look(allShards, now)
       isFirstLook = false
     },
-    check: (shards, now) => look([...shards], now),
+    check: async (shards) => look([...shards], (await time())!),
     isKnown,
     settlesAt: (shard) => (madeAt[shard] === SETTLED ? SETTLED : madeAt[shard]! + settleMs),
   }

@@ -81,7 +81,7 @@ export function createRedisLoads(parts: {
       const shard = shards[index]!
       if (text === null && !epochs.isKnown(shard, texts[epochPlace.get(shard)!]!)) doubtful.add(shard)
     }
-    if (doubtful.size > 0) await epochs.check(doubtful, clock.now())
+    if (doubtful.size > 0) await epochs.check(doubtful)
   }
 
   function place(userId: string): { batch: Batch; at: number } {

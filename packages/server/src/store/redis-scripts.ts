@@ -53,35 +53,41 @@ export const COMMIT_FIELDS = 8
 
 /**
  * Per user: id, expected revision, head, record, deadline or '', kept until or '', duties (1 announce, 2 archive,
- * 3 both, or 0), record for the change log or ''. Returns per user the new revision (0: conflict) and the interested gateways.
+ * 3 both, or 0), record for the change log or ''. Returns per user the new revision (0: conflict), the interested
+ * gateways, and the revision of a commit whose duty to announce it this one takes over, or ''.
  *
  * Revisions are at least the time in microseconds, so that they keep growing when the counter is lost,
  * because a server restarted empty or a replica missed the last writes.
  */
 export const COMMIT = script(`${LEAVE}
 local p = KEYS[1]
-local names = {}
+local names, ids = {}, {}
 for a = 1, #ARGV, ${COMMIT_FIELDS} do
+  ids[#ids + 1] = ARGV[a]
   names[#names + 1] = p .. 'u:' .. ARGV[a]
   names[#names + 1] = p .. 'w:' .. ARGV[a]
 end
 local held = redis.call('MGET', unpack(names))
+local owing = redis.call('ZMSCORE', p .. 'announce', unpack(ids))
 local time = redis.call('TIME')
 local n = math.max(tonumber(redis.call('GET', p .. 'n') or 0), time[1] * 1000000 + time[2])
 local results, writes, counts = {}, {}, {}
 local due, settled, keep, kept, announce, archive = {}, {}, {}, {}, {}, {}
 for a = 1, #ARGV, ${COMMIT_FIELDS} do
-  local at = #results
+  local user = #results / 3
+  local at = user * 2
   local id, head = ARGV[a], ARGV[a + 2]
   local revision, before = '0', nil
   if held[at + 1] then revision, before = string.match(held[at + 1], '^(%d+) ([^\\n]*)') end
   if revision ~= ARGV[a + 1] then
-    results[at + 1] = 0
-    results[at + 2] = ''
+    results[user * 3 + 1] = 0
+    results[user * 3 + 2] = ''
+    results[user * 3 + 3] = ''
   else
     n = n + 1
-    results[at + 1] = n
-    results[at + 2] = held[at + 2] or ''
+    results[user * 3 + 1] = n
+    results[user * 3 + 2] = held[at + 2] or ''
+    results[user * 3 + 3] = ''
     writes[#writes + 1] = names[at + 1]
     writes[#writes + 1] = string.format('%.0f', n) .. ' ' .. head .. '\\n' .. ARGV[a + 3]
     if before ~= head then
@@ -98,7 +104,11 @@ for a = 1, #ARGV, ${COMMIT_FIELDS} do
     if ARGV[a + 5] == '' then kept[#kept + 1] = id
     else keep[#keep + 1] = ARGV[a + 5]; keep[#keep + 1] = id end
     local duties = ARGV[a + 6]
-    if duties == '1' or duties == '3' then announce[#announce + 1] = n; announce[#announce + 1] = id end
+    if duties == '1' or duties == '3' then
+      announce[#announce + 1] = n
+      announce[#announce + 1] = id
+      results[user * 3 + 3] = owing[user + 1] or ''
+    end
     if duties == '2' or duties == '3' then archive[#archive + 1] = n; archive[#archive + 1] = id end
     if ARGV[a + 7] ~= '' then
       redis.call('XADD', p .. 'log', 'MAXLEN', '~', ${LOG_ENTRIES_MAX}, '*', 'u', id, 'r', ARGV[a + 7])

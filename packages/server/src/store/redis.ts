@@ -63,6 +63,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     newName: () => randomName('e-'),
     onLost: options.onShardsLost ?? (() => {}),
     hasLeases: async () => (await leases.liveLeases(0)).length > 0,
+    time: leases.time,
   })
 
   const onAllShards = <Answer>(ask: (key: string) => Promise<Answer>): Promise<Answer[]> =>
@@ -167,15 +168,20 @@ function toArguments(commit: Commit): string[] {
   ]
 }
 
-/** Per user the new revision, or 0, and the interested gateways, each followed by a line break. */
+/**
+ * Per user the new revision, or 0, the interested gateways, each followed by a line break, and the revision
+ * of a commit that is not announced yet, or ''.
+ */
 type Answers = (number | string)[]
 
 function toResult(answers: Answers, index: number): CommitResult {
-  const revision = answers[index * 2] as number
+  const revision = answers[index * 3] as number
   if (revision === 0) return CONFLICT
-  const gateways = answers[index * 2 + 1] as string
+  const gateways = answers[index * 3 + 1] as string
   const interested = gateways === '' ? NO_GATEWAYS : gateways.slice(0, -1).split('\n')
-  return { outcome: 'committed', revision, interested }
+  const committed: CommitResult = { outcome: 'committed', revision, interested }
+  const unannounced = answers[index * 3 + 2] as string
+  return unannounced === '' ? committed : { ...committed, unannounced: Number(unannounced) }
 }
 
 /** Scripts separate names in lists by a space or a line break. */

@@ -7,7 +7,10 @@ import type { Connection, History } from '../history/history.ts'
 import { maySee, possibleChoices } from '../history/possible-choices.ts'
 import type { Violation } from './violation.ts'
 
-export function checkFalseOffline(history: History, allowances: Allowances): Violation[] {
+export function checkFalseOffline(
+  history: History,
+  allowances: Pick<Allowances, 'since' | 'isDuring'>,
+): Violation[] {
   const found: Violation[] = []
   const isExcused = ({ server }: Connection, from: number, to: number): boolean =>
     history.faults.some(

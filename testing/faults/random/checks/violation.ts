@@ -11,6 +11,9 @@ export interface Violation {
     | 'process'
     | 'leftover'
     | 'relayed'
+    | 'archived'
+    | 'flicker'
+    | 'status'
   at: number
   what: string
   target?: string

@@ -92,11 +92,12 @@ export interface History {
   remark(text: string): void
 }
 
-export function createHistory(): History {
+/** `now`: the clock of the run. */
+export function createHistory(now = () => performance.now()): History {
   const sightings: Sighting[] = []
   const remarks: History['remarks'] = []
   return {
-    startedAt: performance.now(),
+    startedAt: now(),
     agreedAt: Number.NEGATIVE_INFINITY,
     targets: new Map(),
     sightings,
@@ -105,7 +106,7 @@ export function createHistory(): History {
     remarks,
     see(how, { user_id: target, status, custom_status, devices, version }, askedAt) {
       const text = custom_status?.text ?? null
-      const at = performance.now()
+      const at = now()
       sightings.push({
         at,
         askedAt: askedAt ?? at,
@@ -117,7 +118,7 @@ export function createHistory(): History {
         ...how,
       })
     },
-    remark: (text) => void remarks.push({ at: performance.now(), text }),
+    remark: (text) => void remarks.push({ at: now(), text }),
   }
 }
 

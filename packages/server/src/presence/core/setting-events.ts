@@ -38,13 +38,15 @@ export function applyChoice(record: UserRecord, event: ChoiceEvent): UserRecord 
 
 /**
  * A change of privacy merges into the earlier settings, so none may be lost to one that another clock dated
- * later: they take effect in the order of their commits. Repeating one changes nothing.
+ * later: they take effect in the order of their commits. One that changes nothing is dated all the same: an earlier
+ * change that was refused may reach the archive late, and must not win over it. The same event twice is once.
  */
 function choosePrivacy(record: UserRecord, change: Partial<Privacy>, at: number): UserRecord {
   const before = record.privacy
   const setAt = before?.setAt ?? 0
   const merged = { ...NO_PRIVACY_CHOSEN, ...before, ...change, setAt }
-  if (JSON.stringify(merged) === JSON.stringify({ ...NO_PRIVACY_CHOSEN, setAt, ...before })) return record
+  const isSame = JSON.stringify(merged) === JSON.stringify({ ...NO_PRIVACY_CHOSEN, setAt, ...before })
+  if (isSame && (before === null || at <= setAt)) return record
   return { ...record, privacy: { ...merged, setAt: Math.max(at, setAt + 1) } }
 }
 

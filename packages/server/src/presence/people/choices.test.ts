@@ -68,6 +68,18 @@ describe('a choice', () => {
     expect((await world.stored('dave'))?.privacy?.statusVisibility).toBe('nobody')
   })
 
+  test('[S4, S5] wins over an earlier one that was refused and reached the archive late, though it changes nothing', async () => {
+    await world.done(choose(hide()))
+    await world.clock.advance(1_000)
+    const { privacy, ...settings } = (await settingsOf('bob'))!
+    const refused = { ...privacy!, statusVisibility: 'everyone', setAt: now() } as const
+    await world.done(world.archive.writeSettings([{ ...settings, privacy: refused }]))
+    await world.clock.advance(1_000)
+    await world.done(choose(hide()))
+    expect((await settingsOf('bob'))?.privacy?.statusVisibility).toBe('nobody')
+    expect((await world.stored('bob'))!.privacy?.statusVisibility).toBe('nobody')
+  })
+
   test('[S4, C7] that follows an acknowledged one counts, though the clock of its process is behind', async () => {
     const later: ChoiceEvent[] = [
       { type: 'set_availability', at: now() + 20, status: 'busy', expiresAt: null },

@@ -98,10 +98,9 @@ function settingOf(record: UserRecord, event: ChoiceEvent): { setAt: number } | 
       return record.awayAfter
     case 'set_history':
       return record.history
-    // Privacy is dated when it is merged.
     case 'set_privacy':
     case 'unlist':
-      return null
+      return record.privacy
   }
 }
 

@@ -127,6 +127,24 @@ describe('with a store that outlives the process', () => {
     expect((await rowOf('bob'))?.status).toBe('offline')
   })
 
+  test('[W8, C7] a commit that follows one of a process that died announces what that one did not', async () => {
+    await apply('bob', connected('web#1', now()))
+    await apply('bob', connected('mobile#1', now()))
+    await world.clock.advance(CLEAR_MS)
+    const [stored] = await world.memory.load(['bob'])
+    const { record, revision } = stored!
+    const dead = { ...record, version: record.version + 1 }
+    const owed = { duties: ['announce'], since: now() } as const
+    const kept = { dueAt: null, retainUntil: null, owed }
+    await world.memory.commit([{ userId: 'bob', expectedRevision: revision, record: dead, ...kept }])
+    world.heard.length = 0
+    // The own view changes, and nothing that others see.
+    await apply('bob', { type: 'closed', sessionId: 'mobile#1', at: now() + 1 })
+    expect(world.changes().map(({ version }) => version)).toEqual([dead.version])
+    await world.clock.advance(CLEAR_MS)
+    expect((await openDuties()).announce).toEqual([])
+  })
+
   test('[S4] a row that could not be written leaves its duty open, and nothing is kept here', async () => {
     isArchiveAway = true
     await apply('bob', connected('web#1', now()))

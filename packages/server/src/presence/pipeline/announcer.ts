@@ -10,6 +10,7 @@ import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
 import { hasAnySetting, isBare, type UserRecord } from '../core/record.ts'
 import { toOwnPresence, toPresence } from '../core/view.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
+import { createRecentMap } from '../recent-map.ts'
 import type { Archivist } from './archivist.ts'
 import type { Duties } from './duties.ts'
 
@@ -23,6 +24,8 @@ export interface Transition {
   isRepeated: boolean
   /** Ended once gateways are told; null or absent where the change is not traced. */
   span?: Span | null
+  /** The revision of an earlier commit that is not announced yet, as far as the store knows. */
+  unannounced?: number
 }
 
 export interface Announcer {
@@ -51,12 +54,22 @@ export interface AnnouncerParts {
 
 type Change = Pick<Transition, 'before' | 'after' | 'isRepeated'>
 
+/** Past this time a sweeper announces what has an open duty. */
+const ANNOUNCED_MS = 2_000
+const ANNOUNCED_MAX = 100_000
+
 const BOTH: readonly Duty[] = ['announce', 'archive']
 const ARCHIVE: readonly Duty[] = ['archive']
 const ANNOUNCE: readonly Duty[] = ['announce']
 
 export function createAnnouncer(parts: AnnouncerParts): Announcer {
   const { bus, archivist, duties, policy, rules, isStoreVolatile, beforeAnnouncing, onChange } = parts
+  /** The last commit of each user that this process announces, for as long as its duty may be open. */
+  const announced = createRecentMap<number>(ANNOUNCED_MAX, ANNOUNCED_MS)
+
+  /** Whether a commit of another process is not announced yet. That process may have died. */
+  const isOfAnother = ({ userId, unannounced }: Transition): boolean =>
+    unannounced !== undefined && announced.get(userId) !== unannounced
 
   /** Starts the writes a transition needs. The result is whether all were written; null when it needs none. */
   function persist(transition: Transition, now: number): Promise<boolean> | null {
@@ -102,7 +115,9 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
   /** Tells gateways at once. The store remembers what is not done yet. */
   function announceShared(transitions: readonly Transition[], now: number): void {
     const owing = transitions.filter(isToldOf)
-    void publish(transitions, now).then(() => {
+    const told = transitions.map((one) => (isOfAnother(one) ? { ...one, isRepeated: true } : one))
+    for (const { userId, revision } of owing) announced.set(userId, revision, now)
+    void publish(told, now).then(() => {
       for (const transition of owing) duties.done('announce', transition)
     })
     for (const transition of transitions)

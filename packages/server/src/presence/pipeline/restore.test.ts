@@ -1,6 +1,7 @@
 // A restart of a lone server: users who were present are taken to be present, except those who became invisible.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createPipeline, type Pipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
+import { freshVersion } from '../core/version.ts'
 import { restore } from './restore.ts'
 
 const LEASE_MS = 10_000
@@ -18,9 +19,9 @@ async function writeHere(userId: string): Promise<void> {
   await world.done(world.archive.writeLastSeen([{ ...row, shownCustomStatus: null, updatedAt: at }]))
 }
 
-async function restoreAll(): Promise<number> {
+async function restoreAll(setBackMs = 0): Promise<number> {
   const { archive, store, policy, clock } = world
-  return world.done(restore({ archive, store, policy, leaseMs: LEASE_MS, now: clock.now() }))
+  return world.done(restore({ archive, store, policy, leaseMs: LEASE_MS, now: clock.now() - setBackMs }))
 }
 
 describe('a restart', () => {
@@ -29,6 +30,23 @@ describe('a restart', () => {
     expect(await restoreAll()).toBe(1)
     const bob = await world.stored('bob')
     expect([bob?.shown.status, bob?.sessions[0]?.end.state]).toEqual(['online', 'lost'])
+  })
+
+  test('[W9] continues above all versions that were shown, also after the clock was set back', async () => {
+    await writeHere('bob')
+    await restoreAll(3_600_000)
+    expect((await world.stored('bob'))!.version).toBeGreaterThan(freshVersion(world.clock.now()))
+  })
+
+  test('[D5] presumes no proof of life that is yet to come, when the clock was set back', async () => {
+    await writeHere('bob')
+    await restoreAll(3_600_000)
+    const now = world.clock.now() - 3_600_000
+    expect((await world.stored('bob'))!.sessions[0]!.end).toEqual({
+      state: 'lost',
+      since: now + LEASE_MS,
+      provenAt: now,
+    })
   })
 
   test('[S2] does not show a user whose choice to be invisible was written and whose row was not', async () => {

@@ -11,6 +11,8 @@ import { PRESUMED_GATEWAY, type Session, type UserRecord } from '../core/record.
 import { fromArchive, toLastSeenRow } from '../reading/archived-user.ts'
 
 const USERS_PER_BATCH = 500
+/** A server that dies marked itself alive less than this before. */
+const ALIVE_MS_MAX = 10_000
 
 export interface RestoreParts {
   archive: Archive
@@ -69,17 +71,20 @@ interface Circumstances {
 
 /** The record of a user whose row says that they were here, with sessions that are lost at an instant to come. */
 export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
-  const before = fromArchive(user, now)
+  // Versions are counted from the time. The clock may have been set back since they were shown.
+  const before = fromArchive(user, now < aliveAt ? aliveAt + ALIVE_MS_MAX : now)
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
+  // A proof of life that is yet to come would let the user linger until then.
+  const provenAt = Math.min(aliveAt, now)
   const sessions = (user.lastSeen?.devices ?? []).map(
     (device, index): Session => ({
       id: `${PRESUMED_GATEWAY}-${index}`,
       ...device,
       gatewayId: PRESUMED_GATEWAY,
-      connectedAt: aliveAt,
-      lastActiveAt: lastSeen,
-      eventAt: aliveAt,
-      end: { state: 'lost', since: lostAt, provenAt: aliveAt },
+      connectedAt: provenAt,
+      lastActiveAt: Math.min(lastSeen, now),
+      eventAt: provenAt,
+      end: { state: 'lost', since: lostAt, provenAt },
     }),
   )
   const here: UserRecord = { ...before, sessions, here: { state: 'here' }, lastSeen, settledAt: now }

@@ -7,7 +7,7 @@ import {
   type Gate,
   type Pipeline,
 } from '../../../../../testing/worlds/presence-pipeline.ts'
-import { connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
+import { closed, connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { toSettingsRow } from '../reading/archived-user.ts'
@@ -131,6 +131,18 @@ describe('a batch', () => {
     },
   )
 
+  test('[D6, C7] that announces a user again lets no deadline pass: the user may have come back, and the store lost it', async () => {
+    await apply('bob', connected('web#1', now()))
+    await apply('bob', closed('web#1', now() + 1))
+    await world.clock.advance(world.policy.offlineDelayMs + 1_000)
+    world.heard.length = 0
+    world.tracker.repeat('bob')
+    await go()
+    expect(world.changes()).toMatchObject([{ status: 'online' }])
+    await report('bob', { type: 'tick' })
+    expect(world.changes().at(-1)).toMatchObject({ status: 'offline' })
+  })
+
   test('[R2] keeps a user who left hot for five minutes', async () => {
     await apply('bob', connected('web#1', now()))
     const leftAt = now()
@@ -208,6 +220,22 @@ describe('a user that is looked up', () => {
   })
 })
 
+describe('a user whose row says that they are here', () => {
+  test('[S2, S4] and who became invisible while the store lost its memory gets a row that says they are gone', async () => {
+    await apply('bob', connected('web#1', now()))
+    await world.clock.advance(10)
+    expect((await world.done(world.archive.read(['bob'])))[0]!.lastSeen?.status).toBe('here')
+    await restart()
+    const invisible = { status: 'invisible', expiresAt: null, setAt: now() } as const
+    const nothing = { customStatus: null, awayAfter: null, privacy: null, history: null }
+    await world.done(world.archive.writeSettings([{ userId: 'bob', availability: invisible, ...nothing }]))
+    await apply('bob', connected('web#2', now()))
+    await world.clock.advance(10)
+    expect((await world.stored('bob'))!.shown.status).toBe('offline')
+    expect((await world.done(world.archive.read(['bob'])))[0]!.lastSeen?.status).toBe('offline')
+  })
+})
+
 describe('a session that is announced again', () => {
   const again = (): PresenceEvent => connected('web#1', now(), { again: { since: now(), formerIds: [] } })
 
@@ -232,6 +260,22 @@ describe('a session that is announced again', () => {
     const lost = { userId: 'bob', expectedRevision: newer!.revision, record, dueAt: null, retainUntil: null }
     await world.memory.commit([lost])
     await apply('bob', again())
+    const [healed] = await world.memory.load(['bob'])
+    expect(healed!.record.customStatus?.text).toBe('newer')
+  })
+
+  test('[S4] and so is a session that its gateway declares lost, because the user left meanwhile', async () => {
+    await apply('bob', connected('web#1', now()))
+    const [older] = await world.memory.load(['bob'])
+    await world.clock.advance(10)
+    await apply('bob', say('newer', now()))
+    const [newer] = await world.memory.load(['bob'])
+    await world.archivist.settings(toSettingsRow('bob', newer!.record))
+    const { record } = older!
+    const lost = { userId: 'bob', expectedRevision: newer!.revision, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([lost])
+    const { gatewayId } = record.sessions[0]!
+    await apply('bob', { type: 'gateway_lost', gatewayId, at: now(), provenAt: now() })
     const [healed] = await world.memory.load(['bob'])
     expect(healed!.record.customStatus?.text).toBe('newer')
   })

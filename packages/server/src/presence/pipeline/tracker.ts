@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logger.ts'
 import type { Tracer } from '../../platform/tracing.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
-import { step } from '../core/machine.ts'
+import { nextDeadline, step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord, ArchiveLookup } from '../reading/archive-lookup.ts'
@@ -85,10 +85,12 @@ interface Loaded {
 const isAnnouncedAgain = (event: PresenceEvent): boolean => 'again' in event && event.again !== undefined
 
 /**
- * A gateway announces itself again because the store may have lost something, perhaps the newest choices. These are
- * read after the announcement, which must not wait for a slow archive: meanwhile its sessions would count as lost.
+ * A gateway announces itself again because the store may have lost something, perhaps the newest choices. What is left
+ * under its former name are users who left meanwhile, and their choices may be lost too. They are read after the
+ * announcement, which must not wait for a slow archive: meanwhile its sessions would count as lost.
  */
-const isDoubtful = ({ archived, events }: Work): boolean => archived === null && events.some(isAnnouncedAgain)
+const isDoubtful = ({ archived, events }: Work): boolean =>
+  archived === null && events.some((event) => isAnnouncedAgain(event) || event.type === 'gateway_lost')
 
 /** Steps a user once more, with what the archive says. */
 const createReview = (): Work => ({ ...createWork(), events: [{ type: 'tick' }] })
@@ -212,8 +214,10 @@ export function createTracker(parts: TrackerParts): Tracker {
     })
   }
 
+  // Without a tick: after an outage the store may have lost that a user came back, and deadlines wait for the sweeper,
+  // which gives gateways time to say so.
   function repeat(userId: string): void {
-    enqueue(userId, { type: 'tick' }).isRepeated = true
+    enqueue(userId).isRepeated = true
   }
 
   async function commitBatch(batch: Map<string, Work>): Promise<void> {
@@ -245,6 +249,7 @@ export function createTracker(parts: TrackerParts): Tracker {
         } else {
           one.revision = result.revision
           one.interested = result.interested
+          if (result.unannounced !== undefined) one.unannounced = result.unannounced
           committed.push(one)
         }
       }
@@ -289,16 +294,35 @@ export function createTracker(parts: TrackerParts): Tracker {
     const isUnknown = before.settings === 'unknown'
     if (isUnknown && found === null) refuseMerges(work)
     const { events, waiters } = work
-    if (events.length === 0 && waiters.length === 0) {
-      work.span?.end({ changed: false })
-      return null
+    const revision = stored?.revision ?? 0
+    if (events.length === 0 && waiters.length === 0 && found === null) {
+      if (!work.isRepeated) {
+        work.span?.end({ changed: false })
+        return null
+      }
+      const dueAt = nextDeadline(before, policy)
+      return {
+        userId,
+        work,
+        before,
+        revision,
+        after: before,
+        dueAt,
+        interested: NO_GATEWAYS,
+        isRepeated: true,
+      }
     }
     const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
     const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
+    // The store lost its memory of a user who is not shown any more: the row would say for ever that the user is here.
+    const isStale =
+      stored === null && archived?.user.lastSeen?.status === 'here' && after.shown.status === 'offline'
     // A user whose settings were unknown was not shown, whatever happened.
     const isRepeated =
-      work.isRepeated || (isUnknown && found !== null) || events.some(({ type }) => type === 'gateway_lost')
-    const revision = stored?.revision ?? 0
+      work.isRepeated ||
+      isStale ||
+      (isUnknown && found !== null) ||
+      events.some(({ type }) => type === 'gateway_lost')
     const { span } = work
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated, span }
   }

@@ -95,7 +95,7 @@ describe('the hot store', () => {
     await put('ann', ONLINE)
     const behind: PresenceStore['load'] = async (userIds) =>
       userIds.map(() => ({ record: GONE, revision: 1 }))
-    const reader = createReader({ ...world, loadForQuery: behind, tick: () => {} })
+    const reader = createReader({ ...world, loadForQuery: behind, tick: () => {}, repeat: () => {} })
     expect(statuses((await reader.query(['ann'])).records)).toEqual(['offline'])
     expect(statuses((await reader.read(['ann'])).records)).toEqual(['online'])
   })
@@ -157,6 +157,15 @@ describe('users from the archive', () => {
     await world.clock.advance(BACKFILL_MS + 1)
     expect(await world.memory.forget(world.clock.now(), 10)).toBe(1)
     expect((await read('bob'))[0]?.privacy).toEqual(privacy)
+  })
+
+  test('[S4] whose row says that they are here, and whom no gateway announced, get a row that says they are gone', async () => {
+    await archive('bob', { ...ONLINE, lastSeen: 5, shown: { ...ONLINE.shown, lastSeen: 5 } })
+    expect(statuses(await read('bob'))).toEqual(['offline'])
+    await world.clock.advance(1_000)
+    const [row] = await world.done(world.archive.read(['bob']))
+    expect(row?.lastSeen).toMatchObject({ status: 'offline', devices: [] })
+    expect(row?.lastSeen?.version).toBe((await world.stored('bob'))!.version)
   })
 
   test('[P21] whose custom status expired are answered without it, and the tracker is asked to say so', async () => {
@@ -242,12 +251,19 @@ describe('without the hot store', () => {
     for (const look of [world.reader.read, world.reader.query]) {
       const { records, isDegraded } = await world.done(look(['gone', 'here', 'unknown']))
       expect([statuses(records), isDegraded]).toEqual([['offline', 'online', null], true])
-      // Never above the version that is true.
-      expect(records[1]?.version).toBe(9)
+      // Below the version that is true, which has another object.
+      expect(records[1]?.version).toBe(8)
     }
     expect(world.lines).toHaveLength(1)
     isStoreAway = false
     expect((await world.done(world.reader.read(['gone']))).isDegraded).toBe(false)
+  })
+
+  test('[S1, R3] a user who chose to be busy is shown as busy', async () => {
+    const busy = { status: 'busy', expiresAt: null, setAt: world.clock.now() } as const
+    await archive('here', { ...ONLINE, availability: busy })
+    for (const look of [world.reader.read, world.reader.query])
+      expect(statuses((await world.done(look(['here']))).records)).toEqual(['busy'])
   })
 
   test('[S2, R3] a user who became invisible is not shown, though the row is from before', async () => {

@@ -4,7 +4,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
-import { step } from '../core/machine.ts'
+import { effectiveAvailability, step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { createRecentMap } from '../recent-map.ts'
@@ -46,10 +46,12 @@ export interface ReaderParts {
   logger: Logger
   /** An expiry passed while the user was only in the archive; it must take effect. */
   tick(userId: string): void
+  /** Commits the present state of the user again, announces it and writes its row. */
+  repeat(userId: string): void
 }
 
 export function createReader(parts: ReaderParts): Reader {
-  const { store, loadForQuery, lookup, cache, policy, clock, logger, tick } = parts
+  const { store, loadForQuery, lookup, cache, policy, clock, logger, tick, repeat } = parts
   /** Users without rows. A user that comes is found in the hot store, which is asked first. */
   const unknownUntil = createRecentMap<number>(UNKNOWN_USERS_MAX, UNKNOWN_MS)
   let isFailing = false
@@ -73,7 +75,7 @@ export function createReader(parts: ReaderParts): Reader {
     const loaded = await tryLoad(load, userIds)
     if (loaded === null)
       return {
-        records: (await lookup.loadOrFail(userIds)).map(lastKnown),
+        records: (await lookup.loadOrFail(userIds)).map((archived) => lastKnown(archived, clock.now())),
         isDegraded: true,
         isUnread: false,
         guessed: NO_USERS,
@@ -109,7 +111,8 @@ export function createReader(parts: ReaderParts): Reader {
     const absent = userIds.filter((_, index) => records[index] === null)
     const found = new Map<string, UserRecord | null>()
     const archived = await lookup.loadOrUnknown(absent)
-    for (const [index, userId] of absent.entries()) found.set(userId, lastKnown(archived[index]!))
+    for (const [index, userId] of absent.entries())
+      found.set(userId, lastKnown(archived[index]!, clock.now()))
     return {
       records: records.map((record, index) => record ?? found.get(userIds[index]!) ?? null),
       isDegraded: true,
@@ -126,8 +129,10 @@ export function createReader(parts: ReaderParts): Reader {
     const now = clock.now()
     const found = new Map<string, UserRecord>()
     const commits: Commit[] = []
+    /** They left while the store lost its memory. Their rows would say for ever that they are here. */
+    const left: string[] = []
     for (const [index, userId] of userIds.entries()) {
-      const { record: before, isKnown, isUnread } = archived[index]!
+      const { user, record: before, isKnown, isUnread } = archived[index]!
       if (!isUnread && !isKnown) unknownUntil.set(userId, now + UNKNOWN_MS, now)
       if (!isKnown) continue
       const { record, dueAt } = step(before, [{ type: 'tick' }], now, policy)
@@ -137,9 +142,11 @@ export function createReader(parts: ReaderParts): Reader {
       // A choice is on its way: its process commits it, and must find that it changes something.
       else if (!hasNewChoice(before)) {
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil: now + BACKFILL_MS })
+        if (user.lastSeen?.status === 'here') left.push(userId)
       }
     }
     await keepHot(commits, found)
+    for (const userId of left) repeat(userId)
     return { found, isUnread: archived.some(({ isUnread }) => isUnread) }
   }
 
@@ -197,10 +204,15 @@ const hasNewChoice = ({ customStatus, settledAt }: UserRecord): boolean =>
 const NO_USERS: ReadonlySet<string> = new Set()
 const NOTHING_ASKED: Answer = { records: [], isDegraded: false, isUnread: false, guessed: NO_USERS }
 
-/** Without the hot store a user who was present when the row was written is taken as online. */
-function lastKnown({ record, isKnown, wasHere, archivedVersion }: ArchivedRecord): UserRecord | null {
+/** Without the hot store a user who was present when the row was written is taken as online, or as chosen by hand. */
+function lastKnown(archived: ArchivedRecord, now: number): UserRecord | null {
+  const { record, isKnown, wasHere, archivedVersion } = archived
   if (!isKnown) return null
   // A guess must not carry a version above what is true.
   const known = { ...record, version: archivedVersion }
-  return wasHere ? { ...known, shown: { ...record.shown, status: 'online' } } : known
+  if (!wasHere) return known
+  const chosen = effectiveAvailability(record, now)?.status
+  const status = chosen === 'away' || chosen === 'busy' ? chosen : 'online'
+  // It is not the state that was shown with the version of the row, so that one must be newer: its devices are missing.
+  return { ...known, version: Math.max(1, archivedVersion - 1), shown: { ...record.shown, status } }
 }

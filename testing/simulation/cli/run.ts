@@ -1,0 +1,116 @@
+// `npm run test:simulation`: runs seeds of the simulation, replays one, or plants a bug and looks how fast it is caught.
+import { catchPlanted, PLANTED } from '../planted/planted.ts'
+import { planOf } from '../run/plan.ts'
+import { runPlan } from '../run/run-plan.ts'
+import { describeFailure, describePlan } from './report.ts'
+import { jobsByDefault, runHere, runSeeds } from './run-seeds.ts'
+
+const SEEDS = 1_000
+const SEED_MAX = 0xffff_ffff
+
+const HELP = `npm run test:simulation -- [options]
+
+Runs whole deployments in one process on a virtual clock, with crashes, partitions, wrong clocks and lost data, and
+checks the bounds of SPEC.md (B1 to B8). The same seed is the same run.
+
+  --seeds <n>       how many seeds (${SEEDS})
+  --from <n>        the first seed (a new one each time)
+  --seed <n>        replays one seed, makes it smaller, and prints its timeline
+  --whole           with --seed: as it is, not made smaller
+  --jobs <n>        processes (one for each core)
+  --plant <name>    with a bug that is planted; --plant list shows them
+  --planted         plants all of them in turn, and says which check caught each after how many seeds
+  --help            this text
+
+Exits 1 if a seed failed.`
+
+/** Of each bug. */
+const PLANTED_SEEDS = 2_000
+
+interface Options {
+  numbers: Map<string, number>
+  plant: string | null
+  isWhole: boolean
+  isPlanted: boolean
+}
+
+function parse(args: readonly string[]): Options | string {
+  const numbers = new Map<string, number>()
+  let plant: string | null = null
+  let isWhole = false
+  let isPlanted = false
+  for (let index = 0; index < args.length; index++) {
+    const name = args[index]!
+    if (name === '--whole') isWhole = true
+    else if (name === '--planted') isPlanted = true
+    else if (name === '--plant') plant = args[++index] ?? ''
+    else if (['--seeds', '--from', '--seed', '--jobs'].includes(name)) {
+      const value = Number(args[++index])
+      if (!Number.isInteger(value) || value < 0 || value > SEED_MAX)
+        return `${name} needs a whole number from 0 to ${SEED_MAX}`
+      numbers.set(name, value)
+    } else return `unknown option ${name}; try --help`
+  }
+  return { numbers, plant, isWhole, isPlanted }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(HELP)
+    return 0
+  }
+  if (args[0] === '--worker') return work(args.slice(1))
+  const options = parse(args)
+  if (typeof options === 'string') {
+    console.error(options)
+    return 2
+  }
+  const { numbers, plant, isWhole, isPlanted } = options
+  if (isPlanted) return plantAll(numbers.get('--from') ?? 1, numbers.get('--seeds') ?? PLANTED_SEEDS)
+  const planted = PLANTED.find(({ name }) => name === plant) ?? null
+  if (plant !== null && planted === null) {
+    for (const { name, breaks } of PLANTED) console.log(`${name} (${breaks})`)
+    return plant === 'list' ? 0 : 2
+  }
+  const seed = numbers.get('--seed')
+  if (seed !== undefined) return replay(seed, planted, isWhole)
+  const from = numbers.get('--from') ?? Math.floor(Math.random() * 1_000_000) * 1_000
+  const jobs = Math.max(1, numbers.get('--jobs') ?? jobsByDefault())
+  console.log(`seeds from ${from}${planted === null ? '' : `, with a bug: ${planted.name}`}`)
+  const failed = await runSeeds({ seeds: numbers.get('--seeds') ?? SEEDS, from, jobs, planted })
+  return failed === 0 ? 0 : 1
+}
+
+/** As the table of docs/simulation.md. */
+function plantAll(from: number, seedsMax: number): number {
+  let missed = 0
+  console.log('| bug | breaks | caught by | after seeds |\n| --- | --- | --- | --- |')
+  for (const planted of PLANTED) {
+    const caught = catchPlanted(planted, from, seedsMax)
+    if (caught === null) missed++
+    const how = caught === null ? `nothing | ${seedsMax}` : `${caught.check} | ${caught.seeds}`
+    console.log(`| ${planted.name} | ${planted.breaks} | ${how} |`)
+  }
+  return missed === 0 ? 0 : 1
+}
+
+function replay(seed: number, planted: (typeof PLANTED)[number] | null, isWhole: boolean): number {
+  const plan = planOf(seed)
+  const plant = planted?.plant
+  const result = runPlan({ plan, ...(plant && { plant }) })
+  if (result.violations.length === 0) {
+    console.log(`seed ${seed} kept every promise: ${describePlan(plan)}; trace ${result.hash.toString(16)}`)
+    return 0
+  }
+  console.log(describeFailure({ seed, result, plant, plantName: planted?.name ?? null, isShrunk: !isWhole }))
+  return 1
+}
+
+function work([from, to, step, _, plant]: readonly string[]): number {
+  const planted = PLANTED.find(({ name }) => name === plant) ?? null
+  for (const line of runHere(Number(from), Number(to), Number(step), planted))
+    console.log(JSON.stringify(line))
+  return 0
+}
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,50 @@
+// Seeds of the simulation in `npm test`: the same ones every time, and a few new ones, whose number is printed when they
+// fail. `npm run test:simulation` runs as many as you like.
+import { describe, expect, test } from 'bun:test'
+import { NAMED_SEEDS } from '../run/named-seeds.ts'
+import { planOf } from '../run/plan.ts'
+import { runPlan } from '../run/run-plan.ts'
+import { describeFailure } from './report.ts'
+
+const SEEDS_PER_TEST = 25
+const FRESH_FROM = Math.floor(Math.random() * 4_000_000) * 1_000
+const TEST_MS_MAX = 300_000
+
+function expectKept(seed: number): void {
+  const result = runPlan({ plan: planOf(seed) })
+  if (result.violations.length > 0) throw new Error(describeFailure({ seed, result, isShrunk: false }))
+}
+
+describe('[B1] [B2] [B3] [B4] [B5] [B6] [B7] [B8] every bound holds', () => {
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
+    '[X1] for the seeds of part %d',
+    (part) => {
+      for (let seed = 0; seed < SEEDS_PER_TEST; seed++) expectKept(part * SEEDS_PER_TEST + seed)
+    },
+    TEST_MS_MAX,
+  )
+
+  test.each([0, 1])(
+    `[X1] for new seeds, from ${FRESH_FROM}, part %d`,
+    (part) => {
+      for (let seed = 0; seed < SEEDS_PER_TEST; seed++) expectKept(FRESH_FROM + part * SEEDS_PER_TEST + seed)
+    },
+    TEST_MS_MAX,
+  )
+
+  test.each(NAMED_SEEDS)(
+    '[X1] for seed $seed, which found: $found',
+    ({ seed }) => expectKept(seed),
+    TEST_MS_MAX,
+  )
+})
+
+test('[X1] the same seed is the same run', () => {
+  for (const seed of [3, 10, 63]) {
+    const [first, second] = [runPlan({ plan: planOf(seed) }), runPlan({ plan: planOf(seed) })]
+    expect([second.hash, second.events]).toEqual([first.hash, first.events])
+    expect(second.history.sightings).toEqual(first.history.sightings)
+  }
+  const hashes = new Set([1, 2, 3, 4].map((seed) => runPlan({ plan: planOf(seed) }).hash))
+  expect(hashes.size).toBe(4)
+})

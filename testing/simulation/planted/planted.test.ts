@@ -1,0 +1,20 @@
+// Bugs that are planted are caught. Here those that take a few seeds; `npm run test:simulation -- --planted` takes all.
+import { expect, test } from 'bun:test'
+import { catchPlanted, PLANTED } from './planted.ts'
+
+const SEEDS_MAX = 12
+const TEST_MS_MAX = 300_000
+const quick = PLANTED.filter(({ isRare }) => isRare !== true)
+
+test('[X1] at least 25 bugs are planted, and no two have one name', () => {
+  expect(new Set(PLANTED.map(({ name }) => name)).size).toBe(PLANTED.length)
+  expect(PLANTED.length).toBeGreaterThanOrEqual(25)
+})
+
+test.each(quick)(
+  '[X1] is caught: $name ($breaks)',
+  (planted) => {
+    expect(catchPlanted(planted, 1, SEEDS_MAX)).not.toBeNull()
+  },
+  TEST_MS_MAX,
+)
