@@ -19,8 +19,11 @@ import type { WatchedTargets } from './watched-targets.ts'
 const USERS_PER_READ = 500
 
 export interface TargetReading {
-  /** Registers interest first and reads after, so that no change falls between the two. */
-  load(userIds: readonly string[]): Promise<void>
+  /**
+   * Registers interest first and reads after, so that no change falls between the two. Resolves with those of which the
+   * store said what is true now.
+   */
+  load(userIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Reads all targets again and tells watchers what was missed. False when some could not be read. */
   refresh(): Promise<boolean>
   /** Reads the targets again whose state was a guess when they were read, or could not be read. */
@@ -139,13 +142,16 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
   return {
     forget,
     async load(userIds) {
-      if (userIds.length === 0) return
+      const certain = new Set<string>()
+      if (userIds.length === 0) return certain
       await watched.registerInterest(userIds)
       const answer = await reader.read(userIds)
       for (const [position, userId] of userIds.entries()) {
         take(userId, answer.records[position] ?? null)
         if (isUnsure(answer, position, userId)) unsure.add(userId)
+        else if (!answer.isDegraded) certain.add(userId)
       }
+      return certain
     },
     async refresh() {
       let isComplete = true

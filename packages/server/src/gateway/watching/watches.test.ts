@@ -175,6 +175,27 @@ describe('a gateway that may have missed messages', () => {
   })
 })
 
+describe('a client that was shown a version which the store has lost', () => {
+  const watchKnowing = async (version: number) =>
+    (await world.watch(0, ['bob'], { bob: version })).map((state) => state.version)
+  const versionOf = async () => (await world.watch(1, ['bob']))[0]!.version
+
+  test('[W9, C7] is told version 0 first, which replaces every version, and then the present state', async () => {
+    await world.setText('bob', 'lost my change')
+    const version = await versionOf()
+    await world.clock.advance(1_000)
+    expect(await watchKnowing(version + 2)).toEqual([0, version])
+  })
+
+  test('[W9] is told nothing while the store is away, because the archive may be behind', async () => {
+    await world.setText('bob', 'here')
+    await world.clock.advance(1_000)
+    const version = await versionOf()
+    world.faults.isStoreAway = true
+    expect(await watchKnowing(version + 2)).toEqual([])
+  })
+})
+
 describe('a target whose state is a guess', () => {
   const at = () => world.clock.now()
 

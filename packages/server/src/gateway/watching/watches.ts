@@ -5,7 +5,9 @@
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
+import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import { freshVersion } from '../../presence/core/version.ts'
+import { unknownPresence } from '../../presence/core/view.ts'
 import {
   type Delivery,
   encoded,
@@ -27,6 +29,7 @@ import type { WatchedTargets } from './watched-targets.ts'
 
 /** Privacy that changes while contact lists are asked makes a decision outdated; then it is made again. */
 const DECIDE_ATTEMPTS_MAX = 4
+const NONE: ReadonlySet<string> = new Set()
 
 /** Versions that the client knows, by user id. */
 export type KnownVersions = Readonly<Record<string, number>>
@@ -72,12 +75,13 @@ export interface WatchesParts {
   watched: WatchedTargets
   reading: TargetReading
   memory: MemoryTrust
+  rules: Pick<PrivacyRules, 'hiddenAs'>
   watchLimit: number
   clock: Clock
 }
 
 export function createWatches(parts: WatchesParts): Watches {
-  const { interner, delivery, viewers, inputs, decisions, reviews, watched, reading, memory } = parts
+  const { interner, delivery, viewers, inputs, decisions, reviews, watched, reading, memory, rules } = parts
   const { watchLimit, clock } = parts
   const { edges, targets } = delivery
   /** By target, for the one walk that is under way. */
@@ -118,15 +122,24 @@ export function createWatches(parts: WatchesParts): Watches {
     return known[userId] === targets.version(target) && inputs.of(target).privacy === null
   }
 
-  /** Targets that are watched here already are kept up to date by pushes, as long as these arrive. */
-  async function load(userIds: readonly string[], retained: readonly number[]): Promise<void> {
+  /**
+   * Targets that are watched here already are kept up to date by pushes, as long as these arrive. One of which the client
+   * was shown a newer version is read again. Resolves with those of which the store said what is true now.
+   */
+  async function load(
+    userIds: readonly string[],
+    retained: readonly number[],
+    { known }: WatchOptions,
+  ): Promise<ReadonlySet<string>> {
     const isHere = (position: number) => targets.isKnown(retained[position]!)
     const isTrusted = memory.isTrusted()
-    const known = isTrusted ? [] : userIds.filter((_, position) => isHere(position))
+    const isDoubted = (position: number) =>
+      isHere(position) && (!isTrusted || isBehind(retained[position]!, known))
+    const doubted = userIds.filter((_, position) => isDoubted(position))
     // Where neither store nor archive answers, what is known here is all there is.
-    const again = reading.load(known).catch(() => {})
-    await reading.load(userIds.filter((_, position) => !isHere(position)))
-    await again
+    const again = reading.load(doubted).catch(() => NONE)
+    const first = await reading.load(userIds.filter((_, position) => !isHere(position)))
+    return first.union(await again)
   }
 
   /** What the viewer may see of each, by inputs that are still true; null when the connection ended meanwhile. */
@@ -148,12 +161,6 @@ export function createWatches(parts: WatchesParts): Watches {
     }
   }
 
-  /** Reads targets that are behind again. What is newer is pushed. */
-  function readBehind(watching: readonly number[], known: KnownVersions): void {
-    const names = watching.filter((target) => isBehind(target, known)).map(interner.name)
-    if (names.length > 0) reading.load(names).catch(() => {})
-  }
-
   /**
    * Where the audience is full, a new watcher gets the state and no changes. Not of a target that shows the
    * viewer nothing: a hidden user must look like an unknown one.
@@ -169,19 +176,26 @@ export function createWatches(parts: WatchesParts): Watches {
     return encoded(unpushed(json), delivery.encodingOf(connection))
   }
 
-  /** The state for the answer to a watch; null when the client knows it or is told later. */
-  function snapshot(edge: number, { known, reason }: WatchOptions): string | null {
+  /** The states for the answer to a watch; none when the client knows it or is told later. */
+  function snapshot(edge: number, { known, reason }: WatchOptions, certain: ReadonlySet<string>): string[] {
     const answer = turnAway(edge)
-    if (answer !== null) return answer
+    if (answer !== null) return [answer]
     const target = edges.targetOf(edge)
     delivery.addReason(edge, reason)
     if (edges.isHeld(edge)) {
       delivery.oweWhileHeld(edge)
-      return null
+      return []
     }
     const level = edges.levelOf(edge)
-    if (isKnown(target, targets.jsonFor(target, level), known)) return null
-    return targets.textFor(target, level, delivery.encodingOf(edges.connectionOf(edge)))
+    const json = targets.jsonFor(target, level)
+    const encoding = delivery.encodingOf(edges.connectionOf(edge))
+    const userId = interner.name(target)
+    // The store has lost the version that the client was shown. Only version 0 takes it back.
+    const isLost = !isNothingKnown(json) && isBehind(target, known) && certain.has(userId)
+    if (!isLost && isKnown(target, json, known)) return []
+    const state = targets.textFor(target, level, encoding)
+    if (!isLost) return [state]
+    return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), state]
   }
 
   function watchedFor(connection: number, reason: WatchReason): string[] {
@@ -205,7 +219,7 @@ export function createWatches(parts: WatchesParts): Watches {
       const distinct = [...new Set(userIds)]
       const retained = distinct.map(watched.retain)
       try {
-        await load(distinct, retained)
+        const certain = await load(distinct, retained, options)
         if (!isOpen()) return null
         const decided = await decide(connection, retained, isOpen)
         if (decided === null) return null
@@ -218,10 +232,8 @@ export function createWatches(parts: WatchesParts): Watches {
             watched.retainAgain(target)
             reviews.place(edge, decided[position]!)
           }
-          const state = snapshot(edge, options)
-          if (state !== null) states.push(state)
+          states.push(...snapshot(edge, options, certain))
         }
-        readBehind(retained, options.known)
         return states
       } finally {
         for (const target of retained) watched.release(target)
