@@ -22,8 +22,8 @@ import { findSchemathesis } from './services/schemathesis.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing']
-/** One more than there are cores, because many tests wait for a delay or for another process. */
-const LANES = Math.min(availableParallelism(), 8) + 1
+/** More than there are cores, because many tests wait for a delay or for another process. */
+const LANES = Math.min(availableParallelism(), 8) + 2
 const UPDATE_TIMINGS = '--update-timings'
 
 const HELP = `npm test -- [filter …]

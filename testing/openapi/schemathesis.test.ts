@@ -6,7 +6,7 @@ import { findSchemathesis } from '../services/schemathesis.ts'
 import { IDENTITIES, startTestedServer } from './identities.ts'
 import { runSchemathesis } from './schemathesis.ts'
 
-const EXAMPLES = 3
+const EXAMPLES = 1
 const SEED = 1
 const RUN_MS_MAX = 240_000
 
