@@ -39,7 +39,9 @@ function startReaper(): number {
   const fd = openSync(path, 'r+')
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env
   Bun.spawnSync({
-    cmd: ['sh', '-c', '"$0" "$1" < "$2" &', process.execPath, import.meta.path, path],
+    // The shell opens the pipe before it returns: a test process that is killed right after would take what it wrote
+    // with it, if nothing had opened the other end.
+    cmd: ['sh', '-c', 'exec 3< "$2"; "$0" "$1" <&3 &', process.execPath, import.meta.path, path],
     env,
     stdio: ['ignore', 'ignore', 'ignore'],
     detached: true,
