@@ -14,7 +14,9 @@ import { NO_INSTALLING } from './services/install.ts'
 import { findKafka } from './services/kafka.ts'
 import { findKafkaPython } from './services/kafka-python.ts'
 import { findNginx } from './services/nginx.ts'
+import { findOtlpReceiver } from './services/otlp.ts'
 import { findPostgres } from './services/postgres.ts'
+import { findPromtool } from './services/promtool.ts'
 import { findRedis } from './services/redis.ts'
 import { findSchemathesis } from './services/schemathesis.ts'
 
@@ -62,6 +64,8 @@ async function installServices(): Promise<void> {
     findKafkaPython,
     findGrpcio,
     findGrpcurl,
+    findPromtool,
+    findOtlpReceiver,
   ]
   for (const find of services) await find()
   await installHeadlessShell()

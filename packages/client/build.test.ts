@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../../testing/clients/server.ts'
 import { buildClient } from './build.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
-const CORE_BYTES_MAX = 6.25 * 1024
+const CORE_BYTES_MAX = 6.75 * 1024
 
 let app: string
 let built: string
@@ -44,7 +44,7 @@ async function run(command: string[], program: string): Promise<string> {
 }
 
 describe('the package', () => {
-  test('[X3] the core is one file under 6.25 KB', () => {
+  test('[X3] the core is one file under 6.75 KB', () => {
     const sizes = ['index.js', 'last-seen.js', 'in-page.js', 'fallback.js', 'settings.js', 'worker.js'].map(
       (file) => `${file} ${gzipped(file)}`,
     )

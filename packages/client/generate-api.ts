@@ -59,6 +59,7 @@ const PASSED_OVER = new Set([
   'maximum',
   'minItems',
   'maxItems',
+  'uniqueItems',
 ])
 
 const SCALARS: Record<string, string> = {

@@ -35,6 +35,29 @@ describe.skipIf(isSkipped)(`the history on the dashboard${reason}`, () => {
     }
   })
 
+  test('[X4] [C3] shows how far the consumers of the change log are behind, where there are any', async () => {
+    const { url } = await serve({ history_days: 30 })
+    const page = await open(`${url}/#dashboard`)
+    await page.locator('[data-consumer=history]', { hasText: 'Up to date.' }).waitFor()
+    // A lag of these sizes would take a deployment, so the answer of the server is changed on its way.
+    for (const [lag, words, state] of [
+      [1, '1 change behind.', 'fine'],
+      [20_000, '20,000 changes behind. What the log no longer keeps is lost to it.', 'wrong'],
+      [null, 'Not known: the log does not answer.', 'wrong'],
+    ] as const) {
+      await page.route('**/api/v1/stats', async (route) => {
+        const answer = await route.fetch()
+        await route.fulfill({ json: { ...(await answer.json()), log_lag: { history: lag } } })
+      })
+      await page.locator(`[data-consumer=history][data-state=${state}]`, { hasText: words }).waitFor()
+      await page.unroute('**/api/v1/stats')
+    }
+    const off = await serve()
+    const other = await open(`${off.url}/#dashboard`)
+    await other.getByText('All is well').waitFor()
+    expect(await other.locator('.log-lag').isVisible()).toBe(false)
+  })
+
   test('[X4] [X6] says how to turn it on, for the server and for a user', async () => {
     const off = await serve()
     const page = await open(`${off.url}/#dashboard`)

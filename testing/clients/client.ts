@@ -1,6 +1,12 @@
 // A bare client for tests: sends what it is told, keeps every frame with the time it came, and lets
 // a test wait for the frame it expects instead of sleeping.
-import type { Presence, ServerFrame } from '@greendot/protocol'
+import {
+  decodeServerFrame,
+  type Encoding,
+  type Presence,
+  type ServerFrame,
+  SUBPROTOCOL_COMPACT,
+} from '@greendot/protocol'
 import { WAIT_MS } from '../services/within.ts'
 import { createHearing, type Ear } from './hearing.ts'
 
@@ -27,6 +33,8 @@ export interface ClientOptions {
   deviceId?: string
   platform?: string
   query?: string
+  /** Compact is negotiated; JSON is what a server speaks otherwise. */
+  encoding?: Encoding
   /** The certificate to trust, for wss. */
   tls?: { ca: string }
 }
@@ -39,14 +47,18 @@ export function webSocketUrl(url: string, userId: string, options: ClientOptions
 }
 
 /** Bun takes them as the second argument; the types of the DOM have only protocols there. */
-const socketOptions = ({ tls }: ClientOptions) => (tls ? { tls } : {}) as unknown as string[]
+const socketOptions = ({ tls, encoding }: ClientOptions) =>
+  ({
+    ...(tls ? { tls } : {}),
+    ...(encoding === 'compact' ? { protocols: [SUBPROTOCOL_COMPACT] } : {}),
+  }) as unknown as string[]
 
 /** Connects without waiting for the welcome: for tests of refusals. */
 export function openClient(url: string, userId: string, options: ClientOptions = {}): TestClient {
   const socket = new WebSocket(webSocketUrl(url, userId, options), socketOptions(options))
   const { heard, hear, until, sightings, sees } = createHearing(userId)
   const taken = new Set<ServerFrame>()
-  socket.onmessage = ({ data }) => hear(JSON.parse(String(data)))
+  socket.onmessage = ({ data }) => hear(decodeServerFrame(String(data)))
   const closed = new Promise<{ code: number; reason: string; at: number }>((resolve) => {
     socket.onclose = ({ code, reason }) => resolve({ code, reason, at: Date.now() })
   })

@@ -3,11 +3,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { checkArchiveContacts } from './archive-contacts.ts'
+import { checkArchiveDisconnects } from './archive-disconnects.ts'
 import { checkArchiveErasure } from './archive-erasure.ts'
 import { checkArchiveHistory } from './archive-history.ts'
 import { checkArchiveOrder } from './archive-order.ts'
 import { checkArchivePrivacy } from './archive-privacy.ts'
 import { checkArchiveRows } from './archive-rows.ts'
+import { checkArchiveWebhooks } from './archive-webhooks.ts'
 
 /** Makes an archive on an empty database without a schema. The suite closes it. */
 export type MakeArchive = () => Promise<Archive>
@@ -58,7 +60,9 @@ export function archiveContract(
     checkArchiveRows(() => archive)
     checkArchiveContacts(() => archive)
     checkArchivePrivacy(() => archive)
+    checkArchiveDisconnects(() => archive)
     checkArchiveErasure(() => archive)
+    checkArchiveWebhooks(() => archive)
     checkArchiveHistory(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
     checkArchiveOrder(() => archive, options.propertyRuns ?? PROPERTY_RUNS)
   })

@@ -47,6 +47,14 @@ export function busContract(name: string, makeBus: MakeBus): void {
         { kind: 'settings', userId: 'a:{b}', awayAfter: { awayAfterMs: null, setAt: 7 } },
         { kind: 'settings', userId: 'a:{b}', awayAfter: null },
         { kind: 'erased', userId: 'a:{b}', version: 7, at: SOME_INSTANT },
+        {
+          kind: 'disconnect',
+          userId: 'a:{b}',
+          disconnect: { deviceId: null, at: 1, issuedBefore: 2, until: null, reason: 'a\nb "c"' },
+        },
+        { kind: 'left', userId: 'a:{b}', deviceId: 'd1', at: SOME_INSTANT },
+        { kind: 'foreign', from: 'f-a', ref: '1z', text: '["g",[],[],false]' },
+        { kind: 'foreign_answer', ref: '1z', rejections: [{ index: 3, code: 'forbidden', message: 'a\nb' }] },
         { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, isInvisible: false, json: '{}' },
       ]
       bus.publish('g1', sent)

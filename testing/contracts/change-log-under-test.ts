@@ -2,7 +2,10 @@
 // something does not come appends a later record that does, and looks then.
 import { afterEach } from 'bun:test'
 import type { ChangeLog, Consumption, GroupStart, LogEntry } from '../../packages/server/src/log/port.ts'
-import { WAIT_MS, within } from '../services/within.ts'
+import { createLogger } from '../../packages/server/src/platform/logger.ts'
+import { until, WAIT_MS, within } from '../services/within.ts'
+
+export const quiet = createLogger({ level: 'silent' })
 
 /** A consumer in a process of its own, which `kill` ends without a word. */
 export interface DoomedConsumer {
@@ -54,15 +57,34 @@ export function useLogs() {
     for (const log of open.splice(0)) await log.close()
   })
 
+  async function openLog(logOnTest: LogOnTest): Promise<ChangeLog> {
+    const log = await logOnTest.open()
+    open.push(log)
+    return log
+  }
+
   return {
-    async open(logOnTest: LogOnTest): Promise<ChangeLog> {
-      const log = await logOnTest.open()
-      open.push(log)
-      return log
-    },
+    open: openLog,
     read,
+    /** A log whose group `g` has handled the first records of user `a`. */
+    async running(logOnTest: LogOnTest, count: number): Promise<{ log: ChangeLog; reader: Reader }> {
+      const log = await openLog(logOnTest)
+      const reader = await read(log, 'g')
+      await log.append(numbered('a', count))
+      await reader.first(count)
+      return { log, reader }
+    },
   }
 }
+
+/** Appends a record of user `a` again and again until the log has taken it. */
+export const appendUntilTaken = (log: ChangeLog, number: number): Promise<void> =>
+  until(WAIT_MS, 'an append', () =>
+    log.append(numbered('a', 1, number)).then(
+      () => true,
+      () => false,
+    ),
+  )
 
 async function read(log: ChangeLog, group: string, options: ReaderOptions = {}): Promise<Reader> {
   const { start = 'oldest', before = async () => {} } = options

@@ -7,6 +7,8 @@ import type { StoreUnderTest } from './store-under-test.ts'
 
 const BOTH: readonly Duty[] = ['announce', 'archive']
 const OPEN_MAX = 1_000
+/** A record that could not be forgotten is looked at again by then. */
+const LONGER_MS = 600_000
 
 export function checkDuties({ store, put }: StoreUnderTest): void {
   /** The present by the clock that dates duties. */
@@ -91,8 +93,18 @@ export function checkDuties({ store, put }: StoreUnderTest): void {
       expect(await open('archive')).toEqual([])
     })
 
+    test('[S4] a record whose row is not written is not forgotten', async () => {
+      const { revision } = await put('a', { ...(await owed('archive')), retainUntil: T })
+      expect(await store().forget(T + 1, 10)).toBe(0)
+      expect((await store().load(['a']))[0]).not.toBeNull()
+      expect(await open('archive')).toEqual(['a'])
+      await store().clearDuties('archive', [{ userId: 'a', revision }])
+      expect(await store().forget(T + LONGER_MS, 10)).toBe(1)
+      expect((await store().load(['a']))[0]).toBeNull()
+    })
+
     test('[C2] a forgotten user has no duties, and unknown ones are cleared without effect', async () => {
-      await put('a', { ...(await owed(...BOTH)), retainUntil: T })
+      await put('a', { ...(await owed('announce')), retainUntil: T })
       await store().forget(T + 1, 10)
       expect([await open('announce'), await open('archive')]).toEqual([[], []])
       await store().clearDuties('announce', [{ userId: 'stranger', revision: 7 }])

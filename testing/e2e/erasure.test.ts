@@ -31,6 +31,7 @@ interface Export {
   contacts: string[]
   contact_of: string[]
   history: object[]
+  disconnects: object[]
 }
 
 const exportOf = async (url: string, userId: string) =>
@@ -58,6 +59,7 @@ describe('the export', () => {
       settings,
       contacts: ['bob', 'carol', 'dave'],
       contact_of: ['bob', 'carol', 'dave'],
+      disconnects: [],
       history: [{ status: 'busy', from: expect.any(Number), to: null, devices: expect.any(Array) }],
     })
     expect(exported_at).toBeWithin(startedAt, Date.now() + 1)

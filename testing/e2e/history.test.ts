@@ -173,6 +173,7 @@ describe('the choice', () => {
 describe('data of a person', () => {
   interface Exported {
     history: object[]
+    disconnects: object[]
     settings: Settings
     kept: { history: object | null }
   }

@@ -9,6 +9,8 @@ import { type Scene, useScene } from './scene.ts'
 export interface Pair {
   here: string
   there: string
+  /** Of both servers, for a test that starts another one, or one as a process. */
+  settings: SettingsInput
   databaseUrl: string
   redis: Redis
 }
@@ -29,7 +31,7 @@ export function describeWithPairs(
       // One after the other: the first makes the tables.
       const first = await scene.server(shared)
       const second = await scene.server(shared)
-      return { here: first.url, there: second.url, databaseUrl, redis }
+      return { here: first.url, there: second.url, settings: shared, databaseUrl, redis }
     }
 
     body(scene, pair)

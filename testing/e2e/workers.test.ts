@@ -59,6 +59,21 @@ describeWithService('workers', await findRedis(), startRedis, (redis) => {
     for (const client of clients) client.close()
   })
 
+  test('[X8, C1] one scrape tells of all workers, each with its label', async () => {
+    const server = await startWorkers()
+    const names = Array.from({ length: 8 }, (_, index) => `person-${index}`)
+    for (const name of names) await scene.person(server.url, name)
+    const text = await (await fetch(`${server.url}/metrics`)).text()
+    const sessions = Array.from(
+      text.matchAll(/^greendot_sessions\{worker="(\d)"\} (\d+)$/gm),
+      ([, worker, count]) => [worker!, Number(count)] as const,
+    )
+    expect(sessions.map(([worker]) => worker).sort()).toEqual(['0', '1'])
+    expect(sessions.reduce((sum, [, count]) => sum + count, 0)).toBe(8)
+    expect(text.match(/^# TYPE greendot_sessions /gm)).toHaveLength(1)
+    expect(text).toMatch(/^greendot_workers_missing 0$/m)
+  })
+
   test('[C7] one that is killed is replaced', async () => {
     const server = await startWorkers()
     const [victim, survivor] = childrenOf(server.pid) as [number, number]

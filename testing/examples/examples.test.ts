@@ -103,6 +103,25 @@ describe('the bot', () => {
   })
 })
 
+describe('the receiver of webhooks', () => {
+  test('[X5] prints what its webhook brings, and takes it away when it ends', async () => {
+    const server = await serve({ offline_delay_ms: 0 })
+    const receiver = await run('webhook-receiver', server)
+    const id = (await receiver.says(/^receiving as /)).replace('receiving as ', '')
+    const headers = { authorization: 'Bearer dev' }
+    const tried = await fetch(`${server.url}/api/v1/webhooks/${id}/test`, { method: 'POST', headers })
+    expect(await tried.json()).toMatchObject({ delivered: true })
+    await receiver.says('this is a test')
+    const carol = await connect(server.url, 'carol')
+    await receiver.says('carol: user.online, offline -> online')
+    carol.send({ type: 'leave' })
+    await receiver.says('carol: user.offline, online -> offline')
+    expect(await receiver.interrupt()).toBe(0)
+    const left = await fetch(`${server.url}/api/v1/webhooks`, { headers })
+    expect(await left.json()).toEqual({ webhooks: [] })
+  })
+})
+
 describe('the backend', () => {
   const keys = { GREENDOT_SERVER_KEY: SERVER_KEY, GREENDOT_JWT_SECRET: SECRET }
   const titled = '[X3] [W2] [C6] mints tokens and keeps contacts'

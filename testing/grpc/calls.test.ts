@@ -66,6 +66,45 @@ describe('sessions', () => {
   })
 })
 
+describe('a foreign gateway', () => {
+  test('[C4, C5] reports its sessions and those that are over in one stream, and is told which were refused', async () => {
+    const { grpc } = await scene.server({ offline_delay_ms: 0 })
+    const backend = scene.client(grpc, 'dev')
+    const upload = backend.open('RecordHeartbeats')
+    const named = (user_id: string, rest: object = {}) => ({ user_id, ...PHONE, ...rest })
+    upload.send({ gateway_id: 'chat-1', heartbeats: [named('alice'), named('not an id'), named('bob')] })
+    upload.send({
+      gateway_id: 'chat-1',
+      heartbeats: [named('carol', { activity: 'ACTIVITY_IDLE', at: Date.now() }), named('dave', { at: 1 })],
+      disconnected: [{ user_id: 'bob', device_id: 'phone' }, { user_id: 'bob' }],
+    })
+    upload.finish()
+    expect(await upload.ended).toMatchObject({ status: 'OK' })
+    expect(upload.heard[0]).toMatchObject({
+      accepted: '4',
+      rejected: '3',
+      rejections: [
+        { index: '1', code: 'invalid_id' },
+        { index: '4', code: 'bad_request' },
+        { index: '6', code: 'invalid_id' },
+      ],
+    })
+    expect(await backend.call('GetPresence', { user_ids: ['alice', 'carol'] })).toMatchObject({
+      presences: [{ status: 'STATUS_ONLINE' }, { status: 'STATUS_AWAY' }],
+    })
+  })
+
+  test('[C4, C6] needs a server key, and a name to end sessions', async () => {
+    const { grpc } = await scene.server()
+    const user = scene.client(grpc, 'dev:alice').open('RecordHeartbeats')
+    user.send({ gateway_id: 'chat-1', heartbeats: [PHONE] })
+    expect(await user.ended).toMatchObject({ status: 'PERMISSION_DENIED', reason: 'forbidden' })
+    const nameless = scene.client(grpc, 'dev').open('RecordHeartbeats')
+    nameless.send({ disconnected: [{ user_id: 'bob', device_id: 'phone' }] })
+    expect(await nameless.ended).toMatchObject({ status: 'INVALID_ARGUMENT', reason: 'bad_request' })
+  })
+})
+
 describe('settings', () => {
   test('[C5, S2] an availability and a custom status are set, for oneself and by the backend', async () => {
     const { grpc, url } = await scene.server()

@@ -72,6 +72,18 @@ describe('the server ends a stream', () => {
     await server.stop()
   })
 
+  test('[C5, C6] with PERMISSION_DENIED and the reason when the app disconnects the user', async () => {
+    const { grpc, url } = await scene.server()
+    const alice = scene.client(grpc, 'dev:alice')
+    const call = alice.open('SubscribePresence', { user_ids: ['bob'] })
+    await call.next(() => true)
+    const body = { reason: 'signed out', until: '2099-01-01' }
+    await callHttp(url, 'POST', '/api/v1/users/alice/disconnect', { token: 'dev', body })
+    expect(await call.ended).toMatchObject({ status: 'PERMISSION_DENIED', message: 'signed out' })
+    const again = alice.open('SubscribePresence', { user_ids: ['bob'] })
+    expect(await again.ended).toMatchObject({ status: 'UNAUTHENTICATED', reason: 'unauthorized' })
+  })
+
   test('[C5, C6] with UNAUTHENTICATED when its token expires', async () => {
     const { grpc } = await scene.server(securedSettings)
     const alice = scene.client(grpc, sign({ sub: 'alice', exp: secondsFromNow(2) }))

@@ -123,7 +123,7 @@ describe.skipIf(isSkipped)(`/docs in a browser${reason}`, () => {
   test('[X8] the keyboard is enough: / finds, enter goes, control and enter sends', async () => {
     await withPage(DESKTOP, async (page) => {
       await page.keyboard.press('/')
-      await page.keyboard.type('heartbeat')
+      await page.keyboard.type('heartbeat over')
       const visible = page.locator('#links a:visible')
       expect(await visible.count()).toBe(1)
       await page.keyboard.press('Tab')

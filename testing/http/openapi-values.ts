@@ -30,7 +30,8 @@ export function fitting(schema: JsonSchema, checker: SchemaChecker, noise: Noise
     case 'array': {
       const min = Number(own.minItems ?? 0)
       const length = between(min, Math.min(min + 5, Number(own.maxItems ?? min + 5)), noise)
-      return Array.from({ length }, () => fitting(own.items as JsonSchema, checker, noise))
+      const items = Array.from({ length }, () => fitting(own.items as JsonSchema, checker, noise))
+      return own.uniqueItems === true ? [...new Set(items)] : items
     }
     case 'string':
       return textOf(own, noise)
@@ -46,11 +47,12 @@ export function fitting(schema: JsonSchema, checker: SchemaChecker, noise: Noise
 
 const between = (min: number, max: number, noise: Noise): number => min + noise.number(max - min + 1)
 
-function textOf({ minLength = 1, maxLength = 12, pattern }: JsonSchema, noise: Noise): string {
+function textOf({ minLength = 1, maxLength = 12, pattern, examples }: JsonSchema, noise: Noise): string {
   const min = Number(minLength)
   const length = between(min, Math.min(min + 12, Number(maxLength)), noise)
   const text = Array.from({ length }, () => noise.pick([...LETTERS])).join('')
   if (pattern === undefined || new RegExp(String(pattern), 'u').test(text)) return text
+  if (Array.isArray(examples)) return noise.pick(examples as string[])
   // The only other texts with a pattern are instants, which must be in the future.
   return `21${noise.number(90) + 10}-01-0${1 + noise.number(9)}`
 }

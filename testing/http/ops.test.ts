@@ -5,6 +5,9 @@ import { startServer, type TestServer } from '../clients/server.ts'
 import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 
+/** A comment, or a sample with any number of labels. */
+const LINE = /^# (HELP|TYPE) greendot_\w+ .+$|^greendot_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?[\d.e+-]+$/
+
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
@@ -60,7 +63,7 @@ describe('operations', () => {
     await stopped
   })
 
-  test('/metrics is text that Prometheus reads, and its numbers follow what happens', async () => {
+  test('[X8] /metrics is text that Prometheus reads, and its numbers follow what happens', async () => {
     const read = async (name: string) => {
       const { text } = await get('/metrics')
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -69,7 +72,7 @@ describe('operations', () => {
     expect(first.status).toBe(200)
     expect(first.headers.get('content-type')).toStartWith('text/plain')
     for (const line of first.text.split('\n').filter((text) => text !== '')) {
-      expect(line).toMatch(/^# (HELP|TYPE) greendot_\w+ .+$|^greendot_\w+(\{\w+="[^"]*"\})? -?[\d.e+]+$/)
+      expect(line).toMatch(LINE)
     }
     const opened = await read('greendot_connections_opened_total')
     const client = await connect(server.url, 'counted')

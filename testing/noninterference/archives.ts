@@ -68,16 +68,15 @@ export function slowed(
   archive: Archive,
   clock: Clock,
   archiveMs: number,
-  questions: { asked: number; open: number },
+  questions: { asked: number; answered: number },
 ): Archive {
   async function later<T>(ask: () => Promise<T>): Promise<T> {
     questions.asked++
-    questions.open++
     try {
       if (archiveMs > 0) await clock.sleep(archiveMs)
       return await ask()
     } finally {
-      questions.open--
+      questions.answered++
     }
   }
   return {

@@ -1,5 +1,6 @@
 // Every small history, and what comparing two worlds cannot show because it is random in both.
 import { expect, test } from 'bun:test'
+import { spokenIn } from './compact-frames.ts'
 import { compare, play } from './compare.ts'
 import { LEAKS } from './leaks.ts'
 import { HIDDEN_DEVICES, type Move, type Step } from './moves.ts'
@@ -22,6 +23,8 @@ import { decides, lists, opens } from './user-moves.ts'
 
 for (const { title, history } of LEAKS) {
   test(title, async () => expect((await compare(history)).difference).toBeNull())
+  test(`${title}, in the compact encoding`, async () =>
+    expect((await compare(spokenIn('compact', history))).difference).toBeNull())
 }
 
 /** How far apart the ids of two sessions of the viewer are, with so many sessions of `hidden` between them. */

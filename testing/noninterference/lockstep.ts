@@ -7,7 +7,7 @@ export interface Driven {
   clock: FakeClock
   /** Something has begun that is not done: a batch, a question to the archive, a wave. */
   isBusy(): boolean
-  /** Grows with everything that happens: a frame, an answer, a message on the bus, a question to the archive. */
+  /** Grows with everything that happens: a frame, an answer, a message on the bus, a question to the archive and its answer. */
   activity(): number
 }
 

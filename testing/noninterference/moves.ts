@@ -1,6 +1,6 @@
 // What a history is made of: plain values, so that a counterexample can be read and shrunk. A step is
 // a few moves in one turn of the loop and the time that passes after them.
-import type { Activity, ClientFrame, Platform } from '@greendot/protocol'
+import type { Activity, ClientFrame, Encoding, Platform } from '@greendot/protocol'
 import type { SettingsInput } from '../clients/server.ts'
 
 /**
@@ -25,6 +25,7 @@ export type Move =
       platform: Platform
       activity: Activity | null
       isBeating: boolean
+      encoding: Encoding
     }
   | { does: 'say'; who: Name; device: string; frame: Frame }
   | { does: 'watch'; who: Name; device: string; userIds: readonly string[]; known: Known }
@@ -40,7 +41,7 @@ export type Move =
       /** The user whose doing it is: a backend that acts for a user does what they would. Null for its own. */
       who: Name | null
       as: 'self' | 'backend' | 'anyone'
-      method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+      method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
       path: string
       body?: Said
     }

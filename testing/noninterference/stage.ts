@@ -2,18 +2,25 @@
 // every byte each of them got and at which instant.
 import {
   type Activity,
+  COMPACT_ACTIVE,
+  COMPACT_IDLE,
   HEARTBEAT_ACTIVE,
   HEARTBEAT_IDLE,
   type Presence,
   type ServerFrame,
 } from '@greendot/protocol'
 import type { Opening, Socket } from '../../packages/server/src/gateway/sessions/session-table.ts'
+import { comparable } from './compact-frames.ts'
 import { createGrpcLines, type GrpcLines } from './grpc-lines.ts'
 import { HIDDEN_DEVICES, type Known, type Move, type Name, type Said, USERS } from './moves.ts'
 import type { Call } from './switchboard.ts'
 import type { World } from './world.ts'
 
 const BEAT_EVERY_MS = 4_000
+const HEARTBEATS = {
+  json: { active: HEARTBEAT_ACTIVE, idle: HEARTBEAT_IDLE },
+  compact: { active: COMPACT_ACTIVE, idle: COMPACT_IDLE },
+} as const
 
 export interface Entry {
   at: number
@@ -45,6 +52,7 @@ interface Connection {
   isOpen: boolean
   isStalled: boolean
   isBeating: boolean
+  isCompact: boolean
   activity: Activity
 }
 
@@ -117,20 +125,30 @@ export function createStage(world: World): Stage {
     world.gateway().sockets.close(connection.socket)
   }
 
-  function open({ who, device, platform, activity, isBeating }: Extract<Move, { does: 'open' }>): void {
+  function open(move: Extract<Move, { does: 'open' }>): void {
+    const { who, device, platform, activity, isBeating, encoding } = move
+    const isCompact = encoding === 'compact'
     hangUp(who, device)
     const user = userOf(who)
     const line = newLine(who, `socket of ${device}`)
-    const opening: Opening = { userId: who, deviceId: device, platform, activity, tokenExpiresAt: null }
+    const opening: Opening = {
+      userId: who,
+      deviceId: device,
+      platform,
+      activity,
+      tokenExpiresAt: null,
+      encoding,
+    }
     const connection: Connection = {
       socket: {
         data: opening,
         isPaused: false,
         getBufferedAmount: () => 0,
-        send(frame: string) {
+        send(bytes: string) {
+          const frame = isCompact ? comparable(bytes) : bytes
           record(line, frame)
           take(user, JSON.parse(frame))
-          return connection.isStalled ? -1 : frame.length
+          return connection.isStalled ? -1 : bytes.length
         },
         close(code: number, reason: string) {
           record(line, `closed ${code} ${reason}`)
@@ -140,6 +158,7 @@ export function createStage(world: World): Stage {
       isOpen: true,
       isStalled: false,
       isBeating,
+      isCompact,
       activity: activity ?? 'active',
     }
     user.connections.set(device, connection)
@@ -165,9 +184,9 @@ export function createStage(world: World): Stage {
 
   clock.every(BEAT_EVERY_MS, () => {
     for (const { connections } of users.values()) {
-      for (const { socket, isOpen, isBeating, activity } of connections.values()) {
+      for (const { socket, isOpen, isBeating, isCompact, activity } of connections.values()) {
         if (!isOpen || !isBeating) continue
-        world.gateway().sockets.message(socket, activity === 'active' ? HEARTBEAT_ACTIVE : HEARTBEAT_IDLE)
+        world.gateway().sockets.message(socket, HEARTBEATS[isCompact ? 'compact' : 'json'][activity])
       }
     }
   })

@@ -49,7 +49,7 @@ export function createSwitchboard(routes: Routes, guard: Guard): Switchboard {
   return {
     async call({ method, path, token, body, headers = {} }) {
       const { entry, params } = find(path)
-      entry.handle ??= guard(entry.methods)
+      entry.handle ??= guard(entry.methods, entry.pattern.join('/'))
       const request = new Request(`http://127.0.0.1${path}`, {
         method,
         headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },

@@ -1,13 +1,13 @@
 // What the users of a history may do, as generators of moves. Nothing here knows what a user is allowed
 // to see; `histories.ts` puts moves together so that the viewer may not see `hidden`.
-import { ACTIVITIES, type Activity, PLATFORMS } from '@greendot/protocol'
+import { ACTIVITIES, type Activity, type Encoding, PLATFORMS } from '@greendot/protocol'
 import fc from 'fast-check'
 import { type Frame, HIDDEN_DEVICES, type Move, type Name, type Said, USERS } from './moves.ts'
 
 const { constant, constantFrom, oneof, record, boolean, option, subarray } = fc
 export type Moves = fc.Arbitrary<Move>
 type Whose = 'self' | 'backend' | 'anyone'
-type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
 
 export type Expiries = fc.Arbitrary<number | null>
 export const soonOrNever: Expiries = option(constantFrom(40, 700, 3_000, 20_000))
@@ -65,6 +65,7 @@ export const erasesHidden: Move = call(null, 'backend', 'DELETE', '/api/v1/users
 
 const grpcActivity = constantFrom('ACTIVITY_ACTIVE', 'ACTIVITY_IDLE')
 
+const encoding = constantFrom<Encoding[]>('json', 'compact')
 const texts = option(constantFrom('In a meeting', 'On a train', 'At sea'), { freq: 4 })
 
 /** Being here on some devices: coming, going in every way, beating, and saying what one is at. */
@@ -78,6 +79,7 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
     platform: constantFrom(...PLATFORMS.slice(0, 3)),
     activity: activityOrNot,
     isBeating: boolean(),
+    encoding,
   })
   const frame: fc.Arbitrary<Frame> = oneof(
     record({ type: constant('heartbeat'), activity }),
@@ -94,10 +96,33 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
     ),
     device.map((device_id) => callByGrpc(who, 'Leave', { device_id })),
   )
+  /** A foreign gateway that reports the user, and the app that ends their sessions. */
+  const byBackend: Moves = oneof(
+    record({ device_id: device, activity }).map((session) => {
+      const sessions = [{ user_id: who, platform: 'desktop', ...session }]
+      return call(who, 'backend', 'POST', '/api/v1/heartbeats', { gateway_id: 'chat', sessions })
+    }),
+    device.map((device_id) => {
+      const disconnected = [{ user_id: who, device_id }]
+      return call(who, 'backend', 'POST', '/api/v1/heartbeats', { gateway_id: 'chat', disconnected })
+    }),
+    fc
+      .option(device)
+      .map((device_id) =>
+        call(
+          who,
+          'backend',
+          'POST',
+          `/api/v1/users/${who}/disconnect`,
+          device_id === null ? {} : { device_id },
+        ),
+      ),
+  )
   return oneof(
     { weight: 5, arbitrary: opens },
     { weight: 4, arbitrary: record({ device, frame }).map(({ device, frame }) => say(who, device, frame)) },
     { weight: 1, arbitrary: byHttp },
+    { weight: 1, arbitrary: byBackend },
     { weight: 1, arbitrary: sets(who, 'status', customStatus) },
     { weight: 1, arbitrary: device.map((device): Move => ({ does: 'hang up', who, device })) },
   )
@@ -185,6 +210,7 @@ export const opens = (who: Name, device: string): Extract<Move, { does: 'open' }
   platform: 'web',
   activity: null,
   isBeating: true,
+  encoding: 'json',
 })
 
 const viewed = oneof(
@@ -196,7 +222,8 @@ const viewerDevice = constantFrom('v1', 'v1', 'v2')
 const viewerOpens: Moves = record({
   device: viewerDevice,
   isBeating: constantFrom(true, true, true, false),
-}).map(({ device, isBeating }) => ({ ...opens('viewer', device), isBeating }))
+  encoding,
+}).map(({ device, ...chosen }) => ({ ...opens('viewer', device), ...chosen }))
 
 /** Every way to ask, including those that are not for users. */
 const reads: Moves = viewed.chain((userIds) =>

@@ -5,6 +5,7 @@
 import type { Archive } from '../../packages/server/src/archive/port.ts'
 import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import type { Bus } from '../../packages/server/src/bus/port.ts'
+import { startForeignRouting } from '../../packages/server/src/foreign/routing.ts'
 import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { type Gateway, startGateway } from '../../packages/server/src/gateway/gateway.ts'
 import { createCalls } from '../../packages/server/src/grpc/calls.ts'
@@ -14,8 +15,10 @@ import { createGuard } from '../../packages/server/src/http/guard.ts'
 import { createOriginRules } from '../../packages/server/src/http/origins.ts'
 import type { Routes } from '../../packages/server/src/http/route.ts'
 import { contactRoutes } from '../../packages/server/src/http/routes/contacts.ts'
+import { disconnectRoutes } from '../../packages/server/src/http/routes/disconnect.ts'
 import { explainRoutes } from '../../packages/server/src/http/routes/explain.ts'
 import { feedRoutes } from '../../packages/server/src/http/routes/feed.ts'
+import { foreignRoutes } from '../../packages/server/src/http/routes/foreign.ts'
 import { historyRoutes } from '../../packages/server/src/http/routes/history.ts'
 import { opsRoutes } from '../../packages/server/src/http/routes/ops.ts'
 import { personRoutes } from '../../packages/server/src/http/routes/person.ts'
@@ -24,18 +27,23 @@ import { publicRoutes } from '../../packages/server/src/http/routes/public.ts'
 import { selfRoutes } from '../../packages/server/src/http/routes/self.ts'
 import { sessionRoutes } from '../../packages/server/src/http/routes/sessions.ts'
 import { streamRoutes } from '../../packages/server/src/http/routes/stream.ts'
+import { webhookRoutes } from '../../packages/server/src/http/routes/webhooks.ts'
 import { createThrottle } from '../../packages/server/src/http/throttle.ts'
 import { createMemoryRateLimiter } from '../../packages/server/src/limits/memory.ts'
+import { expositionOf } from '../../packages/server/src/ops/exposition.ts'
 import { createFeed } from '../../packages/server/src/ops/feed.ts'
+import { createMetrics } from '../../packages/server/src/ops/metrics.ts'
 import { createStats, type Stats } from '../../packages/server/src/ops/stats.ts'
 import type { Config } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { toPresence } from '../../packages/server/src/presence/core/view.ts'
+import { startDisconnects } from '../../packages/server/src/presence/people/disconnects.ts'
 import { rememberHere, restore } from '../../packages/server/src/presence/pipeline/restore.ts'
 import { startSweeper } from '../../packages/server/src/presence/pipeline/sweeper.ts'
 import { createPresence } from '../../packages/server/src/presence/presence.ts'
 import { createMemoryStore } from '../../packages/server/src/store/memory.ts'
+import { openWebhooks } from '../../packages/server/src/webhooks/webhooks.ts'
 import { createFakeClock, type FakeClock, untilDone } from '../worlds/fake-clock.ts'
 import { borrowArchive, slowed } from './archives.ts'
 import type { Driven } from './lockstep.ts'
@@ -94,7 +102,7 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
   const complaints: string[] = []
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void complaints.push(line) } })
   const { archive, giveBack } = await borrowArchive(clock)
-  const questions = { asked: 0, open: 0 }
+  const questions = { asked: 0, answered: 0 }
   let busMessages = 0
   const ground: Ground = {
     config,
@@ -115,8 +123,9 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
     gateway: () => server.gateway,
     http: () => server.http,
     grpc: () => server.grpc,
-    isBusy: () => isRestarting || questions.open > 0 || server.isBusy(),
-    activity: () => questions.asked + busMessages,
+    isBusy: () => isRestarting || questions.answered < questions.asked || server.isBusy(),
+    // An answer counts too: what follows from it waits for the next flush.
+    activity: () => questions.asked + questions.answered + busMessages,
     async restart() {
       isRestarting = true
       await server.stop()
@@ -170,8 +179,29 @@ async function startServer(ground: Ground): Promise<Server> {
   const sweeper = startSweeper({ store, tracker, dutySweep, clock, logger, cluster: null })
   await archive.markAlive(clock.now())
   const aliveTimer = clock.every(ALIVE_EVERY_MS, () => void archive.markAlive(clock.now()))
-  const parts = { ...presence, config, store, bus, archive, doubts: createDoubts(), tally, clock, logger }
+  const disconnects = await startDisconnects({
+    ...presence,
+    archive,
+    bus,
+    clock,
+    tokenClock: clock,
+    logger,
+    isAlone: true,
+  })
+  const foreign = await startForeignRouting({ store, bus, clock, logger, cluster: null })
+  const shared = { ...presence, config, store, bus, archive, disconnects, foreign }
+  const parts = { ...shared, doubts: createDoubts(), tally, clock, logger }
   const gateway = await startGateway(parts)
+  const { webhooks, stop: stopWebhooks } = await openWebhooks({
+    archive: archiveAtStart,
+    allowsPrivate: false,
+    isShared: false,
+    clock,
+    trueClock: clock,
+    logger,
+  })
+  // Users cannot call these routes, so nothing has to be looked at.
+  stopWebhooks()
 
   const stats = lazily(() =>
     createStats({
@@ -181,26 +211,49 @@ async function startServer(ground: Ground): Promise<Server> {
       roles: config.roles,
       gateway: gateway.gauges,
       logLag: () => ({}),
-      process: () => ({ trackerDepth: tracker.depth(), sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
+      archiveBacklog: () => 0,
     }),
   )
+  const collectMetrics = createMetrics({
+    tally,
+    store,
+    clock,
+    roles: config.roles,
+    version: 'test',
+    gateway: gateway.gauges,
+    isHealthy: gateway.isHealthy,
+    logLag: () => ({}),
+    process: () => ({
+      trackerDepth: tracker.depth(),
+      sweepLagMs: 0,
+      archiveBacklog: 0,
+      isArchiveFailing: false,
+      clockOffsetMs: 0,
+      logLinesSuppressed: 0,
+      dutiesSince: { announce: null, archive: null },
+    }),
+  })
   // There is no network here that could lose patience with a silent stream.
   const keepOpen = () => {}
   const rateLimiter = replaced(createMemoryRateLimiter(), replace.rateLimiter)
-  const throttle = createThrottle({ rateLimiter, config, clock })
+  const throttle = createThrottle({ rateLimiter, config, clock, tally })
   const routes: Routes = {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes(presence),
     ...personRoutes(presence),
+    ...disconnectRoutes({ disconnects }),
+    ...foreignRoutes({ foreign }),
     ...historyRoutes({ history: presence.history, clock }),
+    ...webhookRoutes({ webhooks, allowsPrivate: false }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...sessionRoutes({ httpSessions: gateway.httpSessions, throttle, policy, clock }),
     ...streamRoutes({ streams: gateway.streams, throttle, keepOpen }),
     ...feedRoutes({ feed, keepOpen }),
     ...opsRoutes({
       stats,
+      metrics: async () => expositionOf(await collectMetrics()),
       store,
       archive,
       isStoreVolatile: true,
@@ -218,6 +271,7 @@ async function startServer(ground: Ground): Promise<Server> {
   const { framesPerSecond } = config
   const calls = createCalls({
     ...presence,
+    foreign,
     access,
     gateway,
     policy,
@@ -225,7 +279,14 @@ async function startServer(ground: Ground): Promise<Server> {
     clock,
     tokenClock: clock,
   })
-  const guard = createGuard({ authenticator, throttle, logger, origins: createOriginRules(config) })
+  const guard = createGuard({
+    authenticator,
+    throttle,
+    logger,
+    origins: createOriginRules(config),
+    clock,
+    tally,
+  })
 
   return {
     gateway,
@@ -246,6 +307,7 @@ async function startServer(ground: Ground): Promise<Server> {
       feed.stop()
       stats.stop()
       aliveTimer.stop()
+      disconnects.stop()
       await archive.markAlive(clock.now())
       await bus.close()
       await store.close()
@@ -266,10 +328,6 @@ function lazily(create: () => Stats): Stats {
   return {
     read: () => stats().read(),
     history: () => stats().history(),
-    prometheus: () => stats().prometheus(),
-    get prometheusType() {
-      return stats().prometheusType
-    },
     stop: () => made?.stop(),
   }
 }

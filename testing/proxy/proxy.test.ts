@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
-import { BODY_BYTES_MAX } from '../../packages/protocol/src/limits.ts'
+import { BODY_BYTES_MAX, SUBPROTOCOL_COMPACT } from '@greendot/protocol'
 import { connect, openClient } from '../clients/client.ts'
 import { startServer, type TestServer } from '../clients/server.ts'
 import { createEventParser, presencesIn } from '../e2e/stream-format.ts'
@@ -99,7 +99,9 @@ for (const { name, found, start } of PROXIES) {
       const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
       async function join(userId: string) {
         const { url, ca } = scene().proxy
-        const client = await connect(url, userId, { tls: { ca } })
+        // Compact, as the client kit: proxies must pass the subprotocol, both ways.
+        const client = await connect(url, userId, { tls: { ca }, encoding: 'compact' })
+        expect(client.socket.protocol).toBe(SUBPROTOCOL_COMPACT)
         closing.push(client.close)
         return client
       }

@@ -97,7 +97,7 @@ export interface Kafka {
   /** It answers nothing until it is thawed, and keeps its connections. */
   freeze(): void
   thaw(): void
-  /** On the same port and data, ended first if it still runs. */
+  /** On the same port and data, ended first if it still runs. What is asked meanwhile waits for it. */
   restart(): Promise<void>
 }
 
@@ -132,22 +132,31 @@ export async function startKafka(): Promise<Kafka> {
     throw error
   }
 
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other: a second broker on the same port would not start, and the first would not be known. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+
   return {
     broker: `${LOOPBACK}:${port}`,
     get pid() {
       return child.pid
     },
     async stop() {
-      await child.end('SIGKILL')
+      await inTurn(() => child.end('SIGKILL'))
       removeFolder(folder)
     },
-    kill: (signal = 'SIGKILL') => child.end(signal),
+    kill: (signal = 'SIGKILL') => inTurn(() => child.end(signal)),
     freeze: () => child.signal('SIGSTOP'),
     thaw: () => child.signal('SIGCONT'),
-    async restart() {
-      await child.end('SIGKILL')
-      child = await start()
-    },
+    restart: () =>
+      inTurn(async () => {
+        await child.end('SIGKILL')
+        child = await start()
+      }),
   }
 }
 

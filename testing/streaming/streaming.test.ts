@@ -116,6 +116,33 @@ describeWithService('a deployment with Kafka', foundAll, startAll, (services) =>
   )
 
   test(
+    '[C4] sessions of a foreign gateway come by the topic, are reported again, and end',
+    async () => {
+      const { here, there } = await start()
+      const alice = await scene.person(there, 'alice')
+      await watch(alice, ['erin', 'frank'])
+      const updates = await services().openTopic(UPDATES_TOPIC)
+      const say = (type: string, userId: string, rest: object = {}) => {
+        const session = { gateway_id: 'chat-1', user_id: userId, device_id: 'd1', platform: 'web' }
+        const text = JSON.stringify({ type, ...session, activity: 'active', at: Date.now(), ...rest })
+        return updates.append([{ userId, text }])
+      }
+      await say('session_connected', 'erin')
+      await say('heartbeat', 'frank', { activity: 'idle' })
+      await alice.sees('erin', isOnline)
+      await alice.sees('frank', isAway)
+      await say('heartbeat', 'erin', { activity: 'idle' })
+      await alice.sees('erin', isAway)
+      await say('session_disconnected', 'erin')
+      await alice.sees('erin', (seen) => isOffline(seen) && seen.version > 0)
+      expect((await call(here, 'dev', 'GET', '/api/v1/presence/frank')).body).toMatchObject({
+        status: 'away',
+      })
+    },
+    TEST_MS_MAX,
+  )
+
+  test(
     '[C3] a record that is no record is put aside with the reason, and holds up no user',
     async () => {
       const { here } = await start()

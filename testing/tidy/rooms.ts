@@ -7,7 +7,7 @@ const SERVER = 'packages/server/src/'
 /** From the bottom to the top: a file imports from its own room and from rooms above it in this list. */
 const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'platform', holds: /^platform\/(?!config\/)/ },
-  { name: 'presence/core', holds: /^presence\/(core\/|(unavailable|recent-map)\.ts$)/ },
+  { name: 'presence/core', holds: /^presence\/(core\/|(unavailable|recent-map|pending-answers)\.ts$)/ },
   { name: 'platform/config', holds: /^platform\/config\// },
   { name: 'ports', holds: /^\w+\/port\.ts$/ },
   { name: 'redis', holds: /^redis\// },
@@ -18,8 +18,10 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'presence/people', holds: /^presence\/people\// },
   { name: 'presence/explain', holds: /^presence\/explain\// },
   { name: 'presence', holds: /^presence\/presence\.ts$/ },
+  { name: 'foreign', holds: /^foreign\// },
   { name: 'input', holds: /^input\// },
   { name: 'streaming', holds: /^streaming\// },
+  { name: 'webhooks', holds: /^webhooks\// },
   { name: 'fanout', holds: /^fanout\// },
   {
     name: 'values shared by the gateway',
@@ -41,6 +43,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
 /** Rooms whose neighbours see one file only. */
 const DOORS: Readonly<Record<string, string>> = {
   'streaming/': 'streaming/streaming.ts',
+  'webhooks/': 'webhooks/webhooks.ts',
   'gateway/delivery/': 'gateway/delivery/delivery.ts',
   'gateway/watching/': 'gateway/watching/watching.ts',
   'gateway/sessions/': 'gateway/sessions/connections.ts',

@@ -10,6 +10,9 @@ import type { Pace } from '../../packages/server/src/gateway/delivery/waves.ts'
 import { createIdentity } from '../../packages/server/src/gateway/identity.ts'
 import { createInbox } from '../../packages/server/src/gateway/inbox.ts'
 import { createInterner } from '../../packages/server/src/gateway/interner.ts'
+import { createDisconnecting } from '../../packages/server/src/gateway/sessions/disconnecting.ts'
+import { createEndedSessions } from '../../packages/server/src/gateway/sessions/ended-sessions.ts'
+import { createForeignSessions } from '../../packages/server/src/gateway/sessions/foreign-sessions.ts'
 import { createFrameHandler } from '../../packages/server/src/gateway/sessions/frames.ts'
 import { createHttpSessions } from '../../packages/server/src/gateway/sessions/http-sessions.ts'
 import { createOwnViews } from '../../packages/server/src/gateway/sessions/own-views.ts'
@@ -75,8 +78,11 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   const streams = createStreams({ ...presence, ...held, watchLimit, streamsPerUser })
   const handleFrame = createFrameHandler({ ...presence, ...held, sessions })
   const sockets = createSockets({ ...presence, ...held, sessions, handleFrame, framesPerSecond: 100 })
-  const httpSessions = createHttpSessions({ ...held, sessions, sockets, tracker, policy, clock })
-  const inbox = createInbox({ ...presence, ...held, sessions, sockets, streams })
+  const ended = createEndedSessions(clock, policy.heartbeatTtlMs)
+  const httpSessions = createHttpSessions({ ...presence, ...held, sessions, sockets, ended })
+  const foreignSessions = createForeignSessions({ table, sessions, sockets, ended, policy, clock })
+  const disconnect = createDisconnecting({ table, sessions, sockets, streams, ended })
+  const inbox = createInbox({ ...presence, ...held, sessions, sockets, streams, httpSessions })
   const unsubscribe = await bus.subscribe(identity.id(), inbox)
 
   const heard = viewers.map((): Presence[] => [])
@@ -151,6 +157,8 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
     sockets,
     streams,
     httpSessions,
+    foreignSessions,
+    disconnect,
     inbox,
     /** Stops listening to the bus, for a test that starts membership. */
     unsubscribe,

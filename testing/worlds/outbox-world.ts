@@ -1,13 +1,19 @@
 // Delivery with connections that may be slow or dead and targets that change, beside a naive model of what
-// every connection must have been told. Each frame is compared with the model the moment it is sent;
+// every connection must have been told, half of them in the compact encoding. Each frame is compared with the model the moment it is sent;
 // `expectTruth` checks what must hold once nothing is left to send.
 import { expect } from 'bun:test'
-import { createDelivery, type Delivery } from '../../packages/server/src/gateway/delivery/delivery.ts'
+import { decodeServerFrame, type Encoding } from '@greendot/protocol'
+import {
+  createDelivery,
+  type Delivery,
+  type Sink,
+} from '../../packages/server/src/gateway/delivery/delivery.ts'
 import { ALL_AT_ONCE, type Plans } from '../../packages/server/src/gateway/delivery/plans.ts'
 import { type Pace, USUAL_PACE } from '../../packages/server/src/gateway/delivery/waves.ts'
 import type { Clock } from '../../packages/server/src/platform/clock.ts'
 import { createTally } from '../../packages/server/src/platform/tally.ts'
 import { NIL } from '../../packages/server/src/platform/typed-arrays.ts'
+import { unknownPresence } from '../../packages/server/src/presence/core/view.ts'
 import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { OPEN_RULES } from './records.ts'
@@ -65,6 +71,15 @@ export interface OutboxWorldOptions {
   skewMs?: () => number
 }
 
+/** Neighbours differ, so that targets have watchers of both kinds. */
+const encodingOf = (number: number): Encoding => (number % 2 === 0 ? 'json' : 'compact')
+
+function readAs(encoding: Encoding, text: string): Frame {
+  if (encoding === 'json') return JSON.parse(text)
+  expect(text).not.toStartWith('{"type":"presence_change"')
+  return decodeServerFrame(text) as unknown as Frame
+}
+
 const newConnection = (openedAt: number): Connection => ({
   sink: 'sent',
   watches: new Set(),
@@ -92,23 +107,26 @@ export function createOutboxWorld(options: OutboxWorldOptions): OutboxWorld {
     elapsed: () => clock.elapsed() + spentMs,
   }
   if (options.skewMs === undefined)
-    tally.waits.observe = (waitedMs) => expect(waitedMs).toBeGreaterThanOrEqual(0)
+    tally.propagation.observe = (waitedMs) => expect(waitedMs).toBeGreaterThanOrEqual(0)
   const evaluator = createEvaluator(OPEN_RULES)
   const delivery = createDelivery({ evaluator, clock: skewedClock, flushMs, plans, pace, tally })
   const { edges, targets } = delivery
   for (const number of connections.keys()) attach(number)
 
-  const jsonOf = (target: number) => JSON.stringify({ user_id: String(target), version: versions[target] })
+  const jsonOf = (target: number) =>
+    JSON.stringify({ ...unknownPresence(String(target)), version: versions[target] })
 
   function attach(number: number): void {
-    delivery.attach(number, {
+    const encoding = encodingOf(number)
+    const sink: Sink = {
       send(frame) {
         spentMs += sendCostMs
         const connection = connections[number]!
-        if (connection.sink !== 'gone') hear(connection, JSON.parse(frame))
+        if (connection.sink !== 'gone') hear(connection, readAs(encoding, frame))
         return ANSWERS[connection.sink]
       },
-    })
+    }
+    delivery.attach(number, sink, encoding)
   }
 
   /** One frame of a kind per flush interval. A turn that sends for long may be late, but never extra. */

@@ -3,8 +3,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findKafka } from '../../../testing/services/kafka.ts'
 import { FIGURES } from './compare/measure.ts'
 import type { Result } from './figures/result.ts'
+import { missingRedis } from './micro/redis.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,6 +42,52 @@ test('[C9, X7] churn of 50 users: every watcher receives every change, and the r
   const filled = readFileSync(document, 'utf8')
   expect(filled).toMatch(/^# Title\n\n<!-- table: few -->\n\n\|[\s\S]+\n\n<!-- \/table -->\n\nText\.\n$/)
   expect(filled).toContain(`\`npx greendot bench churn ${flags.join(' ')} --loads 2 --exact 50\``)
+})
+
+const kafka = await findKafka()
+const why = kafka.state === 'missing' ? ` (skipped: ${kafka.why})` : ''
+
+test.skipIf(why !== '' || missingRedis() !== null)(
+  `[C3, C9] churn through Kafka tells the CPU time of each part${why}`,
+  async () => {
+    const file = join(folder, 'kafka.json')
+    const flags = ['--users', '30', '--contacts', '4', '--rate', '30', '--seconds', '1', '--exact', '30']
+    // On a busy machine the last changes may be too late for the benchmark, which is then its result.
+    await bench('churn', ...flags, '--redis', '--kafka', '--out', file)
+    const { figures, constants } = JSON.parse(readFileSync(file, 'utf8')) as Result
+    const names = figures.map(({ name }) => name)
+    for (const part of ['server', 'presence', 'fanout', 'redis', 'kafka'])
+      expect(names).toContain(`${part}_cpu_percent`)
+    expect(Object.keys(constants).sort()).toEqual([
+      'fanout_cpu_us',
+      'kafka_cpu_us',
+      'owner_cpu_us',
+      'redis_update_us',
+    ])
+  },
+)
+
+test('[C9, C10] the same in the compact encoding takes a third of the bytes or less', async () => {
+  const bytesWith = async (encoding: string) => {
+    const flags = ['--users', '50', '--contacts', '12', '--rate', '50', '--seconds', '1', '--no-pin']
+    const file = join(folder, `${encoding}.json`)
+    const { code, err } = await bench(
+      'churn',
+      ...flags,
+      '--exact',
+      '50',
+      '--encoding',
+      encoding,
+      '--out',
+      file,
+    )
+    expect({ code, err }).toMatchObject({ code: 0 })
+    const { figures, problems, curves } = JSON.parse(readFileSync(file, 'utf8')) as Result
+    expect(problems).toEqual([])
+    expect(curves[0]!.count).toBe(50 * 12)
+    return figures.find(({ name }) => name === 'bytes_per_delivery')!.value
+  }
+  expect(3 * (await bytesWith('compact'))).toBeLessThan(await bytesWith('json'))
 })
 
 test('[C9] connect times users while all others are connected', async () => {

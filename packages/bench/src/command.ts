@@ -109,8 +109,10 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
     {
       gateways: options.gateways,
       redis: options.redisUrl !== null ? { url: options.redisUrl } : options.redis ? 'own' : null,
+      kafka: options.kafkaBrokers !== null ? { brokers: options.kafkaBrokers } : options.kafka ? 'own' : null,
       port: options.port,
       core: options.serverCore,
+      encoding: options.encoding,
       settings: [...(scenario.settings ?? []), ...options.settings],
     },
     scope,

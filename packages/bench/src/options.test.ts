@@ -22,6 +22,7 @@ describe('the command line of the benchmark', () => {
       '--users: "many" is not a whole number from 2 to 1000000',
     )
     expect(problem('churn', '--graph', 'tree')).toContain('is none of ring, random, power-law')
+    expect(problem('churn', '--encoding', 'xml')).toContain('is none of json, compact')
     expect(problem('churn', '--users', '5', '--contacts', '5')).toContain('at most 4 contacts')
     expect(problem('churn', '--set', 'flush')).toContain('name=value')
     expect(problem('churn', 'idle', '--out', 'a.json')).toContain('give a folder for several')
@@ -48,6 +49,15 @@ describe('the command line of the benchmark', () => {
     expect([many.serverCore, many.loadCore]).toEqual([null, null])
     expect(loadsFor(many)).toBe(3)
     expect(options('churn', '--no-pin').serverCore).toBeNull()
+  })
+
+  test('[C3] Kafka goes with Redis, and its processes share the cores', () => {
+    expect(problem('churn', '--kafka')).toContain('--redis')
+    expect(problem('churn', '--kafka-brokers', '127.0.0.1:9092')).toContain('--redis')
+    const own = options('churn', '--kafka', '--redis')
+    expect([own.kafka, own.kafkaBrokers, own.serverCore]).toEqual([true, null, null])
+    const given = options('churn', '--kafka-brokers', '127.0.0.1:9092', '--redis')
+    expect([given.kafka, given.kafkaBrokers]).toEqual([false, '127.0.0.1:9092'])
   })
 
   test('[C9] users that connect beside all others: as many as the processes have room for', () => {

@@ -1,6 +1,7 @@
 // The command line of the benchmark: scenarios and flags, checked before anything is started. A
 // mistake comes back as one sentence.
 import { availableParallelism } from 'node:os'
+import type { Encoding } from '@greendot/protocol'
 import { SCENARIO_NAMES, type ScenarioName } from './catalog.ts'
 import { GRAPHS, type GraphKind } from './load/graphs.ts'
 import { type Flag, parseFlags } from './platform/flags.ts'
@@ -20,12 +21,16 @@ export interface Options {
   boundMs: number
   changers: number | null
   order: 'shuffled' | 'sequential'
+  encoding: Encoding
   minutes: number
   loads: number | null
   exactConnections: number
   gateways: number
   redis: boolean
   redisUrl: string | null
+  /** The streaming deployment, on a broker of its own. */
+  kafka: boolean
+  kafkaBrokers: string | null
   port: number | null
   serverCore: number | null
   loadCore: number | null
@@ -58,6 +63,7 @@ export const FLAGS: readonly Flag[] = [
   { name: 'bound-ms', sign: '<n>', help: 'p99 up to which a rate counts as sustained', fallback: '100' },
   { name: 'changers', sign: '<n>', help: 'how many users change, in turns [all of them]' },
   { name: 'order', sign: '<order>', help: 'of the turns: shuffled or sequential', fallback: 'shuffled' },
+  { name: 'encoding', sign: '<name>', help: 'of presence to the load: json or compact', fallback: 'json' },
   { name: 'drain', sign: null, help: 'storm: gateways drain and restart one by one instead of being killed' },
   { name: 'minutes', sign: '<n>', help: 'length of a soak', fallback: '10' },
   { name: 'loads', sign: '<n>', help: 'load-generator processes [as many as the users need]' },
@@ -65,8 +71,18 @@ export const FLAGS: readonly Flag[] = [
   { name: 'gateways', sign: '<n>', help: 'gateway processes on one port; over 1 with Redis', fallback: '1' },
   { name: 'redis', sign: null, help: 'starts a redis-server for the run' },
   { name: 'redis-url', sign: '<url>', help: 'takes this Redis; it is written to' },
+  {
+    name: 'kafka',
+    sign: null,
+    help: 'the streaming deployment: starts a Kafka, an owner and a fan-out process; with Redis',
+  },
+  { name: 'kafka-brokers', sign: '<list>', help: 'the same on these brokers; topics are created there' },
   { name: 'port', sign: '<n>', help: 'port of the server [a free one]' },
-  { name: 'pin', sign: null, help: 'server and load on a core each; --no-pin for not [on for one gateway]' },
+  {
+    name: 'pin',
+    sign: null,
+    help: 'server and load on a core each; --no-pin for not [on for one gateway without Kafka]',
+  },
   { name: 'server-core', sign: '<n>', help: 'core of the server, when pinned', fallback: '0' },
   { name: 'load-core', sign: '<n>', help: 'core of the load, when pinned', fallback: '1' },
   {
@@ -119,7 +135,8 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
   const users = whole('users', 2, 1_000_000)!
   const gateways = whole('gateways', 1, 64)!
   const contacts = whole('contacts', 0, 10_000)!
-  const isPinned = flags.isOn('pin') ?? gateways === 1
+  const isStreaming = isOn('kafka') || flags.text('kafka-brokers') !== null
+  const isPinned = flags.isOn('pin') ?? (gateways === 1 && !isStreaming)
   const cores = availableParallelism()
   const core = (name: string) => whole(name, 0, Math.max(0, cores - 1))
   const settings = flags.all('set').map((setting) => {
@@ -143,12 +160,15 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     boundMs: whole('bound-ms', 1, 60_000)!,
     changers: whole('changers', 1, users),
     order: oneOf('order', ['shuffled', 'sequential']),
+    encoding: oneOf('encoding', ['json', 'compact']),
     minutes: whole('minutes', 1, 7 * 24 * 60)!,
     loads: whole('loads', 1, 64),
     exactConnections: whole('exact', 1, 1_000_000)!,
     gateways,
     redis: isOn('redis'),
     redisUrl: flags.text('redis-url'),
+    kafka: isOn('kafka'),
+    kafkaBrokers: flags.text('kafka-brokers'),
     port: whole('port', 1, 65_535),
     serverCore: isPinned && cores > 1 ? core('server-core') : null,
     loadCore: isPinned && cores > 1 ? core('load-core') : null,
@@ -159,6 +179,8 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
   if (contacts >= users) problems.push(`--contacts: ${users} users can have at most ${users - 1} contacts`)
   if (gateways > 1 && !options.redis && options.redisUrl === null)
     problems.push('--gateways: several gateways share their state through Redis; add --redis or --redis-url')
+  if (isStreaming && !options.redis && options.redisUrl === null)
+    problems.push('--kafka: the state of users is in Redis; add --redis or --redis-url')
   if (users > gateways * CONNECTIONS_PER_PROCESS_MAX)
     problems.push(
       `--users: a process holds at most ${CONNECTIONS_PER_PROCESS_MAX} connections, so ${users} users need ` +

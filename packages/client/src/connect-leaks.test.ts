@@ -101,8 +101,8 @@ describe('retained objects', () => {
     const CYCLES = 300
     let sockets: WebSocket[] = []
     class HeldSocket extends WebSocket {
-      constructor(url: string | URL) {
-        super(url)
+      constructor(url: string | URL, protocols?: string[]) {
+        super(url, protocols)
         sockets.push(this)
       }
     }

@@ -1,7 +1,7 @@
 // The public API against a real server, before and while there is a connection. Lost connections are in
 // connect-interruptions.test.ts.
 import { describe, expect, test } from 'bun:test'
-import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
+import { COMPACT_ACTIVE, COMPACT_IDLE, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
 import { arrive, endScenesAfterEach, open, serve } from '../../../testing/clients/client-scene.ts'
 import { recordingSockets } from '../testing/recording.ts'
 
@@ -192,13 +192,17 @@ describe('requests', () => {
 
   test('[D1] heartbeats are the texts that the server recognises without parsing', async () => {
     const server = await serve({ heartbeat_interval_ms: 50, heartbeat_ttl_ms: 10_000 })
-    const sockets = recordingSockets()
-    const { dot, log } = open(server, { WebSocket: sockets.WebSocket })
-    await log.until('live', () => dot.state === 'live')
-    dot.setActivity('idle')
-    await sockets.said(HEARTBEAT_IDLE)
-    const known: string[] = [HEARTBEAT_ACTIVE, HEARTBEAT_IDLE]
-    expect(sockets.texts.filter((text) => !known.includes(text))).toEqual([])
+    const said = async (isPlain: boolean, active: string, idle: string) => {
+      const sockets = recordingSockets({ isPlain })
+      const { dot, log } = open(server, { WebSocket: sockets.WebSocket })
+      await log.until('live', () => dot.state === 'live')
+      dot.setActivity('idle')
+      await sockets.said(idle)
+      expect(sockets.texts.filter((text) => text !== active && text !== idle)).toEqual([])
+      expect(log.failures).toEqual([])
+    }
+    await said(false, COMPACT_ACTIVE, COMPACT_IDLE)
+    await said(true, HEARTBEAT_ACTIVE, HEARTBEAT_IDLE)
   })
 
   test('[D2] close sends no leave, fails pending requests and forgets what was known', async () => {

@@ -14,19 +14,27 @@ export type {
   PersonData,
   Platform,
   Presence,
+  RecordedBatch,
   Session,
   Settings,
   Stats,
   Status,
   UserHistory,
+  Webhook,
 } from './server/api.ts'
 export type {
   Backend,
+  DisconnectOptions,
+  HeartbeatBatch,
   HistorySpan,
+  NewWebhook,
   QueryResult,
   SettingsChange,
   StatsHistory,
   ViewerOptions,
+  WebhookChange,
+  WebhookFailures,
+  WebhookTest,
 } from './server/backend.ts'
 export { type BackendErrorCode, GreendotError } from './server/error.ts'
 export type { TokenOptions } from './server/token.ts'

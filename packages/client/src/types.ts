@@ -39,9 +39,10 @@ export type Person = Readonly<Presence> & { readonly stale: boolean }
 
 /**
  * `connecting` until the first connection; `live`; `stale` after two seconds without a connection, which ends
- * by itself; `left` after `leave()`; `closed` after `close()`.
+ * by itself; `left` after `leave()`; `disconnected` when the backend of the app ended the session, which the `error`
+ * event says with a reason; `closed` after `close()`.
  */
-export type DotState = 'connecting' | 'live' | 'stale' | 'left' | 'closed'
+export type DotState = 'connecting' | 'live' | 'stale' | 'left' | 'disconnected' | 'closed'
 
 export interface DotFailure {
   code: ErrorCode
@@ -149,7 +150,7 @@ export interface Dot {
   setActivity(activity: Activity | 'auto'): void
   /** Leaves: this device is offline at once, in all its tabs. Resolves when that is done. */
   leave(): Promise<void>
-  /** Returns after `leave`. `connect` joins by itself. */
+  /** Returns after `leave`, or after the state `disconnected`. `connect` joins by itself. */
   join(): void
   /** A unique name, by which an element finds this handle if a framework made it an attribute. */
   toString(): string

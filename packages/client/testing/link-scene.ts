@@ -1,7 +1,7 @@
 // A link on a fake clock, with the test as the server.
 import type { Activity } from '@greendot/protocol'
 import { createLink } from '../src/connection/link.ts'
-import type { Incoming } from '../src/connection/transport.ts'
+import type { Gone, Incoming } from '../src/connection/transport.ts'
 import type { Runtime, Timer } from '../src/platform.ts'
 import type { DotFailure } from '../src/types.ts'
 import { runtimeOf, scriptedDial } from './runtime.ts'
@@ -29,7 +29,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     frames: [] as Incoming[],
     errors: [] as DotFailure[],
     /** Callbacks of the link, in order. */
-    events: [] as ('welcome' | 'down' | 'left')[],
+    events: [] as ('welcome' | 'down' | Gone)[],
     tokens: 0,
     activity: 'active' as Activity,
     tokenOf: async (count: number): Promise<string> => `token-${count}`,
@@ -45,7 +45,7 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     onWelcome: () => scene.events.push('welcome'),
     onFrame: (frame) => scene.frames.push(frame),
     onDown: () => scene.events.push('down'),
-    onLeft: () => scene.events.push('left'),
+    onGone: (how) => scene.events.push(how),
     onError: (failure) => scene.errors.push(failure),
   })
   return Object.assign(scene, {

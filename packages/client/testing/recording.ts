@@ -1,5 +1,7 @@
 // Records the events of a dot, and lets tests wait for them instead of sleeping.
+import { decodeServerFrame } from '@greendot/protocol'
 import type { Dot, DotFailure, DotState, Person } from '../src/types.ts'
+import { sentFrame } from './sent-frames.ts'
 
 /** Only for hangs: no test depends on how long something takes. */
 const WAIT_MS = 30_000
@@ -60,8 +62,8 @@ export function createEventLog(dot: Dot): EventLog {
   }
 }
 
-/** WebSockets that record what happens to them, and that a test can close. */
-export function recordingSockets() {
+/** WebSockets that record what happens to them, and that a test can close; plain ones offer no subprotocol. */
+export function recordingSockets({ isPlain = false } = {}) {
   const opened: WebSocket[] = []
   const sent: { type: string; user_ids?: string[]; known?: Record<string, number> }[] = []
   const texts: string[] = []
@@ -71,17 +73,17 @@ export function recordingSockets() {
 
   class RecordingSocket extends WebSocket {
     readonly number = opened.length
-    constructor(url: string | URL) {
-      super(url)
+    constructor(url: string | URL, protocols?: string[]) {
+      super(url, isPlain ? [] : protocols)
       opened.push(this)
       note(`dialled ${this.number}`)
       this.addEventListener('message', ({ data }) => {
-        if (JSON.parse(data).type === 'welcome') note(`welcomed ${this.number}`)
+        if (decodeServerFrame(data).type === 'welcome') note(`welcomed ${this.number}`)
       })
     }
     override send(data: string): void {
       texts.push(data)
-      sent.push(JSON.parse(data))
+      sent.push(sentFrame(data))
       super.send(data)
       for (const check of [...checks]) check()
     }

@@ -13,6 +13,7 @@ const LINKS: Record<DotState | Laptop | 'refused', string> = {
   live: 'Live',
   stale: 'Connection lost',
   left: 'Said goodbye',
+  disconnected: 'Disconnected',
   closed: 'Lid closed',
   refused: 'Not signed in',
   in_use: 'Live',

@@ -37,6 +37,7 @@ export const CLOSE = {
   frameTooLarge: 1009,
   badFrames: 4400,
   badToken: 4401,
+  disconnected: 4403,
   noHeartbeat: 4408,
   tooManyFrames: 4429,
 } as const

@@ -18,8 +18,20 @@ export interface StatusChangedRecord {
   at: number
   devices: Platform[]
   custom_status: CustomStatus | null
+  /** Only where other devices were live before. */
+  old_devices?: Platform[]
+  /** Only where another custom status was shown before. */
+  old_custom_status?: CustomStatus | null
   /** Only where the user allowed a history. */
   history?: true
+}
+
+/** Who may see a user has changed, and the user has not. It is in the change log alone, for webhooks of one viewer. */
+export interface VisibilityChangedRecord {
+  type: 'visibility_changed'
+  v: typeof RECORD_VERSION
+  user_id: string
+  at: number
 }
 
 /** What happened to a session, as gateways say it. Other gateways than ours may write these too. */

@@ -14,7 +14,7 @@ import type { Doubts } from './gateway/doubts.ts'
 import { createMemoryRateLimiter } from './limits/memory.ts'
 import type { RateLimiter } from './limits/port.ts'
 import { createRedisRateLimiter } from './limits/redis.ts'
-import { createMemoryLog } from './log/memory.ts'
+import { createMemoryLog, type MemoryLog } from './log/memory.ts'
 import type { ChangeLog } from './log/port.ts'
 import { createRedisLog } from './log/redis.ts'
 import type { Clock } from './platform/clock.ts'
@@ -68,25 +68,28 @@ export function exposedDatabaseFiles(config: Config): string[] | null {
 export interface HotState {
   store: PresenceStore
   bus: Bus
-  /** Null where no part of the deployment consumes it. */
-  log: ChangeLog | null
+  /** Written only while something consumes it. */
+  log: ChangeLog
+  /** Resolves when a group has handled what is in the log now; null with a log that outlives the process. */
+  whenHandled: MemoryLog['whenHandled'] | null
   rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
   close(): Promise<void>
 }
 
-export function openMemory(config: Config, { logger, clock }: { logger: Logger; clock: Clock }): HotState {
-  const log = isLogged(config) ? createMemoryLog({ partitionCount: 1, clock, logger }) : null
-  const store = createMemoryStore(log === null ? {} : { log: (record) => void log.append([record]) })
+export function openMemory({ logger, clock }: { logger: Logger; clock: Clock }): HotState {
+  const log = createMemoryLog({ partitionCount: 1, clock, logger })
+  const store = createMemoryStore({ log: (record) => void log.append([record]) })
   const bus = createMemoryBus({ onError: (error) => logger.error({ err: error }, 'a bus subscriber failed') })
   return {
     store,
     bus,
     log,
+    whenHandled: log.whenHandled,
     rateLimiter: createMemoryRateLimiter(),
     loadForQuery: store.load,
     async close() {
-      await log?.close()
+      await log.close()
       await store.close()
       await bus.close()
     },
@@ -101,10 +104,6 @@ export function topicsOf(config: Config, { clock, logger }: { clock: Clock; logg
     return openKafkaLog({ brokers: config.kafkaBrokers, topic, sessionMs, clock, logger })
   }
 }
-
-/** Whether something consumes the change log. Otherwise nothing is written to it. */
-const isLogged = ({ kafkaBrokers, historyDays }: Config): boolean =>
-  kafkaBrokers.length > 0 || historyDays > 0
 
 /** For how long a shard that lost its memory settles. */
 export const settleMsOf = ({ gatewayLeaseMs }: Config): number => gatewayLeaseMs + ANNOUNCE_MS
@@ -159,25 +158,24 @@ export function redisStateOn(parts: RedisStateParts): HotState {
   })
   const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
   const bus = createRedisBus({ connection, clock, onError })
-  const log = isLogged(config)
-    ? createRedisLog({
-        client: connection,
-        clock,
-        logger,
-        shards: store.shardCount,
-        entriesMax: LOG_ENTRIES_MAX,
-      })
-    : null
+  const log = createRedisLog({
+    client: connection,
+    clock,
+    logger,
+    shards: store.shardCount,
+    entriesMax: LOG_ENTRIES_MAX,
+  })
   const local = createMemoryRateLimiter()
   const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
   return {
     store,
     bus,
     log,
+    whenHandled: null,
     rateLimiter,
     loadForQuery: store.loadForQuery,
     async close() {
-      await log?.close()
+      await log.close()
       await bus.close()
       await store.close()
       await replicas?.close()

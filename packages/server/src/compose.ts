@@ -3,18 +3,18 @@
 import { openArchive, openMemory, openRedis, topicsOf } from './adapters.ts'
 import { createDoubts } from './gateway/doubts.ts'
 import { createAccess } from './http/access.ts'
-import { startHttpApp } from './http/http-app.ts'
+import { type Siblings, startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import { startPipeline } from './pipeline.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Config, warningsAbout } from './platform/config/config.ts'
 import { startHousekeeping } from './platform/housekeeping.ts'
-import type { Logger } from './platform/logger.ts'
+import type { Logger, RootLogger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/loop-watch.ts'
 import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { toPresence } from './presence/core/view.ts'
-import { SWEEPER_PREFIX } from './presence/pipeline/sweeper.ts'
+import { isGatewayName, SWEEPER_PREFIX } from './presence/pipeline/shard-owner.ts'
 
 export interface Running {
   url: string
@@ -43,13 +43,20 @@ export async function lookAround(
     clock.stop()
     const names = await hot.store.liveLeases(clock.now())
     const sweepers = names.filter((name) => name.startsWith(SWEEPER_PREFIX)).length
-    return { gateways: names.length - sweepers, sweepers, clockOffsetMs: clock.offsetMs() }
+    return { gateways: names.filter(isGatewayName).length, sweepers, clockOffsetMs: clock.offsetMs() }
   } finally {
     await hot.close()
   }
 }
 
-export async function start(config: Config, options: { logger: Logger; clock: Clock }): Promise<Running> {
+export interface StartOptions {
+  logger: RootLogger
+  clock: Clock
+  /** Other processes with which this one shares its port. */
+  siblings?: Siblings | null
+}
+
+export async function start(config: Config, options: StartOptions): Promise<Running> {
   const { logger } = options
   const { roles } = config
   const isShared = config.redisUrl !== null
@@ -57,7 +64,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
-      ? openMemory(config, { logger, clock: options.clock })
+      ? openMemory({ logger, clock: options.clock })
       : await openRedis(config.redisUrl, config, { logger, clock: options.clock, doubts })
   const feed = createFeed(options.clock)
   const pipeline = await startPipeline({
@@ -68,27 +75,31 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
     doubts,
     openTopic: config.kafkaBrokers.length > 0 ? (clock) => topicsOf(config, { clock, logger }) : null,
     clock: isShared ? options.clock : createSteadyClock(options.clock, logger),
+    machineClock: options.clock,
     logger,
     onChange: (userId, record, now) => feed.show(() => toPresence(userId, record), now),
   })
-  const { tally, clock, gateway } = pipeline
+  const { tally, clock, trueClock, gateway, archivist, dutySweep } = pipeline
 
   const loopWatch = startLoopWatch(clock, (lateMs) => {
+    tally.loopDelays.observe(lateMs)
     tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
-  // Tokens have instants of other machines, so they are compared with the true time.
-  const tokenClock = isShared ? clock : options.clock
-  const access = createAccess({ ...pipeline, rateLimiter: hot.rateLimiter, tokenClock })
+  const access = createAccess({ ...pipeline, rateLimiter: hot.rateLimiter, tokenClock: trueClock })
   const app = startHttpApp({
     ...pipeline,
     access,
     feed,
+    siblings: options.siblings ?? null,
     processGauges: () => ({
       trackerDepth: pipeline.tracker.depth(),
       sweepLagMs: pipeline.sweepLagMs(),
-      archiveBacklog: pipeline.archivist.backlog(),
+      archiveBacklog: archivist.backlog(),
+      isArchiveFailing: archivist.isFailing(),
+      logLinesSuppressed: logger.suppressedLines(),
+      dutiesSince: { announce: dutySweep.oldestSince('announce'), archive: dutySweep.oldestSince('archive') },
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),
   })
@@ -100,7 +111,7 @@ export async function start(config: Config, options: { logger: Logger; clock: Cl
           port: config.grpcPort,
           access,
           gateway,
-          tokenClock,
+          tokenClock: trueClock,
         })
   if (grpc?.isPicked && config.grpcPort !== 0)
     logger.warn(`port ${config.grpcPort} is taken, so gRPC is on ${grpc.address}; set grpc_port for another`)

@@ -3,24 +3,30 @@
 // many of them in one process. Each part is given parts that exist already.
 import { type HotState, settleMsOf } from './adapters.ts'
 import type { Archive } from './archive/port.ts'
-import { startFanout } from './fanout/fanout.ts'
+import { groupOf, startFanout } from './fanout/fanout.ts'
+import { createHandledFirst } from './fanout/handled-first.ts'
 import { createHistoryConsumer } from './fanout/history.ts'
 import { startHistorySweep } from './fanout/history-sweep.ts'
 import { createKafkaRelay } from './fanout/kafka-relay.ts'
+import { startForeignRouting } from './foreign/routing.ts'
 import type { Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { ChangeLog } from './log/port.ts'
+import { openTraces } from './ops/traces.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
 import { randomName } from './platform/ids.ts'
-import type { Logger } from './platform/logger.ts'
+import type { RootLogger } from './platform/logger.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import type { UserRecord } from './presence/core/record.ts'
+import { startDisconnects } from './presence/people/disconnects.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
-import { SWEEPER_PREFIX, startSweeper } from './presence/pipeline/sweeper.ts'
+import { HOLDER_PREFIX, SWEEPER_PREFIX } from './presence/pipeline/shard-owner.ts'
+import { startSweeper } from './presence/pipeline/sweeper.ts'
 import { createPresence, type Replacements } from './presence/presence.ts'
 import { openStreaming } from './streaming/streaming.ts'
+import { openWebhooks } from './webhooks/webhooks.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
@@ -37,7 +43,9 @@ export interface PipelineParts {
   /** Opens a topic of Kafka, where it is configured. */
   openTopic: ((clock: Clock) => (topic: string) => Promise<ChangeLog>) | null
   clock: Clock
-  logger: Logger
+  /** The clock of the machine, with its steps. */
+  machineClock: Clock
+  logger: RootLogger
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord, now: number) => void
   replace?: Replacements
@@ -64,7 +72,19 @@ export async function startPipeline(parts: PipelineParts) {
     if (users > 0) logger.info({ users }, 'users who were present before the restart get time to come back')
   }
 
+  // Tokens and signatures are read on other machines, so they go by the true time.
+  const trueClock = isShared ? clock : parts.machineClock
+  const { webhooks, ...webhookWork } = await openWebhooks({
+    archive,
+    allowsPrivate: config.webhookPrivateAddresses,
+    isShared,
+    clock,
+    trueClock,
+    logger,
+  })
   const tally = createTally()
+  const traces = openTraces(config, { clock, logger, tally })
+  const tracer = traces?.tracer ?? null
   const onTrouble = () => doubts.report('events could not be committed')
   const streaming =
     openTopic === null
@@ -78,12 +98,16 @@ export async function startPipeline(parts: PipelineParts) {
           settleMs: settleMsOf(config),
           onTrouble,
         })
+  const { whenHandled } = hot
   const store = streaming === null ? hot.store : streaming.settling(hot.store)
   const presence = createPresence({
     archive,
     store,
     bus,
-    isLogged: hot.log !== null,
+    isLogged: () => historyDays > 0 || streaming !== null || webhookWork.areWanted(),
+    ...(whenHandled && {
+      beforeAnnouncing: createHandledFirst({ whenHandled: () => whenHandled(groupOf('webhooks')), clock }),
+    }),
     ...(streaming && { createRemoteTracker: streaming.createRemoteTracker }),
     loadForQuery: hot.loadForQuery,
     isStoreVolatile: !isShared,
@@ -98,25 +122,51 @@ export async function startPipeline(parts: PipelineParts) {
       onChange?.(userId, record, clock.now())
     },
     onTrouble,
+    onBatch: (tookMs) => tally.batches.observe(tookMs),
+    tracer,
     ...(replace && { replace }),
   })
   const { tracker, archivist, dutySweep } = presence
+  const disconnects = await startDisconnects({
+    archive,
+    bus,
+    tracker,
+    clock,
+    tokenClock: trueClock,
+    logger,
+    isAlone: !isShared,
+  })
+  const foreign = await startForeignRouting({
+    store,
+    bus,
+    clock,
+    logger,
+    cluster: isShared ? { name: randomName(HOLDER_PREFIX), leaseMs: config.gatewayLeaseMs } : null,
+  })
   const owner =
     streaming !== null && roles.includes('presence')
-      ? await streaming.startOwner(presence.createOwnTracker)
+      ? await streaming.startOwner(presence.createOwnTracker, foreign)
       : null
-  const fanout =
-    hot.log !== null && roles.includes('fanout')
-      ? await startFanout({
-          log: hot.log,
-          consumers: {
-            ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
-            ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
-          },
-          clock,
-          logger,
-        })
-      : null
+  const fanout = roles.includes('fanout')
+    ? await startFanout({
+        log: hot.log,
+        consumers: {
+          ...(historyDays > 0 && { history: createHistoryConsumer({ archive, historyDays, clock }) }),
+          ...(streaming && { kafka: createKafkaRelay(streaming.changes) }),
+        },
+        clock,
+        logger,
+      })
+    : null
+  const webhookFanout =
+    fanout &&
+    (await webhookWork.startFanout({
+      consume: (consumer) => fanout.consume('webhooks', consumer),
+      viewerReader: presence.viewerReader,
+      rules,
+      leaseMs: config.gatewayLeaseMs,
+      tally,
+    }))
   const historySweep = roles.includes('fanout')
     ? startHistorySweep({ archive, historyDays, clock, logger })
     : null
@@ -131,12 +181,14 @@ export async function startPipeline(parts: PipelineParts) {
       .markAlive(clock.now())
       .catch((error) => logger.warn({ err: error }, 'could not mark the server alive'))
   })
-  const shared = { ...presence, config, store, bus, archive, tally, clock, logger }
-  const gateway = roles.includes('gateway') ? await startGateway({ ...shared, doubts }) : null
+  const shared = { ...presence, config, store, bus, archive, tally, clock, logger, disconnects, foreign }
+  const gateway = roles.includes('gateway') ? await startGateway({ ...shared, doubts, tracer }) : null
 
   return {
     ...shared,
     gateway,
+    webhooks,
+    trueClock,
     logLag: () => fanout?.lags() ?? {},
     sweepLagMs: () => sweeper?.lagMs() ?? 0,
     /** Clients go elsewhere, then all work ends. Resolves with the number of users whose last change is not durable. */
@@ -149,8 +201,14 @@ export async function startPipeline(parts: PipelineParts) {
       await gateway?.drain()
       await tracker.flush()
       await gateway?.stop()
+      await foreign.stop()
+      disconnects.stop()
       await sweeper?.stop()
+      // The log of a lone server ends with it.
+      if (!isShared) await fanout?.catchUp(config.drainMs)
+      await webhookFanout?.stop()
       await fanout?.stop()
+      webhookWork.stop()
       await historySweep?.stop()
       presence.eraser.stop()
       await presence.notifier.stop()
@@ -165,6 +223,7 @@ export async function startPipeline(parts: PipelineParts) {
           'the archive could not be written before the stop; the last seen of these users is lost',
         )
       await presence.duties.flush()
+      await traces?.stop()
       return lost.length
     },
     /** Once nothing asks any more. */

@@ -89,7 +89,8 @@ const forget: Script = ({ data }, p, [now, limit, keptUntil]) => {
   const past = data.sortedRange(`${p}keep`, { min: '-inf', max: `(${now}`, limit: Number(limit) })
   let forgotten = 0
   for (const [id] of past) {
-    if (data.score(`${p}due`, id) !== null && data.exists(`${p}w:${id}`)) {
+    const isUnwritten = data.score(`${p}archive`, id) !== null
+    if (isUnwritten || (data.score(`${p}due`, id) !== null && data.exists(`${p}w:${id}`))) {
       data.sortedAdd(`${p}keep`, id, Number(keptUntil))
       continue
     }
@@ -100,7 +101,7 @@ const forget: Script = ({ data }, p, [now, limit, keptUntil]) => {
       leave(data, p, id, line.slice(line.indexOf(' ') + 1))
     }
     data.delete(`${p}u:${id}`)
-    for (const name of ['due', 'keep', 'announce', 'archive']) data.sortedRemove(p + name, id)
+    for (const name of ['due', 'keep', 'announce']) data.sortedRemove(p + name, id)
   }
   return forgotten
 }

@@ -42,6 +42,12 @@ describe('[C9] greendot capacity', () => {
     expect(run(['--kafka']).out).toContain('partitions')
   })
 
+  test('--online-users says how many are online, whatever share that is', () => {
+    const { out } = run(['--online-users', '50000000', '--online', '0.25', '--json'])
+    expect(JSON.parse(out).workload.users).toBe(200_000_000)
+    expect(JSON.parse(out).sections[0].figures[0].value).toBe(50_000_000)
+  })
+
   test('--json is the same for programs', () => {
     const { code, out } = run(['--users=1000', '--json'])
     const { workload, sections, constants } = JSON.parse(out)
@@ -80,6 +86,11 @@ describe('[C9] greendot capacity', () => {
     [['--nonsense=1'], '--nonsense: no such flag; --help lists them all'],
     [['50000000'], 'capacity takes flags only, as in: greendot capacity --users 1000000'],
     [['--online', '30'], '--online: needs a number from 0.0001 to 1'],
+    [['--online-users', '0'], '--online-users: needs a whole number from 1 to 100,000,000,000'],
+    [
+      ['--users', '5', '--online-users', '5'],
+      '--online-users: says how many --users there are; leave one of them out',
+    ],
     [['--users'], '--users: needs a value, as in --users <value> or --users=<value>'],
     [['--measured', 'none.json'], '--measured: there is no file none.json'],
     [['--measured', 'bad.json'], '--measured: bad.json is not JSON'],

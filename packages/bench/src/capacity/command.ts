@@ -6,16 +6,21 @@ import { shippedConstants } from './constants.ts'
 import { withMeasured } from './measured.ts'
 import { plan } from './model.ts'
 import { describeConstants, describePlan, jsonOf } from './report.ts'
-import { readWorkload, WORKLOAD_FLAGS } from './workload.ts'
+import { ONLINE_USERS, readWorkload, WORKLOAD_FLAGS } from './workload.ts'
 
 const FLAGS: readonly Flag[] = [
   ...WORKLOAD_FLAGS,
+  { name: ONLINE_USERS, sign: '<n>', help: 'users online at the same time; --users follows from --online' },
   {
     name: 'measured',
     sign: '<result.json>',
     help: 'takes constants from a benchmark of yours; several with commas',
   },
-  { name: 'kafka', sign: null, help: 'adds what Kafka between gateways and trackers would carry' },
+  {
+    name: 'kafka',
+    sign: null,
+    help: 'adds what the streaming deployment takes: owners, fan-out, Kafka, the log',
+  },
   { name: 'constants', sign: null, help: 'prints the constants and where they come from' },
   { name: 'json', sign: null, help: 'prints everything as JSON' },
 ]
@@ -24,6 +29,7 @@ const HELP = [
   'greendot capacity: computes how many machines a number of users needs',
   '',
   'As in: greendot capacity --users 50000000 --contacts 100 --online 0.3',
+  'Or for so many online at the same time: greendot capacity --online-users 50000000 --online 0.3',
   'Rates are those of the busiest hour. docs/capacity.md explains the model.',
   '',
   ...describeFlags(FLAGS),
@@ -62,6 +68,8 @@ export function runCapacity(argv: readonly string[], world: CapacityWorld): Exit
     return EXIT.ok
   }
 
+  if (flags.all('users').length > 0 && flags.text(ONLINE_USERS) !== null)
+    return misuse(`--${ONLINE_USERS}: says how many --users there are; leave one of them out`)
   const workload = readWorkload(flags.text)
   if (!workload.ok) return misuse(workload.problem)
   const planned = plan(workload.value, constants)

@@ -153,14 +153,14 @@ describe('[C9] figures know what they rest on', () => {
   })
 
   test('every constant is used by something', () => {
-    const { traffic, gateways, redis, postgres, kafka, textbook, drivers } = planned(DEFAULT_WORKLOAD)
+    const { traffic, gateways, redis, postgres, streaming, textbook, drivers } = planned(DEFAULT_WORKLOAD)
     const { cpu, memory, limit, ...plainGateways } = gateways
     const figures: Figure[] = [
       ...Object.values(traffic),
       ...Object.values(plainGateways),
       ...Object.values(cpu),
       ...Object.values(memory),
-      ...[redis, postgres, kafka, textbook].flatMap((part): Figure[] =>
+      ...[redis, postgres, streaming, textbook].flatMap((part): Figure[] =>
         Object.values(part).flatMap((one: Figure | Record<string, Figure>) =>
           'uses' in one && Array.isArray(one.uses)
             ? [one as Figure]

@@ -29,7 +29,7 @@ const within = (figures: Record<string, Figure>): Line[] =>
     .map((figure) => ({ ...line(figure), label: `  ${figure.label}` }))
 
 function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] {
-  const { workload, traffic, gateways, redis, postgres, kafka, textbook, drivers } = plan
+  const { workload, traffic, gateways, redis, postgres, streaming, textbook, drivers } = plan
   const { cores, memoryGb, redisMemoryGb, reserve, replicas } = workload
   const spent = drivers.reduce((sum, { value }) => sum + value, 0)
   return [
@@ -65,8 +65,8 @@ function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] 
     ...(hasKafka
       ? [
           {
-            title: 'Kafka, between gateways and trackers (not in this version)',
-            lines: Object.values(kafka).map((figure: Figure) => line(figure)),
+            title: 'The streaming deployment, besides',
+            lines: Object.values(streaming).map((figure: Figure) => line(figure)),
           },
         ]
       : []),

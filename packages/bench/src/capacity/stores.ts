@@ -1,5 +1,4 @@
-// What stands behind the gateways: Redis for the hot state and for messages, PostgreSQL for durable
-// state, and optionally Kafka between gateways and trackers.
+// What stands behind the gateways: Redis for the hot state and for messages, PostgreSQL for durable state.
 import { type Gateways, GB, sum } from './gateways.ts'
 import type { Figure, Sheet } from './sheet.ts'
 import type { Traffic } from './traffic.ts'
@@ -81,24 +80,4 @@ export function postgresOf(workload: Workload, traffic: Traffic, sheet: Sheet): 
     return Math.max(1, Math.ceil(writes.value / (constant('postgres_writes_max') * utilisation)))
   })
   return { users: userRows, contacts: contactRows, writes, bytes, servers }
-}
-
-export interface KafkaPlan {
-  events: Figure
-  bytes: Figure
-  partitions: Figure
-}
-
-export function kafkaOf(workload: Workload, gateways: Gateways, sheet: Sheet): KafkaPlan {
-  const { figure, constant } = sheet
-  // Session events go through the log instead of commits by the gateways.
-  const events = figure('session events', 'a second', () => gateways.commits.value)
-  const bytes = figure('bandwidth', 'bytes a second', () => events.value * constant('kafka_event_bytes'))
-  const partitions = figure('partitions', '', () => {
-    return Math.max(
-      1,
-      Math.ceil(events.value / (constant('kafka_partition_events_max') * workload.utilisation)),
-    )
-  })
-  return { events, bytes, partitions }
 }

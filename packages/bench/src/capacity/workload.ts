@@ -62,6 +62,9 @@ const ASKS = {
   },
 } as const satisfies Record<string, Ask>
 
+/** The flag that says how many are online, in the place of how many there are. */
+export const ONLINE_USERS = 'online-users'
+
 export type Workload = Readonly<Record<keyof typeof ASKS, number>>
 
 const KEYS = Object.keys(ASKS) as (keyof Workload)[]
@@ -79,16 +82,25 @@ export const DEFAULT_WORKLOAD = Object.fromEntries(
 export function readWorkload(text: (flag: string) => string | null): Read<Workload> {
   const workload: Record<string, number> = { ...DEFAULT_WORKLOAD }
   for (const key of KEYS) {
-    const { flag, min, max, isWhole }: Ask = ASKS[key]
-    const given = text(flag)
+    const given = text(ASKS[key].flag)
     if (given === null) continue
-    const value = /^[\d_,.]+(e\d+)?$/i.test(given) ? Number(given.replace(/[_,]/g, '')) : Number.NaN
-    if (!(value >= min && value <= max) || (isWhole && !Number.isInteger(value))) {
-      const kind = isWhole ? 'a whole number' : 'a number'
-      const range = `from ${min < 1 ? min : min.toLocaleString('en')} to ${max.toLocaleString('en')}`
-      return { ok: false, problem: `--${flag}: needs ${kind} ${range}` }
-    }
-    workload[key] = value
+    const read = readOne(given, ASKS[key])
+    if (!read.ok) return read
+    workload[key] = read.value
+  }
+  const given = text(ONLINE_USERS)
+  if (given !== null) {
+    const read = readOne(given, { ...ASKS.users, flag: ONLINE_USERS })
+    if (!read.ok) return read
+    workload.users = Math.round(read.value / workload.online!)
   }
   return { ok: true, value: workload as unknown as Workload }
+}
+
+function readOne(given: string, { flag, min, max, isWhole }: Omit<Ask, 'fallback' | 'help'>): Read<number> {
+  const value = /^[\d_,.]+(e\d+)?$/i.test(given) ? Number(given.replace(/[_,]/g, '')) : Number.NaN
+  if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return { ok: true, value }
+  const kind = isWhole ? 'a whole number' : 'a number'
+  const range = `from ${min < 1 ? min : min.toLocaleString('en')} to ${max.toLocaleString('en')}`
+  return { ok: false, problem: `--${flag}: needs ${kind} ${range}` }
 }

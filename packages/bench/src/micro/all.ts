@@ -1,14 +1,30 @@
 // The list of small measurements, and running some of them one after the other: never two at a time.
 import { commits } from './commits.ts'
+import { encodings } from './encodings.ts'
+import { foreign } from './foreign.ts'
 import { heartbeats } from './heartbeats.ts'
 import type { Micro, Reading, Scale } from './measure.ts'
 import { memory } from './memory.ts'
 import { queries } from './queries.ts'
 import { redisCosts } from './redis-costs.ts'
 import { steps } from './steps.ts'
+import { streams } from './streams.ts'
+import { traces } from './traces.ts'
 import { wireSizes } from './wire-sizes.ts'
 
-export const MICROS: readonly Micro[] = [steps, heartbeats, queries, commits, memory, redisCosts, wireSizes]
+export const MICROS: readonly Micro[] = [
+  steps,
+  heartbeats,
+  encodings,
+  foreign,
+  queries,
+  commits,
+  memory,
+  redisCosts,
+  wireSizes,
+  streams,
+  traces,
+]
 
 export interface Ran {
   readings: Reading[]

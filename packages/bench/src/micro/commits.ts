@@ -1,11 +1,13 @@
 // Commits to Redis through the store, beside the bare script: the same calls with the same arguments,
 // pipelined by the client library, with nothing but the new revisions put in between. And commits that leave a duty,
-// which is cleared once it is done, beside commits that leave none.
+// which is cleared once it is done, and commits that put a record into the change log, beside commits that do neither.
 import type { Activity } from '@greendot/protocol'
 import { groupByShard } from '../../../server/src/platform/shards.ts'
+import { changeRecordOf } from '../../../server/src/presence/pipeline/change-record.ts'
 import type { Commit, OpenDuty, Owed } from '../../../server/src/store/port.ts'
 import { encodeRecord, headOf } from '../../../server/src/store/redis-record.ts'
 import { COMMIT, COMMIT_FIELDS } from '../../../server/src/store/redis-scripts.ts'
+import { costOfLog, type Going } from './log-costs.ts'
 import { type Micro, type Reading, type Scale, type Side, sideBySide } from './measure.ts'
 import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
 import { arrived, userName } from './users.ts'
@@ -24,19 +26,18 @@ export const commits: Micro = {
 
 async function measure(redis: OwnRedis, { rounds, roundMs }: Scale): Promise<Reading[]> {
   const reading = { unit: 'commits a second', rounds }
-  const ours = perSecond(roundMs, committing(redis, USERS))
+  const plain = committing(redis, USERS)
+  const logged = committing(redis, 4 * USERS, { isLogged: true })
+  const ours = perSecond(roundMs, plain)
   const bare = perSecond(roundMs, await scripting(redis, 2 * USERS))
-  const owing = perSecond(roundMs, committing(redis, 3 * USERS, { duties: ['announce'], since: 0 }))
+  const owing = perSecond(roundMs, committing(redis, 3 * USERS, { owed: { duties: ['announce'], since: 0 } }))
+  const logging = perSecond(roundMs, logged)
   return [
     await sideBySide({ ...reading, name: 'commits to Redis' }, ours, bare),
     await sideBySide({ ...reading, name: 'commits with a duty' }, owing, ours),
+    await sideBySide({ ...reading, name: 'commits with a log record' }, logging, ours),
+    ...(await costOfLog(redis, rounds, logged, plain)),
   ]
-}
-
-/** Work in batches that counts what it has done. */
-interface Going {
-  done: number
-  batch(): Promise<void>
 }
 
 const perSecond =
@@ -48,18 +49,27 @@ const perSecond =
     return ((going.done - before) / (performance.now() - startedAt)) * 1000
   }
 
-/** All users exist already, so both sides only change records. */
-function committing({ store }: OwnRedis, firstUser: number, owed?: Owed): Going {
+/** All users exist already after the first round, so all sides only change records. */
+function committing(
+  { store }: OwnRedis,
+  firstUser: number,
+  { owed, isLogged = false }: { owed?: Owed; isLogged?: boolean } = {},
+): Going {
   const batches = Array.from({ length: USERS / BATCH }, (_, batch) =>
     Array.from({ length: BATCH }, (_, step) => {
       const user = firstUser + batch * BATCH + step
       const [active, idle] = [arrived(user, 'active'), arrived(user, 'idle')]
       const unset = { dueAt: null, retainUntil: null }
+      const userId = userName(user)
       return {
         active,
         idle,
+        // Records of this kind differ in their version.
+        logged: isLogged
+          ? changeRecordOf({ userId, before: idle, after: { ...active, version: idle.version + 1 } }, 0)
+          : undefined,
         commit: {
-          userId: userName(user),
+          userId,
           expectedRevision: 0,
           record: active,
           ...unset,
@@ -76,7 +86,9 @@ function committing({ store }: OwnRedis, firstUser: number, owed?: Owed): Going 
       const isIdle = Math.floor(next / batches.length) % 2 === 1
       const batch = batches[next++ % batches.length]!
       for (const { commit, active, idle } of batch) commit.record = isIdle ? idle : active
-      const results = await store.commit(batch.map(({ commit }) => commit))
+      const results = await store.commit(
+        batch.map(({ commit, logged }) => (logged === undefined ? commit : { ...commit, logged })),
+      )
       for (const [index, result] of results.entries()) {
         if (result.outcome === 'conflict') throw new Error('a commit conflicts although there is one writer')
         batch[index]!.commit.expectedRevision = result.revision

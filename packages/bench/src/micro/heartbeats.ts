@@ -64,6 +64,8 @@ async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
     ...users,
     config: { ...devConfig(), framesPerSecond: Number.POSITIVE_INFINITY },
     doubts: createDoubts(),
+    disconnects: { listen: () => {} },
+    foreign: { hold: async () => {}, handOver: async () => {} },
     tally: createTally(),
   })
   const handler = gateway.sockets

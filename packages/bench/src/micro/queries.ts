@@ -29,7 +29,7 @@ async function inside({ rounds, roundMs }: Scale): Promise<Reading> {
   await users.connect(CONNECTED)
   const asked = Array.from({ length: QUERIES_PER_SLICE }, (_, query) => idsOf(query, CONNECTED))
   const route = presenceRoutes(users)['/api/v1/presence/query']!.POST!
-  const caller = { kind: 'user', userId: VIEWER, expiresAt: null } as const
+  const caller = { kind: 'user', userId: VIEWER, expiresAt: null, issuedAt: null } as const
   // As the guard calls it, when everything has been read and checked.
   const request = new Request('http://localhost/') as BunRequest
   const answerTo = async (userIds: readonly string[]): Promise<string> =>

@@ -25,6 +25,8 @@ export interface OwnRedis {
   bare: Redis
   cpuSeconds(): Promise<number>
   usedBytes(): Promise<number>
+  /** Calls that clients made, and all commands with those inside scripts. */
+  commands(): Promise<{ calls: number; all: number }>
 }
 
 /** Runs `measure` with a Redis that is gone afterwards. */
@@ -51,6 +53,15 @@ export async function withRedis<Result>(measure: (redis: OwnRedis) => Promise<Re
       bare,
       cpuSeconds: () => info('cpu', 'used_cpu_user', 'used_cpu_sys'),
       usedBytes: () => info('memory', 'used_memory'),
+      async commands() {
+        const text = await bare.info('commandstats')
+        const counted = Array.from(text.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm), ([, name, calls]) => ({
+          isScript: name!.startsWith('evalsha'),
+          calls: Number(calls),
+        }))
+        const sum = (some: typeof counted) => some.reduce((total, { calls }) => total + calls, 0)
+        return { calls: sum(counted.filter(({ isScript }) => isScript)), all: sum(counted) }
+      },
     })
   } finally {
     await scope.close()

@@ -23,15 +23,17 @@ export interface MeasuredServer {
   /** A figure the server counts itself. */
   metric(name: string): Promise<number>
   cpuSeconds(): number
+  residentBytes(): number
   stop(): Promise<void>
 }
 
 /** No client times out or is rate-limited, however seldom or often it beats. */
 const SETTINGS = ['--frames-per-second=100000', '--heartbeat-ttl-ms=600000']
 
-export async function startMeasured(): Promise<MeasuredServer> {
+/** `more` are further settings, as flags. */
+export async function startMeasured(more: readonly string[] = []): Promise<MeasuredServer> {
   const scope = createScope()
-  const core = { gateways: 1, redis: null, port: null, core: SERVER_CORE, settings: SETTINGS }
+  const core = { gateways: 1, redis: null, port: null, core: SERVER_CORE, settings: [...SETTINGS, ...more] }
   const greendot = await startGreendot(core, scope).catch(async (error) => {
     await scope.close()
     throw error
@@ -48,6 +50,7 @@ export async function startMeasured(): Promise<MeasuredServer> {
       return value
     },
     cpuSeconds: () => usageOf(greendot.pids()).cpuSeconds,
+    residentBytes: () => usageOf(greendot.pids()).residentBytes,
     stop: scope.close,
   }
 }
@@ -73,6 +76,7 @@ export async function startBare(text = ''): Promise<MeasuredServer> {
     // It has only one.
     metric: async () => Number(await (await fetch(`${url}/messages`)).text()),
     cpuSeconds: () => usageOf([child.pid]).cpuSeconds,
+    residentBytes: () => usageOf([child.pid]).residentBytes,
     stop,
   }
 }

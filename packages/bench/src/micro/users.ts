@@ -5,6 +5,7 @@ import { createSqliteArchive } from '../../../server/src/archive/sqlite.ts'
 import { createMemoryBus } from '../../../server/src/bus/memory.ts'
 import { systemClock as clock } from '../../../server/src/platform/clock.ts'
 import { createLogger } from '../../../server/src/platform/logger.ts'
+import type { Tracer } from '../../../server/src/platform/tracing.ts'
 import type { SessionFacts } from '../../../server/src/presence/core/event.ts'
 import { step } from '../../../server/src/presence/core/machine.ts'
 import { POLICIES } from '../../../server/src/presence/core/policy.ts'
@@ -37,14 +38,14 @@ export function arrived(user: number, activity: Activity): UserRecord {
   return step(emptyRecord(), [event], ARRIVED_AT, policy).record
 }
 
-export async function createUsers() {
+export async function createUsers({ tracer = null }: { tracer?: Tracer | null } = {}) {
   const logger = createLogger({ level: 'error' })
   const archive = await createSqliteArchive({ path: ':memory:' })
   await archive.migrate()
   const store = createMemoryStore()
   const bus = createMemoryBus()
   const options = { isStoreVolatile: true, cacheMs: 0, policy, rules }
-  const presence = createPresence({ ...options, archive, store, bus, clock, logger })
+  const presence = createPresence({ ...options, archive, store, bus, clock, logger, tracer })
   const { tracker, archivist } = presence
   return {
     ...presence,

@@ -1,10 +1,13 @@
 // How many bytes things take on the wire, without the packets around them: a heartbeat, a welcome, a
 // contact in a snapshot, a change and the frame around it. Taken from a real server.
 import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
+import type { PresenceEvent } from '../../../server/src/presence/core/event.ts'
+import { changeRecordOf } from '../../../server/src/presence/pipeline/change-record.ts'
+import { encodeUpdate } from '../../../server/src/streaming/update-record.ts'
 import type { ConstantName } from '../capacity/constant-names.ts'
 import { constantReading, type Micro, type Reading } from './measure.ts'
 import { type MeasuredServer, startMeasured } from './servers.ts'
-import { userName } from './users.ts'
+import { arrived, sessionOf, userName } from './users.ts'
 
 const CONTACTS = 50
 const CLIENT_HEADER_BYTES = 6
@@ -39,6 +42,7 @@ async function measure(greendot: MeasuredServer): Promise<Reading[]> {
   const { changes } = JSON.parse(frame) as { changes: object[] }
   const changeBytes = JSON.stringify(changes[0]).length
   return [
+    ...recordSizes(),
     bytes('heartbeat', 'beat_bytes', HEARTBEAT_ACTIVE.length + CLIENT_HEADER_BYTES),
     bytes('welcome', 'welcome_bytes', welcome.length + serverHeaderBytes(welcome.length)),
     bytes(
@@ -52,6 +56,26 @@ async function measure(greendot: MeasuredServer): Promise<Reading[]> {
       'frame_bytes',
       frame.length - changeBytes + serverHeaderBytes(frame.length),
     ),
+  ]
+}
+
+/** Records of the topics with their keys, without what Kafka puts around a batch. */
+function recordSizes(): Reading[] {
+  const [userId, at] = [userName(CONTACTS), 1_763_308_800_000]
+  const event: PresenceEvent = { type: 'idle', activity: 'idle', at, ...sessionOf(CONTACTS, at) }
+  const update = {
+    userId,
+    from: 'a-0123456789abcdef',
+    events: [event],
+    isRepeated: false,
+    ref: null,
+    sentAt: at,
+  }
+  const [before, after] = [arrived(CONTACTS, 'active'), arrived(CONTACTS, 'idle')]
+  const change = changeRecordOf({ userId, before, after: { ...after, version: before.version + 1 } }, at)
+  return [
+    bytes('record of an update', 'kafka_event_bytes', userId.length + encodeUpdate(update).length),
+    bytes('record of a change', 'kafka_change_bytes', userId.length + change!.length),
   ]
 }
 

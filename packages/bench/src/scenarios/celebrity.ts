@@ -13,7 +13,7 @@ const SECONDS = 2
 const LEAD_MS = 500
 const END_MS_MAX = 30_000
 const LOOK_EVERY_MS = 100
-const LOOP_BLOCK = 'greendot_loop_block_ms_max'
+const LOOP_BLOCK = 'greendot_loop_block_max_seconds'
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const { options, progress } = bench
@@ -43,7 +43,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   }
   const endedAt = now()
   await fleet.quiet(END_MS_MAX)
-  const blockMs = await subject.metric(LOOP_BLOCK)
+  const blockSeconds = await subject.metric(LOOP_BLOCK)
   const { counts } = await fleet.report()
   inspected = await fleet.inspect()
   const { timeS, series } = await sampler.stop()
@@ -56,9 +56,9 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     figures: [
       figure('watchers', 'watchers of one user', watchers),
       figure('changes', `changes in ${SECONDS} s`, CHANGES),
-      ...(blockMs === null
+      ...(blockSeconds === null
         ? []
-        : [figure('loop_block_ms', 'longest block of the event loop', blockMs, 'ms')]),
+        : [figure('loop_block_ms', 'longest block of the event loop', blockSeconds * 1000, 'ms')]),
       figure('frames_per_watcher', 'frames per watcher', (counts.frames - before.frames) / watchers),
       figure('frames_per_watcher_max', 'most frames of one watcher', inspected.framesMax),
       figure('all_right_after_ms', 'last change until all watchers have it', endedAt - lastAt, 'ms'),

@@ -17,6 +17,7 @@ import {
   faults,
   figure,
   fleetSpec,
+  helperConstants,
   helperFigures,
   lookAtHelpers,
   type Scenario,
@@ -56,6 +57,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   }
   return {
     figures,
+    ...(steady.constants && { constants: steady.constants }),
     curves: [
       { label: `change to receipt`, count: steady.latencies.count(), points: curveOf(steady.latencies) },
     ],
@@ -83,6 +85,7 @@ interface Steady {
   behind: number
   pairs: number
   exactConnections: number
+  constants: Outcome['constants']
   notes: string[]
 }
 
@@ -163,6 +166,7 @@ export async function churnAt(
     behind: inspected.behind,
     pairs: inspected.pairs,
     exactConnections: inspected.exactConnections,
+    constants: helperConstants(before.helpers, after.helpers, delta('changesMade')),
     notes: [
       system.state === 'counted'
         ? 'System calls are those of the server process, counted by perf in a stretch of their own after the measured one.'

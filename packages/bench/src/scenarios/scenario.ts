@@ -1,5 +1,6 @@
 // What a scenario is, and the start that most of them share: all users connect, then no more frames come.
 
+import type { ConstantName } from '../capacity/constant-names.ts'
 import type { Figure, Outcome } from '../figures/result.ts'
 import { type Fleet, type FleetSpec, startFleet } from '../load/fleet.ts'
 import { loadsFor, type Options } from '../options.ts'
@@ -103,6 +104,30 @@ export function helperFigures(
       figure(`${name}_mb`, `memory of ${title}`, usage.residentBytes / 1e6, 'MB'),
     ]
   })
+}
+
+/** What the parts of the streaming deployment take for each change, for the capacity model; nothing without Kafka. */
+export function helperConstants(
+  before: ReturnType<typeof lookAtHelpers>,
+  after: ReturnType<typeof lookAtHelpers>,
+  changes: number,
+): NonNullable<Outcome['constants']> {
+  if (!after.some(({ name }) => name === 'kafka')) return {}
+  return Object.fromEntries(
+    after.flatMap(({ name, title, usage }, index) => {
+      const constant = CONSTANT_OF_HELPER[name]
+      const cpuUs = (usage.cpuSeconds - before[index]!.usage.cpuSeconds) * 1e6
+      if (constant === undefined || changes === 0) return []
+      return [[constant, { value: cpuUs / changes, unit: `µs of ${title} per change` }]]
+    }),
+  )
+}
+
+const CONSTANT_OF_HELPER: Readonly<Record<string, ConstantName>> = {
+  presence: 'owner_cpu_us',
+  fanout: 'fanout_cpu_us',
+  kafka: 'kafka_cpu_us',
+  redis: 'redis_update_us',
 }
 
 /** Faults that count in every scenario. */

@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Encoding } from '@greendot/protocol'
 import { endProcess, pinned } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { freePort } from '../platform/ports.ts'
 import { BenchProblem } from '../platform/problem.ts'
 import type { Scope } from '../platform/scope.ts'
+import { ENCODING } from '../wires/greendot-wire.ts'
+import { startKafka } from './kafka.ts'
 import { startRedis } from './redis.ts'
 import type { Subject } from './subject.ts'
 
@@ -18,8 +21,12 @@ export interface GreendotSpec {
   gateways: number
   /** `own` starts a Redis server; null is the embedded store. */
   redis: 'own' | { url: string } | null
+  /** The streaming deployment: `own` starts a broker. Then the owner of users and the fan-out are processes apart. */
+  kafka?: 'own' | { brokers: string } | null
   port: number | null
   core: number | null
+  /** In which the load is sent presence. */
+  encoding?: Encoding
   /** More settings of `greendot serve`, as flags. */
   settings: readonly string[]
 }
@@ -29,6 +36,11 @@ const START_MS_MAX = 30_000
 /** Longer than any drain_ms a scenario sets, and what comes after it. */
 const DRAIN_MS_MAX = 30_000
 const METRICS_MS_MAX = 10_000
+/** With Kafka, what other processes do than those with the connections. */
+const APART = [
+  { role: 'presence', title: 'the owner of users' },
+  { role: 'fanout', title: 'the fan-out' },
+] as const
 
 interface Manifest {
   name?: string
@@ -56,30 +68,50 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   const port = spec.port ?? freePort()
   const redis = spec.redis === 'own' ? await startRedis(folder, scope) : null
   const redisUrl = redis?.url ?? (spec.redis !== null && spec.redis !== 'own' ? spec.redis.url : null)
+  const { kafka = null } = spec
+  const broker = kafka === 'own' ? await startKafka(folder, scope) : null
+  const brokers = broker?.brokers ?? (kafka !== null && kafka !== 'own' ? kafka.brokers : null)
   const flags = [
-    `--port=${port}`,
     `--database-url=sqlite://${join(folder, 'greendot.db')}`,
     '--log-level=error',
     '--drain-ms=0',
     // No user becomes away by inactivity during a run: all changes are those of the schedule.
     '--away-after-ms=86400000',
     ...(redisUrl === null ? [] : [`--redis-url=${redisUrl}`]),
-    ...(spec.gateways > 1 ? ['--reuse-port=on'] : []),
+    ...(brokers === null ? [] : [`--kafka-brokers=${brokers}`]),
     ...spec.settings,
   ]
-  const command = pinned(spec.core, [process.execPath, spec.program ?? findGreendot(), 'serve', ...flags])
+  const gatewayFlags = [
+    `--port=${port}`,
+    ...(spec.gateways > 1 ? ['--reuse-port=on'] : []),
+    ...(brokers === null ? [] : ['--roles=gateway']),
+  ]
+  const program = spec.program ?? findGreendot()
+  const commandWith = (more: readonly string[]) =>
+    pinned(spec.core, [process.execPath, program, 'serve', ...flags, ...more])
   // Secrets by the environment: other users of the machine can read command lines.
   const env = { ...cleanEnv(), GREENDOT_JWT_SECRET: secret, GREENDOT_SERVER_KEYS: key }
 
   let isStopping = false
-  const start = () => {
-    const child = Bun.spawn(command, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const start = (more: readonly string[]) => {
+    const child = Bun.spawn(commandWith(more), { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     void child.exited.then((code) => {
       if (!isStopping) process.stderr.write(`a process of the server ended with code ${code}\n`)
     })
     return child
   }
-  let children = Array.from({ length: spec.gateways }, start)
+  const startGateways = () => Array.from({ length: spec.gateways }, () => start(gatewayFlags))
+  const apart = (brokers === null ? [] : APART).map(({ role, title }) => ({
+    role,
+    title,
+    child: start([`--port=${freePort()}`, `--roles=${role}`]),
+  }))
+  scope.add(() => {
+    isStopping = true
+    return Promise.all(apart.map(({ child }) => endProcess(child, 'SIGKILL'))).then(() => {})
+  })
+  await within(START_MS_MAX, 'starting the owner', Promise.all(apart.map(({ child }) => ready(child))))
+  let children = startGateways()
   async function endAll(): Promise<void> {
     isStopping = true
     await Promise.all(children.map((child) => endProcess(child, 'SIGKILL')))
@@ -92,8 +124,19 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
   const url = `http://${HOST}:${port}`
   return {
     title: 'Greendot',
-    target: { wire: 'greendot', host: HOST, port, secret, claims: {}, extra: {} },
-    helpers: redis === null ? [] : [{ name: 'redis', title: 'Redis', pids: [redis.pid] }],
+    target: {
+      wire: 'greendot',
+      host: HOST,
+      port,
+      secret,
+      claims: {},
+      extra: { [ENCODING]: spec.encoding ?? 'json' },
+    },
+    helpers: [
+      ...apart.map(({ role, title, child }) => ({ name: role, title, pids: [child.pid] })),
+      ...(redis === null ? [] : [{ name: 'redis', title: 'Redis', pids: [redis.pid] }]),
+      ...(broker === null ? [] : [{ name: 'kafka', title: 'Kafka', pids: [broker.pid] }]),
+    ],
     pids: () => children.map(({ pid }) => pid),
     backend: { url, key },
     async metric(name) {
@@ -109,12 +152,12 @@ export async function startGreendot(spec: GreendotSpec, scope: Scope): Promise<S
     async restart(how) {
       if (how === 'kill') {
         await endAll()
-        children = Array.from({ length: spec.gateways }, start)
+        children = startGateways()
       } else {
         isStopping = true
         for (const [index, child] of children.entries()) {
           await endProcess(child, 'SIGTERM', DRAIN_MS_MAX)
-          children[index] = start()
+          children[index] = start(gatewayFlags)
           await ready(children[index])
         }
       }

@@ -65,4 +65,11 @@ describe('WebSocket frames of the load', () => {
     expect(countUpdates(bytes, 0, one.length)).toBe(2)
     expect(countUpdates(bytes, one.length, bytes.length)).toBe(1)
   })
+
+  test('[C9, C10] updates of a compact frame are counted within it only', () => {
+    const one = 'cbob,ow,1,1\ncarol,f,,0'
+    const bytes = Buffer.from(`${one}cdave,f,,0\n`)
+    expect(countUpdates(bytes, 0, one.length)).toBe(2)
+    expect(countUpdates(bytes, one.length, bytes.length - 1)).toBe(1)
+  })
 })

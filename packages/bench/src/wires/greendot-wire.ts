@@ -3,7 +3,19 @@
 // those two. The serial of a change is its distance from the version at the mark, because a version
 // grows by one with every visible change. Two steps at once would be none for the server, so a change
 // waits until the own view confirms the one before it; it is late then, and counts as late.
-import { HEARTBEAT_ACTIVE, HEARTBEAT_IDLE } from '@greendot/protocol'
+import {
+  COMPACT_ACTIVE,
+  COMPACT_CHANGE,
+  COMPACT_IDLE,
+  COMPACT_SEPARATOR,
+  COMPACT_STATE,
+  decodeServerFrame,
+  type Encoding,
+  HEARTBEAT_ACTIVE,
+  HEARTBEAT_IDLE,
+  type Presence,
+  SUBPROTOCOL_COMPACT,
+} from '@greendot/protocol'
 import { textFrame } from './frames.ts'
 import { BenchSocket, type WebSocketListener } from './web-socket.ts'
 import {
@@ -15,20 +27,21 @@ import {
   type Wire,
 } from './wire.ts'
 
-const ACTIVE = textFrame(HEARTBEAT_ACTIVE)
-const IDLE = textFrame(HEARTBEAT_IDLE)
+const BEATS: Record<Encoding, { active: Uint8Array; idle: Uint8Array }> = {
+  json: { active: textFrame(HEARTBEAT_ACTIVE), idle: textFrame(HEARTBEAT_IDLE) },
+  compact: { active: textFrame(COMPACT_ACTIVE), idle: textFrame(COMPACT_IDLE) },
+}
 const VERSION = Buffer.from('"version":')
 /** Where the type of a frame differs from that of others: after `{"type":"` and after `presence_`. */
 const TYPE_AT = 9
 const KIND_AT = 18
 const byte = (letter: string): number => letter.charCodeAt(0)
 const [W, P, C, S, E, D, O] = ['w', 'p', 'c', 's', 'e', 'd', 'o'].map(byte)
+const [BRACE, SEPARATOR] = ['{', COMPACT_SEPARATOR].map(byte)
+const [CHANGE, STATE] = [COMPACT_CHANGE, COMPACT_STATE].map(byte)
 
-interface Shown {
-  user_id: string
-  status: string | null
-  version: number
-}
+/** The key of the encoding among the further settings of a target; JSON where it is not set. */
+export const ENCODING = 'encoding'
 
 export const greendotWire: Wire = {
   open: (target, options) => new GreendotConnection(target, options),
@@ -47,6 +60,7 @@ class GreendotConnection implements Connection, WebSocketListener {
   #base: Float64Array | null = null
   #statesMissing: number
   #isIdle = false
+  readonly #beats: (typeof BEATS)[Encoding]
   /** Changes that were asked for and not sent yet, and whether one is on its way. */
   #waiting = 0
   #isUnderWay = false
@@ -56,7 +70,10 @@ class GreendotConnection implements Connection, WebSocketListener {
     this.#contacts = contacts
     this.#versions = isExact ? new Float64Array(contacts.length) : null
     this.#statesMissing = contacts.length
-    this.#socket = new BenchSocket(target, greendotPath(target.token(user), user), this)
+    const isCompact = target.extra[ENCODING] === 'compact'
+    this.#beats = BEATS[isCompact ? 'compact' : 'json']
+    const path = greendotPath(target.token(user), user)
+    this.#socket = new BenchSocket(target, path, this, isCompact ? SUBPROTOCOL_COMPACT : null)
   }
 
   change(): void {
@@ -65,7 +82,7 @@ class GreendotConnection implements Connection, WebSocketListener {
   }
 
   beat(): void {
-    const frame = this.#isIdle ? IDLE : ACTIVE
+    const frame = this.#isIdle ? this.#beats.idle : this.#beats.active
     this.#socket.send(frame)
     this.#events.onSent(frame.length)
   }
@@ -95,7 +112,9 @@ class GreendotConnection implements Connection, WebSocketListener {
 
   onMessage(bytes: Buffer, from: number, to: number): void {
     const type = bytes[from + TYPE_AT]
-    if (type === P && bytes[from + KIND_AT] === C) this.#onChanges(bytes, from, to)
+    if (bytes[from] === CHANGE) this.#onChanges(bytes, from, to)
+    else if (bytes[from] === STATE) this.#onStates(bytes, from, to)
+    else if (type === P && bytes[from + KIND_AT] === C) this.#onChanges(bytes, from, to)
     else if (type === P && bytes[from + KIND_AT] === S) this.#onStates(bytes, from, to)
     else if (type === S) this.#onSelf(to - from)
     else if (type === W) this.#onWelcome()
@@ -134,8 +153,7 @@ class GreendotConnection implements Connection, WebSocketListener {
     if (this.#statesMissing <= 0) return
     this.#statesMissing -= countUpdates(bytes, from, to)
     if (this.#versions !== null) {
-      const { states } = JSON.parse(bytes.toString('utf8', from, to)) as { states: Shown[] }
-      for (const shown of states) this.#receive(shown)
+      for (const presence of presencesIn(bytes, from, to)) this.#receive(presence)
     }
     if (this.#statesMissing <= 0) this.#events.onReady()
   }
@@ -145,12 +163,12 @@ class GreendotConnection implements Connection, WebSocketListener {
       this.#events.onFrame(to - from, countUpdates(bytes, from, to))
       return
     }
-    const { changes } = JSON.parse(bytes.toString('utf8', from, to)) as { changes: Shown[] }
+    const changes = presencesIn(bytes, from, to)
     this.#events.onFrame(to - from, changes.length)
-    for (const shown of changes) this.#receive(shown)
+    for (const presence of changes) this.#receive(presence)
   }
 
-  #receive({ user_id, status, version }: Shown): void {
+  #receive({ user_id, status, version }: Presence): void {
     const user = Number(user_id.slice(user_id.lastIndexOf('-') + 1))
     const position = this.#contacts.indexOf(user)
     if (position < 0) {
@@ -164,9 +182,19 @@ class GreendotConnection implements Connection, WebSocketListener {
   }
 }
 
+function presencesIn(bytes: Buffer, from: number, to: number): readonly Presence[] {
+  const frame = decodeServerFrame(bytes.toString('utf8', from, to))
+  if (frame.type === 'presence_state') return frame.states
+  return frame.type === 'presence_change' ? frame.changes : []
+}
+
 /** How many presence objects a frame carries, without reading them. */
 export function countUpdates(bytes: Buffer, from: number, to: number): number {
   let count = 0
+  if (bytes[from] !== BRACE) {
+    for (let at = from; at >= 0 && at < to; at = bytes.indexOf(SEPARATOR!, at + 1)) count++
+    return count
+  }
   for (let at = bytes.indexOf(VERSION, from); at >= 0 && at < to; at = bytes.indexOf(VERSION, at + 10))
     count++
   return count

@@ -18,20 +18,32 @@ const HEAD_BYTES_MAX = 16_384
 /** Any 16 bytes. */
 const KEY = 'Z3JlZW5kb3QtYmVuY2gtMQ=='
 
+const protocolLine = (subprotocol: string): string => `Sec-WebSocket-Protocol: ${subprotocol}\r\n`
+const isAgreed = (head: string, subprotocol: string): boolean =>
+  `${head}\r\n`.toLowerCase().includes(`\r\n${protocolLine(subprotocol)}`.toLowerCase())
+
 export class BenchSocket implements SocketListener {
   readonly #raw: RawSocket
   readonly #listener: WebSocketListener
   readonly #request: string
+  readonly #subprotocol: string | null
   readonly #scanner = new FrameScanner()
   /** The response to the handshake so far; null when it is complete. */
   #head: Buffer | null = Buffer.alloc(0)
   #why = 'the connection ended'
 
-  constructor(address: Address, path: string, listener: WebSocketListener) {
+  constructor(
+    address: Address,
+    path: string,
+    listener: WebSocketListener,
+    subprotocol: string | null = null,
+  ) {
     this.#listener = listener
+    this.#subprotocol = subprotocol
     this.#request =
       `GET ${path} HTTP/1.1\r\nHost: ${address.host}:${address.port}\r\nUpgrade: websocket\r\n` +
-      `Connection: Upgrade\r\nSec-WebSocket-Key: ${KEY}\r\nSec-WebSocket-Version: 13\r\n\r\n`
+      `Connection: Upgrade\r\nSec-WebSocket-Key: ${KEY}\r\nSec-WebSocket-Version: 13\r\n` +
+      `${subprotocol === null ? '' : protocolLine(subprotocol)}\r\n`
     this.#raw = new RawSocket(address, this)
   }
 
@@ -72,6 +84,11 @@ export class BenchSocket implements SocketListener {
     if (!/^HTTP\/1\.1 101\b/.test(status)) {
       this.#raw.end()
       this.#listener.onEnd(`the server answered the handshake with "${status}"`)
+      return
+    }
+    if (this.#subprotocol !== null && !isAgreed(head.toString('latin1', 0, end), this.#subprotocol)) {
+      this.#raw.end()
+      this.#listener.onEnd(`the server does not speak ${this.#subprotocol}`)
       return
     }
     this.#head = null

@@ -69,7 +69,7 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
       const failure = await failureOf(response)
       if (failure === null) return response.json()
       deliver({ type: 'error', ...failure })
-      end(response.status === 429 ? 'too_often' : 'lost')
+      end(failure.code === 'forbidden' ? 'disconnected' : response.status === 429 ? 'too_often' : 'lost')
       return null
     }
 
@@ -164,6 +164,8 @@ export function httpDial(runtime: Runtime, { url, deviceId, platform }: Address)
         for (const { user_id, version } of presences)
           if (versions.has(user_id)) versions.set(user_id, version)
         deliver(frame)
+        // The last frame of a stream that the backend of the app ended.
+        if (frame.type === 'error') end('disconnected')
         // The snapshot is the first event, and it comes in one piece.
         if (frame.type === 'presence_state') onSnapshot()
       })

@@ -9,7 +9,7 @@ import { CONTACTS, createWatchlist } from '../roster/watchlist.ts'
 import type { Answer, DotFailure } from '../types.ts'
 import { createLink } from './link.ts'
 import type { FromHub, LinkView, ToHub } from './messages.ts'
-import type { Dial, Incoming, Welcome } from './transport.ts'
+import { type Dial, type Gone, type Incoming, isGone, type Welcome } from './transport.ts'
 
 const LEAVE_MS_MAX = 2_000
 
@@ -66,8 +66,8 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
     pulse,
     onWelcome,
     onFrame,
-    onDown: () => (leaveTimer ? onLeft() : show('down')),
-    onLeft,
+    onDown: () => (leaveTimer ? onGone('left') : show('down')),
+    onGone,
     onError: fail,
   })
 
@@ -208,25 +208,25 @@ export function createHub({ runtime, dialSocket, dialHttp, pulse, token }: HubPa
   function leave(): void {
     joinsAgain = false
     if (!link.isLive()) {
-      onLeft()
+      onGone('left')
       return
     }
     link.send({ type: 'leave' })
-    leaveTimer ??= runtime.after(LEAVE_MS_MAX, onLeft)
+    leaveTimer ??= runtime.after(LEAVE_MS_MAX, () => onGone('left'))
   }
 
-  function onLeft(): void {
+  function onGone(how: Gone): void {
     leaveTimer?.stop()
     leaveTimer = null
     link.stop()
-    show('left')
+    show(how)
     if (joinsAgain) join()
   }
 
   function join(): void {
     joinsAgain = leaveTimer !== null
     if (joinsAgain) return
-    if (view.state === 'left') view.state = 'down'
+    if (isGone(view.state)) view.state = 'down'
     link.start()
   }
 

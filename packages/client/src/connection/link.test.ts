@@ -129,6 +129,22 @@ describe('reconnecting', () => {
     expect(sockets.calls).toHaveLength(2)
   })
 
+  test('[C6, X3] a disconnect by the app ends the link: no attempt follows, however long it waits', async () => {
+    const { clock, sockets, link, live, events, frames } = createScene()
+    await live()
+    sockets.last().say({ type: 'error', code: 'forbidden', message: 'signed out' })
+    sockets.last().end('disconnected')
+    await clock.advance(600_000)
+    link.poke()
+    await clock.advance(0)
+    expect(sockets.calls).toHaveLength(1)
+    expect(events).toEqual(['welcome', 'disconnected'])
+    expect(frames).toMatchObject([{ code: 'forbidden', message: 'signed out' }])
+    link.start()
+    await clock.advance(0)
+    expect(sockets.calls).toHaveLength(2)
+  })
+
   test('[D2] left ends the link until it is started again', async () => {
     const { clock, sockets, link, live, events } = createScene()
     await live()

@@ -5,7 +5,15 @@
 import type { Activity, ClientFrame } from '@greendot/protocol'
 import type { Runtime, Timer } from '../platform.ts'
 import type { DotFailure } from '../types.ts'
-import type { CloseReason, Dial, Incoming, Transport, Welcome } from './transport.ts'
+import {
+  type CloseReason,
+  type Dial,
+  type Gone,
+  type Incoming,
+  isGone,
+  type Transport,
+  type Welcome,
+} from './transport.ts'
 
 const PAUSE_MS_FIRST = 500
 const PAUSE_MS_MAX = 30_000
@@ -52,8 +60,8 @@ export interface LinkParts {
   onWelcome(welcome: Welcome): void
   onFrame(frame: Incoming): void
   onDown(): void
-  /** This device has left, here or in another tab. */
-  onLeft(): void
+  /** This device has left, here or in another tab, or was disconnected. It does not come back by itself. */
+  onGone(how: Gone): void
   onError(failure: DotFailure): void
 }
 
@@ -117,7 +125,7 @@ export function createLink(parts: LinkParts): Link {
       if (opening !== mine) return
       dropAttempt()
       if (isSocket) silentSockets = hasReceived ? 0 : silentSockets + 1
-      if (why === 'left') leave()
+      if (isGone(why)) leave(why)
       else if (current && !current.isSocket) tryLater(SOCKET_AGAIN_MS)
       else tryAgain(why)
     }
@@ -187,8 +195,8 @@ export function createLink(parts: LinkParts): Link {
     if (!current) return
     if (runtime.now() - current.welcomedAt > STEADY_MS) failures = refusals = 0
     dropCurrent()
-    if (why === 'left') {
-      leave()
+    if (isGone(why)) {
+      leave(why)
       return
     }
     parts.onDown()
@@ -203,9 +211,9 @@ export function createLink(parts: LinkParts): Link {
     current = null
   }
 
-  function leave(): void {
+  function leave(how: Gone): void {
     stop()
-    parts.onLeft()
+    parts.onGone(how)
   }
 
   function stop(): void {

@@ -3,6 +3,7 @@
 // finds a new hub sends everything again.
 import type { ClientFrame, OwnPresence, Presence } from '@greendot/protocol'
 import type { Answer, DotFailure } from '../types.ts'
+import type { Gone } from './transport.ts'
 
 export type ToHub =
   /** All that the tab watches and knows. Attaching also joins after `leave`. */
@@ -32,7 +33,7 @@ export type FromHub =
 
 /** The connection as tabs see it. */
 export interface LinkView {
-  state: 'down' | 'live' | 'left'
+  state: 'down' | 'live' | Gone
   /** New with every connection: requests on an older one may be lost. */
   sessionId: string | null
   userId: string | null

@@ -7,6 +7,7 @@ test('[X3] close codes are those of the protocol', () => {
   expect(CLOSE_REASONS).toEqual({
     [CLOSE.left]: 'left',
     [CLOSE.badToken]: 'refused',
+    [CLOSE.disconnected]: 'disconnected',
     [CLOSE.noHeartbeat]: 'silent',
     [CLOSE.tooManyFrames]: 'too_often',
   })

@@ -31,10 +31,16 @@ export interface Ticket {
 }
 
 /**
- * `left`: this device has left. `refused`: the token is not accepted. `silent`: the server missed our
- * heartbeats. `too_often`: we sent too many frames. `lost`: everything else.
+ * `left`: this device has left. `disconnected`: the backend of the app ended the session. `refused`: the token is
+ * not accepted. `silent`: the server missed our heartbeats. `too_often`: we sent too many frames. `lost`: everything
+ * else.
  */
-export type CloseReason = 'left' | 'refused' | 'silent' | 'too_often' | 'lost'
+export type CloseReason = Gone | 'refused' | 'silent' | 'too_often' | 'lost'
+
+/** Final: there is no connection until the app asks for one. */
+export type Gone = 'left' | 'disconnected'
+
+export const isGone = (state: string): state is Gone => state === 'left' || state === 'disconnected'
 
 export interface TransportEvents {
   frame(frame: Incoming): void

@@ -10,6 +10,7 @@ import {
 } from '@greendot/protocol'
 import { AWAY_AFTER_MS, FOREVER } from '../activity/device-activity.ts'
 import type { FromHub, LinkView, OpenUplink, Uplink } from '../connection/messages.ts'
+import { type Gone, isGone } from '../connection/transport.ts'
 import type { Runtime, Timer } from '../platform.ts'
 import { type Change, createRoster, replaces } from '../roster/roster.ts'
 import { CONTACTS } from '../roster/watchlist.ts'
@@ -29,6 +30,13 @@ import { createRequests, failed } from './requests.ts'
 
 /** Shorter interruptions are not shown. */
 const STALE_AFTER_MS = 2_000
+
+/** Why a request fails without being sent. */
+const GONE: Record<Gone | 'closed', string> = {
+  left: 'this device has left',
+  disconnected: 'this device was disconnected',
+  closed: 'this device has closed',
+}
 
 export interface DotParts {
   runtime: Runtime
@@ -104,7 +112,7 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
   }
 
   function onAttached(): void {
-    if (state === 'left') return
+    if (isGone(state)) return
     // A new hub may not know the requests of the old one.
     sessionId = null
     uplink?.send({
@@ -147,7 +155,7 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
       if (userId !== null) onUserChanged()
       userId = link.userId
     }
-    if (link.state === 'left') onLeft()
+    if (isGone(link.state)) onGone(link.state)
     else if (link.state === 'down') startStaleTimer()
     else onLive(link.sessionId)
   }
@@ -168,16 +176,16 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
     requests.resend()
   }
 
-  function onLeft(): void {
+  function onGone(how: Gone): void {
     isLeaving = false
-    end('left')
+    end(how)
     show(roster.markStale())
   }
 
-  function end(how: 'left' | 'closed'): void {
+  function end(how: Gone | 'closed'): void {
     setState(how)
     for (const resolve of leaving.splice(0)) resolve()
-    requests.failAll(`this device has ${how}`)
+    requests.failAll(GONE[how])
   }
 
   function onMe(incoming: OwnPresence): void {
@@ -187,12 +195,12 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
   }
 
   function request(frame: ClientFrame): Promise<Answer> {
-    if (state === 'left' || state === 'closed') return Promise.resolve(failed(`this device has ${state}`))
+    if (isGone(state) || state === 'closed') return Promise.resolve(failed(GONE[state]))
     return requests.send(frame)
   }
 
   async function settings(change?: SettingsChange): Promise<SettingsAnswer> {
-    if (state === 'closed') return failed(`this device has ${state}`)
+    if (state === 'closed') return failed(GONE[state])
     // The module that calls may be impossible to load.
     const answer = await callSettings(change).catch(({ message }) => failed(message))
     if (answer.ok) notify(listeners.settings, answer.settings)
@@ -277,7 +285,7 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
       uplink?.send({ type: 'active', at: chosenActiveAt ?? activeAt })
     },
     leave() {
-      if (state === 'left' || state === 'closed') return Promise.resolve()
+      if (isGone(state) || state === 'closed') return Promise.resolve()
       return new Promise((resolve) => {
         leaving.push(resolve)
         isLeaving = true
@@ -285,7 +293,7 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
       })
     },
     join() {
-      if (state === 'left') setState('connecting')
+      if (isGone(state)) setState('connecting')
       else if (!isLeaving) return
       isLeaving = false
       onAttached()

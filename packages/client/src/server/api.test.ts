@@ -27,6 +27,9 @@ const NOT_IN_THE_KIT: Record<string, string> = {
   'GET /metrics': 'text for Prometheus',
 }
 
+/** Of the webhook that is added first. */
+let hookId = ''
+
 /** Every method of the kit, called once. */
 const METHODS: Record<string, (backend: Backend) => Promise<unknown>> = {
   token: (backend) => backend.token('ada'),
@@ -40,12 +43,28 @@ const METHODS: Record<string, (backend: Backend) => Promise<unknown>> = {
   'settings.change': (backend) => backend.settings.change('ada', { reciprocal: false, history: true }),
   'history.read': (backend) => backend.history.read('ada', { from: new Date(0), to: 1 }),
   'history.hours': (backend) => backend.history.hours({ to: '2030-01-01' }),
+  'webhooks.add': async (backend) => {
+    hookId = (await backend.webhooks.add({ url: 'https://hooks.example/', events: ['user.online'] })).id
+  },
+  'webhooks.list': (backend) => backend.webhooks.list(),
+  'webhooks.read': (backend) => backend.webhooks.read(hookId),
+  'webhooks.edit': (backend) => backend.webhooks.edit(hookId, { enabled: false }),
+  'webhooks.test': (backend) => backend.webhooks.test(hookId),
+  'webhooks.failures': (backend) => backend.webhooks.failures(hookId),
+  'webhooks.replay': (backend) => backend.webhooks.replay(hookId),
+  'webhooks.remove': (backend) => backend.webhooks.remove(hookId),
   setAvailability: (backend) => backend.setAvailability('ada', 'busy'),
   setCustomStatus: async (backend) => [
     await backend.setCustomStatus('ada', { text: 'Lunch' }),
     await backend.setCustomStatus('ada', null),
   ],
   explain: (backend) => backend.explain('ada', { viewerId: 'bob' }),
+  disconnect: (backend) => backend.disconnect('ada', { until: new Date('2099-01-01') }),
+  heartbeats: (backend) =>
+    backend.heartbeats({
+      gateway_id: 'chat-1',
+      sessions: [{ user_id: 'ada', device_id: 'd1', activity: 'active' }],
+    }),
   export: (backend) => backend.export('ada'),
   erase: (backend) => backend.erase('ada'),
   stats: (backend) => backend.stats(),

@@ -97,6 +97,44 @@ export interface Operations {
   'GET /api/v1/users/{user_id}/export': { input: { path: { user_id: string } }; answer: PersonData }
   /** Erase all data of a user */
   'DELETE /api/v1/users/{user_id}': { input: { path: { user_id: string } }; answer: undefined }
+  /** Disconnect a user */
+  'POST /api/v1/users/{user_id}/disconnect': {
+    input: {
+      path: { user_id: string }
+      body: {
+        device_id?: string | null | undefined
+        reason?: string | null | undefined
+        /** Unix milliseconds or ISO 8601; until then tokens that were issued before this request are refused. Null or absent: they are not. It must be in the future when the request arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry` */
+        until?: number | string | null | undefined
+      }
+    }
+    answer: undefined
+  }
+  /** Heartbeats of a foreign gateway */
+  'POST /api/v1/heartbeats': {
+    input: {
+      body: {
+        gateway_id: string
+        /** Sessions that are alive */
+        sessions?:
+          | {
+              user_id: string
+              device_id: string
+              /** other where it is left out */
+              platform?: 'web' | 'desktop' | 'mobile' | 'tablet' | 'console' | 'bot' | 'other' | undefined
+              activity?: 'active' | 'idle' | undefined
+              /** Another name for activity */
+              activity_type?: 'active' | 'idle' | undefined
+              /** When the session was known to be alive; now where it is left out */
+              at?: number | string | null | undefined
+            }[]
+          | undefined
+        /** Sessions whose connection has closed */
+        disconnected?: { user_id: string; device_id: string }[] | undefined
+      }
+    }
+    answer: RecordedBatch
+  }
   /** History of a user */
   'GET /api/v1/users/{user_id}/history': {
     input: {
@@ -109,6 +147,101 @@ export interface Operations {
   'GET /api/v1/history': {
     input: { query: { from?: number | string | undefined; to?: number | string | undefined } }
     answer: AllHistory
+  }
+  /** All webhooks */
+  'GET /api/v1/webhooks': { input: Record<never, never>; answer: { webhooks: Webhook[] } }
+  /** Add a webhook */
+  'POST /api/v1/webhooks': {
+    input: {
+      body: {
+        url: string
+        events: (
+          | 'user.online'
+          | 'user.away'
+          | 'user.offline'
+          | 'status.changed'
+          | 'device.connected'
+          | 'device.disconnected'
+        )[]
+        filter?: WebhookFilterInput | null | undefined
+        secret?: string | undefined
+      }
+    }
+    answer: Webhook
+  }
+  /** A webhook, and how its deliveries go */
+  'GET /api/v1/webhooks/{webhook_id}': { input: { path: { webhook_id: string } }; answer: Webhook }
+  /** Edit a webhook */
+  'PATCH /api/v1/webhooks/{webhook_id}': {
+    input: {
+      path: { webhook_id: string }
+      body: {
+        url?: string | undefined
+        events?:
+          | (
+              | 'user.online'
+              | 'user.away'
+              | 'user.offline'
+              | 'status.changed'
+              | 'device.connected'
+              | 'device.disconnected'
+            )[]
+          | undefined
+        /** Replaces the whole filter; null removes it */
+        filter?: WebhookFilterInput | null | undefined
+        secret?: string | undefined
+        /** Makes a new secret, which is in the answer */
+        rotate_secret?: boolean | undefined
+        /** true after a webhook was disabled: it is told of changes from now on */
+        enabled?: boolean | undefined
+      }
+    }
+    answer: Webhook
+  }
+  /** Delete a webhook */
+  'DELETE /api/v1/webhooks/{webhook_id}': { input: { path: { webhook_id: string } }; answer: undefined }
+  /** Send a test event */
+  'POST /api/v1/webhooks/{webhook_id}/test': {
+    input: { path: { webhook_id: string } }
+    answer: {
+      delivered: boolean
+      /** What the endpoint answered; null without an answer */
+      status: number | null
+      /** Why it was not delivered */
+      because: string | null
+    }
+  }
+  /** Changes that could not be delivered */
+  'GET /api/v1/webhooks/{webhook_id}/failures': {
+    input: { path: { webhook_id: string }; query: { after?: string | undefined; limit?: number | undefined } }
+    answer: {
+      failures: {
+        user_id: string
+        events: {
+          id: string
+          type:
+            | 'user.online'
+            | 'user.away'
+            | 'user.offline'
+            | 'status.changed'
+            | 'device.connected'
+            | 'device.disconnected'
+        }[]
+        attempts: number
+        failed_at: number
+        because: string
+      }[]
+      /** For `after`; null with the last page */
+      next: string | null
+    }
+  }
+  /** Send failures again */
+  'POST /api/v1/webhooks/{webhook_id}/replay': {
+    input: { path: { webhook_id: string } }
+    answer: {
+      /** Changes that wait again */
+      replayed: number
+    }
   }
   /** Why does a viewer see a user as they do */
   'GET /api/v1/explain': {
@@ -221,6 +354,19 @@ export interface PersonData {
   contact_of: string[]
   /** Empty where none is kept. `to` is null while it lasts */
   history: { status: 'online' | 'away' | 'busy'; from: number; to: number | null; devices: Platform[] }[]
+  /** Kept for ten minutes, and until `until`. `device_id` is null for all devices */
+  disconnects: { device_id: string | null; at: number; until: number | null; reason: string | null }[]
+}
+
+export interface RecordedBatch {
+  /** How many entries were recorded */
+  accepted: number
+  rejected: {
+    /** Its position: first `sessions`, then `disconnected` */
+    index: number
+    code: string
+    message: string
+  }[]
 }
 
 export interface UserHistory {
@@ -267,6 +413,53 @@ export interface AllHistory {
     busy_minutes: number
     users: number
   }[]
+}
+
+export interface Webhook {
+  id: string
+  url: string
+  events: (
+    | 'user.online'
+    | 'user.away'
+    | 'user.offline'
+    | 'status.changed'
+    | 'device.connected'
+    | 'device.disconnected'
+  )[]
+  filter: {
+    user_ids: string[] | null
+    contacts_of: string | null
+    platforms: Platform[] | null
+    viewer_id: string | null
+  }
+  enabled: boolean
+  disabled_at: number | null
+  disabled_because: string | null
+  created_at: number
+  /** Until then requests are signed with the former secret too */
+  old_secret_until: number | null
+  /** Only in the answer to the request that made it */
+  secret?: string
+  /** Changes that are still to be delivered */
+  pending: number
+  /** Changes that were given up; see failures */
+  failed: number
+  /** Since when every request failed */
+  failing_since: number | null
+  last_failure: string | null
+  /** When a request last succeeded */
+  delivered_at: number | null
+}
+
+export interface WebhookFilterInput {
+  /** Only events of these users */
+  user_ids?: string[] | null
+  /** Only events of users on the contact list of this user */
+  contacts_of?: string | null
+  /** Only events with one of these devices */
+  platforms?: Platform[] | null
+  /** Events as this user sees them. Without it, what the backend of the app may know */
+  viewer_id?: string | null
 }
 
 export interface Explanation {

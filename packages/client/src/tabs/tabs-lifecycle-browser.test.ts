@@ -1,6 +1,7 @@
 // Pages that are hidden, frozen or hang, in a real browser against a real server: their user stays online and the
 // other tabs stay connected.
 import { expect, test } from 'bun:test'
+import { COMPACT_IDLE } from '@greendot/protocol'
 import {
   describeWithTabs,
   get,
@@ -24,7 +25,8 @@ describeWithTabs('pages in a browser', await findHeadlessShell(), (fixture) => {
     page.on('websocket', (socket) => {
       sockets++
       socket.on('framesent', ({ payload }) => {
-        if (String(payload).includes('"heartbeat"') && ++beats === BEATS) beaten.resolve()
+        // The page is idle, and browsers agree to the compact encoding.
+        if (payload === COMPACT_IDLE && ++beats === BEATS) beaten.resolve()
       })
     })
     await page.addInitScript(() => {

@@ -27,6 +27,7 @@ const NOTICES: Partial<Record<DotState | Laptop, string>> = {
   stale: 'Connection lost. Coming back as soon as there is a server; until then this is what was last known.',
   closed: 'Your lid is closed: nothing new reaches you until you open it.',
   left: 'You said goodbye. This is what you saw when you left.',
+  disconnected: 'The backend disconnected you. Reload the page to come back.',
 }
 
 export interface UserSession {

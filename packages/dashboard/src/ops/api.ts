@@ -1,8 +1,15 @@
 // Requests to the server with a server key. Failures are values with a message for operators. Paths are relative
 // to the page, so that it works behind a proxy that adds a prefix.
-import type { AllHistory, Explanation, Stats, StatsHistory, UserHistory } from '@greendot/client/server'
+import type {
+  AllHistory,
+  Explanation,
+  Stats,
+  StatsHistory,
+  UserHistory,
+  Webhook,
+} from '@greendot/client/server'
 
-export type { AllHistory, Explanation, Stats, UserHistory }
+export type { AllHistory, Explanation, Stats, UserHistory, Webhook }
 export type Sample = StatsHistory['samples'][number]
 export type Process = Stats['processes'][number]
 
@@ -24,6 +31,9 @@ export interface Api {
   /** Until now. Without a history the question is to blame. */
   userHistory(userId: string, from: number): Promise<Answer<UserHistory>>
   hours(from: number): Promise<Answer<AllHistory>>
+  webhooks(): Promise<Answer<{ webhooks: Webhook[] }>>
+  testWebhook(id: string): Promise<Answer<{ delivered: boolean; because: string | null }>>
+  replayWebhook(id: string): Promise<Answer<{ replayed: number }>>
   /** The live feed, until the signal is aborted. */
   feed(signal: AbortSignal): Promise<Response>
 }
@@ -31,9 +41,13 @@ export interface Api {
 export function createApi(key: string): Api {
   const headers = { authorization: `Bearer ${key}` }
 
-  async function ask<Value>(path: string, fine: readonly number[] = [200]): Promise<Answer<Value>> {
+  async function ask<Value>(
+    path: string,
+    fine: readonly number[] = [200],
+    method: 'GET' | 'POST' = 'GET',
+  ): Promise<Answer<Value>> {
     try {
-      const response = await fetch(path, { headers })
+      const response = await fetch(path, { method, headers })
       const body = await response.json()
       if (fine.includes(response.status)) return { ok: true, value: body }
       const blame = response.status === 401 || response.status === 403 ? 'key' : 'question'
@@ -42,6 +56,9 @@ export function createApi(key: string): Api {
       return { ok: false, blame: 'server', message: 'The server does not answer.' }
     }
   }
+
+  const order = <Value>(id: string, action: string) =>
+    ask<Value>(`api/v1/webhooks/${encodeURIComponent(id)}/${action}`, [200], 'POST')
 
   return {
     stats: () => ask('api/v1/stats'),
@@ -55,6 +72,9 @@ export function createApi(key: string): Api {
     },
     userHistory: (userId, from) => ask(`api/v1/users/${encodeURIComponent(userId)}/history?from=${from}`),
     hours: (from) => ask(`api/v1/history?from=${from}`),
+    webhooks: () => ask('api/v1/webhooks'),
+    testWebhook: (id) => order(id, 'test'),
+    replayWebhook: (id) => order(id, 'replay'),
     // By fetch, because an EventSource would put the key into the URL.
     feed: (signal) => fetch('api/v1/feed', { headers, signal }),
   }

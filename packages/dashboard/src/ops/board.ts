@@ -14,6 +14,7 @@ import { createHistoryPanel } from './history.ts'
 import { createLookup, type Question } from './lookup.ts'
 import { createProcesses } from './processes.ts'
 import { createTiles } from './tiles.ts'
+import { createWebhookPanel } from './webhooks.ts'
 
 const ASK_EVERY_MS = 2_000
 
@@ -35,6 +36,7 @@ export function createBoard(parts: {
   const processes = createProcesses()
   const health = createHealth()
   const weeks = createHistoryPanel(api)
+  const webhooks = createWebhookPanel(api)
   const feed = createFeedPanel((user) => ask(user, null))
   const lookup = createLookup((question) => {
     // The hash would not change, so ask again.
@@ -68,6 +70,7 @@ export function createBoard(parts: {
     tiles.show(stats.value)
     charts.add(stats.value, now())
     processes.show(stats.value)
+    health.showLag(stats.value)
     feed.showScope(stats.value.processes.length)
     setText(fresh, `As of ${preciseTime(now())}`)
   }
@@ -82,6 +85,7 @@ export function createBoard(parts: {
     running = [stream]
     running.push(everyWhileVisible(ASK_EVERY_MS, () => void refresh()))
     running.push(weeks.run())
+    running.push(webhooks.run())
   }
 
   /** Browsers limit connections, so hidden pages close theirs. */
@@ -116,6 +120,7 @@ export function createBoard(parts: {
     numbers,
     h('div', { class: 'columns' }, lookup.element, feed.element, health.element),
     weeks.element,
+    webhooks.element,
   )
 
   return {

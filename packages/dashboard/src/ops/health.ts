@@ -1,6 +1,7 @@
-// The readiness checks of the server, with what they mean.
+// The readiness checks of the server, with what they mean, and how far consumers of the change log are behind.
 import { h, setText } from '../dom.ts'
-import type { Readiness } from './api.ts'
+import type { Readiness, Stats } from './api.ts'
+import { createLogLag } from './log-lag.ts'
 
 type Check = keyof Readiness['checks']
 
@@ -18,7 +19,8 @@ const FINE: Record<Check, string> = {
 }
 const WRONG: Record<Check, string> = {
   store: 'Does not answer. Connections stay; reads come from the database and say so.',
-  archive: 'Does not answer. Presence goes on; what has to be kept waits in memory.',
+  archive:
+    'Does not answer. Presence goes on; choices are refused, and last seen is written when it is back.',
   gateway: 'Being registered again after a loss.',
   accepting: 'Sent elsewhere: this process is going away.',
 }
@@ -36,6 +38,7 @@ export function createHealth() {
     const element = h('div', { class: 'check', 'data-check': check }, h('dt', {}, NAMES[check]), words)
     return { check, words, element }
   })
+  const lag = createLogLag()
   const element = h(
     'section',
     { class: 'panel health', 'aria-labelledby': 'health-title' },
@@ -43,9 +46,11 @@ export function createHealth() {
     state,
     scope,
     h('dl', { class: 'checks' }, ...rows.map((row) => row.element)),
+    lag.element,
   )
   return {
     element,
+    showLag: (stats: Stats) => lag.show(stats),
     show({ status, checks }: Readiness, processCount: number) {
       element.dataset.health = status
       setText(state, STATES[status])

@@ -1,6 +1,6 @@
 // Archive: what must outlive every process. Written on transitions, in batches, never per heartbeat.
 // Every write keeps the newest, so batches may repeat and arrive out of order.
-import type { Activity, Platform } from '@greendot/protocol'
+import type { Activity, CustomStatus, Platform, Status, WebhookEventType } from '@greendot/protocol'
 import type { HistoryChange, HistoryHour, KeptInterval } from '../presence/core/history.ts'
 import type { PrivacySetting } from '../presence/core/privacy.ts'
 import type {
@@ -91,6 +91,181 @@ export interface HistoryArchive {
   clear(): Promise<void>
 }
 
+/** The app disconnected a user. */
+export interface DisconnectRow {
+  userId: string
+  /** Null for all devices. */
+  deviceId: string | null
+  at: number
+  /** Until then tokens that were issued before `at` are refused. Null if they are not. */
+  until: number | null
+  reason: string | null
+}
+
+export interface DisconnectArchive {
+  /** Resolves when it is durable. An earlier disconnect of the same keeps what is later of it. */
+  write(row: DisconnectRow): Promise<void>
+  /** Those that happened since an instant, and those that are in force at `now`, in a fixed order after `after`. */
+  page(wanted: {
+    since: number
+    now: number
+    after: Pick<DisconnectRow, 'userId' | 'deviceId'> | null
+    limit: number
+  }): Promise<DisconnectRow[]>
+  /** All of one user. */
+  of(userId: string): Promise<DisconnectRow[]>
+  /** Deletes those from before an instant that are not in force at `now`. */
+  trim(before: number, now: number): Promise<void>
+}
+
+export interface WebhookFilter {
+  /** Only events of these users. Null for all. */
+  userIds: readonly string[] | null
+  /** Only events of users on the contact list of this user. */
+  contactsOf: string | null
+  /** Only events with one of these devices live, before or after; of device events, only those of them. */
+  platforms: readonly Platform[] | null
+  /** Events as this user sees them. Null for what the backend of the app may know. */
+  viewerId: string | null
+}
+
+export interface WebhookSecret {
+  secret: string
+  /** Until then requests are signed with it too; null for the present one. */
+  until: number | null
+}
+
+export type WebhookState = { state: 'enabled' } | { state: 'disabled'; at: number; because: string }
+
+/** One endpoint that is told of changes. */
+export interface Webhook {
+  id: string
+  url: string
+  events: readonly WebhookEventType[]
+  filter: WebhookFilter
+  /** The present one first. */
+  secrets: readonly WebhookSecret[]
+  state: WebhookState
+  createdAt: number
+  /** Grows with every edit. */
+  updatedAt: number
+}
+
+/** How the deliveries of a webhook go. */
+export interface WebhookHealth {
+  /** Requests that failed since the last one that did not. */
+  failuresInRow: number
+  /** Since when all of them failed; null when the last one did not. */
+  failingSince: number | null
+  lastFailure: string | null
+  deliveredAt: number | null
+  /** Changes that are still to be delivered. */
+  pending: number
+  /** Changes that were given up. */
+  failed: number
+}
+
+/** The events of one change of a user, for one webhook. */
+export interface WebhookDelivery {
+  webhookId: string
+  userId: string
+  /** Orders the changes of a user. The same change again has the same number. */
+  order: number
+  /** Events as JSON, separated by commas. */
+  events: string
+  createdAt: number
+}
+
+/** What a viewer was told last of a user. */
+export interface ToldView {
+  webhookId: string
+  userId: string
+  /** The number of the delivery that told it. */
+  order: number
+  status: Status | null
+  version: number
+  devices: readonly Platform[]
+  customStatus: CustomStatus | null
+}
+
+/** Deliveries that are sent in one request, each time with the same id and the same content. */
+export interface WebhookBatch {
+  id: string
+  /** Requests with this batch that failed. */
+  attempts: number
+  deliveries: readonly WebhookDelivery[]
+}
+
+/** A delivery that was given up. */
+export interface FailedDelivery extends WebhookDelivery {
+  attempts: number
+  failedAt: number
+  because: string
+}
+
+export interface WebhookArchive {
+  /** The same text while no webhook was added, edited or deleted. */
+  edition(): Promise<string>
+  /** Ordered by creation. */
+  list(): Promise<Webhook[]>
+  /** Returns false, and adds nothing, when there are `max` webhooks. */
+  add(webhook: Webhook, max: number): Promise<boolean>
+  /** Replaces a webhook if it has not been edited since; false otherwise. */
+  edit(webhook: Webhook, editedAt: number): Promise<boolean>
+  /** With all its deliveries. Returns false if there is none. */
+  remove(id: string): Promise<boolean>
+  health(id: string): Promise<WebhookHealth>
+
+  /**
+   * Keeps deliveries until they are sent, and what viewers were told, in one step. A delivery that is kept already is
+   * left as it is; deliveries of webhooks that are gone or disabled are passed over. Returns false, and keeps nothing,
+   * when another process told one of these viewers meanwhile.
+   */
+  keep(deliveries: readonly WebhookDelivery[], told: readonly ToldView[]): Promise<boolean>
+  told(webhookId: string, userIds: readonly string[]): Promise<ToldView[]>
+  /** Users of whom this webhook was told, ordered by id, after `afterId`. */
+  toldUsers(webhookId: string, afterId: string, limit: number): Promise<string[]>
+
+  /**
+   * Claims the webhooks that have something to send, for one process and until `until`: other processes get them when
+   * they are released or when that instant has passed.
+   */
+  claim(process: string, now: number, until: number): Promise<ClaimedWebhook[]>
+  /** False if the claim was lost. */
+  renew(process: string, id: string, until: number): Promise<boolean>
+  release(process: string, id: string): Promise<void>
+  /**
+   * The next batch, under a claim: one that failed and is due, or the oldest deliveries of users with nothing in a failed
+   * batch, which become a batch with this id. Null when there is none.
+   */
+  nextBatch(id: string, batchId: string, now: number, max: number): Promise<WebhookBatch | null>
+  delivered(id: string, batchId: string, now: number): Promise<void>
+  /** The batch is tried again at `dueAt`, or given up where that is null; no batch is tried before `retryAt`. */
+  failed(id: string, batchId: string, failure: BatchFailure): Promise<WebhookHealth>
+  /** Gives up everything that waits. */
+  giveUp(id: string, now: number, because: string): Promise<void>
+  /** Oldest first, after this one. */
+  failures(id: string, after: FailureCursor | null, limit: number): Promise<FailedDelivery[]>
+  /** Everything that was given up until `before` waits again. Returns how many. */
+  replay(id: string, before: number): Promise<number>
+  /** Deletes failures of before this instant. */
+  trim(before: number): Promise<void>
+}
+
+export interface ClaimedWebhook {
+  id: string
+  failuresInRow: number
+}
+
+export interface BatchFailure {
+  at: number
+  because: string
+  dueAt: number | null
+  retryAt: number
+}
+
+export type FailureCursor = Pick<FailedDelivery, 'failedAt' | 'userId' | 'order'>
+
 export interface Archive {
   /**
    * Creates or upgrades the schema, and cleans up what a crash left half done. Called at every start.
@@ -125,6 +300,8 @@ export interface Archive {
   replaceContacts(ownerId: string, contactIds: readonly string[], now: number): Promise<void>
 
   readonly history: HistoryArchive
+  readonly disconnects: DisconnectArchive
+  readonly webhooks: WebhookArchive
 
   /**
    * Users that name this user in their privacy lists, ordered by id, after `afterId` ('' for the
@@ -146,11 +323,11 @@ export interface Archive {
   /** Ends the erasure that began at this instant. One that was begun again later goes on. */
   endErasure(userId: string, begunAt: number): Promise<void>
   /**
-   * Deletes last seen, settings, history, and contacts in both directions. Privacy lists of other users may still
-   * name the user (see `namedBy`), and later writes stay. Idempotent.
+   * Deletes last seen, settings, disconnects, history, deliveries to webhooks, and contacts in both directions. Privacy
+   * lists of other users may still name the user (see `namedBy`), and later writes stay. Idempotent.
    */
   erase(userId: string): Promise<void>
-  /** Deletes last seen, settings and history only: rows that another process may have written during `erase`. */
+  /** The same without contacts: deletes rows that another process may have written during `erase`. */
   eraseRows(userId: string): Promise<void>
 
   /** Throws when the database cannot be reached. */

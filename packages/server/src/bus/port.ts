@@ -1,5 +1,6 @@
 // Bus: messages to one gateway. A gateway has exactly one inbound subscription, however many users it
 // watches. Messages may be lost, and may repeat after a reconnect; versions make both harmless.
+import type { ErrorCode } from '@greendot/protocol'
 import type { VisibilityInputs } from '../presence/core/privacy.ts'
 import type { AwayAfterSetting, UserRecord } from '../presence/core/record.ts'
 
@@ -14,6 +15,8 @@ export interface ChangeMessage {
   json: string
   /** Who may see it as of this change; null for a user without privacy settings and without an edited contact list. */
   inputs: VisibilityInputs | null
+  /** By which the gateway continues the trace of the change, where it is traced (W3C Trace Context). */
+  trace?: string
 }
 
 /** A user's own view changed: for the sessions of that user on this gateway. */
@@ -63,6 +66,51 @@ export interface AnswerMessage {
   answer: { record: UserRecord; revision: number } | { refused: string }
 }
 
+/** The app disconnected a user: every process refuses older tokens, and gateways end the connections. */
+export interface DisconnectMessage {
+  kind: 'disconnect'
+  userId: string
+  disconnect: Disconnect
+}
+
+export interface Disconnect {
+  /** Null for all devices. */
+  deviceId: string | null
+  /** Sessions that began later are not meant. */
+  at: number
+  /** Tokens that were issued before are refused. It is `at` by the clock of tokens. */
+  issuedBefore: number
+  /** Until then. Null if tokens are not refused. */
+  until: number | null
+  reason: string | null
+}
+
+/** A device said goodbye elsewhere: its sessions on this gateway are over. */
+export interface LeftMessage {
+  kind: 'left'
+  userId: string
+  deviceId: string
+  /** Sessions that began later are not meant. */
+  at: number
+}
+
+/** A batch of a foreign gateway, to the process that holds its sessions. */
+export interface ForeignMessage {
+  kind: 'foreign'
+  /** The process that waits for the answer, under the name `ref`. */
+  from: string
+  ref: string
+  /** The batch on one line. */
+  text: string
+}
+
+export interface ForeignAnswerMessage {
+  kind: 'foreign_answer'
+  ref: string
+  /** Entries of the batch that were refused, by their position. */
+  rejections: readonly { index: number; code: ErrorCode; message: string }[]
+}
+
 export type BusMessage =
   | ChangeMessage
   | SelfMessage
@@ -70,6 +118,10 @@ export type BusMessage =
   | ErasedMessage
   | GoneMessage
   | AnswerMessage
+  | DisconnectMessage
+  | LeftMessage
+  | ForeignMessage
+  | ForeignAnswerMessage
 
 export interface Bus {
   /** Resolves when the messages are on their way, or the gateway will be told of the gap. Never fails. */

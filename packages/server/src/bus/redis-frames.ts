@@ -19,8 +19,16 @@ const SETTINGS = { mark: 'p', lines: 2 } as const
 const ERASED = { mark: 'e', lines: 3 } as const
 const GONE = { mark: 'g', lines: 3 } as const
 const ANSWER = { mark: 'a', lines: 3 } as const
+const DISCONNECT = { mark: 'd', lines: 2 } as const
+const LEFT = { mark: 'l', lines: 3 } as const
+const FOREIGN = { mark: 'f', lines: 3 } as const
+const FOREIGN_ANSWER = { mark: 'r', lines: 2 } as const
+/** The trace of the change that follows. Sent only where traces are on. */
+const TRACE = { mark: 't', lines: 1 } as const
 const LINES = new Map<string, number>(
-  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER].map(({ mark, lines }) => [mark, lines]),
+  [CHANGE, SELF, SETTINGS, ERASED, GONE, ANSWER, DISCONNECT, LEFT, FOREIGN, FOREIGN_ANSWER, TRACE].map(
+    ({ mark, lines }) => [mark, lines],
+  ),
 )
 
 export function encodeMessages(messages: readonly BusMessage[]): string {
@@ -35,10 +43,11 @@ export function encodeMessages(messages: readonly BusMessage[]): string {
 function encode(message: BusMessage): string {
   switch (message.kind) {
     case 'change': {
-      const { userId, version, at, json, inputs } = message
+      const { userId, version, at, json, inputs, trace } = message
       // Most users have no privacy settings.
       const guarded = inputs === null ? '' : JSON.stringify(inputs)
-      return `${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
+      const traced = trace === undefined ? '' : `${TRACE.mark}\n${trace}\n`
+      return `${traced}${CHANGE.mark}\n${userId}\n${version}\n${at}\n${json}\n${guarded}`
     }
     case 'self':
       return `${SELF.mark}\n${message.userId}\n${message.revision}\n${message.isInvisible ? 1 : 0}\n${message.json}`
@@ -46,6 +55,14 @@ function encode(message: BusMessage): string {
       return `${SETTINGS.mark}\n${message.userId}\n${JSON.stringify(message.awayAfter)}`
     case 'answer':
       return `${ANSWER.mark}\n${message.userId}\n${message.ref}\n${JSON.stringify(message.answer)}`
+    case 'disconnect':
+      return `${DISCONNECT.mark}\n${message.userId}\n${JSON.stringify(message.disconnect)}`
+    case 'left':
+      return `${LEFT.mark}\n${message.userId}\n${message.deviceId}\n${message.at}`
+    case 'foreign':
+      return `${FOREIGN.mark}\n${message.from}\n${message.ref}\n${message.text}`
+    case 'foreign_answer':
+      return `${FOREIGN_ANSWER.mark}\n${message.ref}\n${JSON.stringify(message.rejections)}`
     case 'erased':
     case 'gone': {
       const { mark } = message.kind === 'erased' ? ERASED : GONE
@@ -59,11 +76,18 @@ export function decodePayload(payload: string): BusFrame {
   if (payload === GAP_PAYLOAD) return { kind: 'gap' }
   const lines = payload.split('\n')
   const messages: BusMessage[] = []
+  let trace: string | null = null
   for (let line = 0; line < lines.length; ) {
     const mark = lines[line]!
     const count = LINES.get(mark)
     if (count === undefined || line + count >= lines.length) return { kind: 'gap' }
-    messages.push(decode(mark, lines, line + 1))
+    if (mark === TRACE.mark) trace = lines[line + 1]!
+    else {
+      const message = decode(mark, lines, line + 1)
+      if (trace !== null && message.kind === 'change') message.trace = trace
+      trace = null
+      messages.push(message)
+    }
     line += count + 1
   }
   return { kind: 'messages', messages }
@@ -90,6 +114,14 @@ function decode(mark: string, lines: readonly string[], from: number): BusMessag
       return { kind: 'settings', userId, awayAfter: JSON.parse(lines[from + 1]!) }
     case ANSWER.mark:
       return { kind: 'answer', userId, ref: lines[from + 1]!, answer: JSON.parse(lines[from + 2]!) }
+    case DISCONNECT.mark:
+      return { kind: 'disconnect', userId, disconnect: JSON.parse(lines[from + 1]!) }
+    case LEFT.mark:
+      return { kind: 'left', userId, deviceId: lines[from + 1]!, at: Number(lines[from + 2]) }
+    case FOREIGN.mark:
+      return { kind: 'foreign', from: lines[from]!, ref: lines[from + 1]!, text: lines[from + 2]! }
+    case FOREIGN_ANSWER.mark:
+      return { kind: 'foreign_answer', ref: lines[from]!, rejections: JSON.parse(lines[from + 1]!) }
     default:
       return {
         kind: mark === ERASED.mark ? 'erased' : 'gone',

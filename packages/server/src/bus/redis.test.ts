@@ -152,6 +152,15 @@ describe('redis frames', () => {
 
   test('[W3] messages come back as they were', () => {
     expect(decodePayload(encodeMessages(messages))).toEqual({ kind: 'messages', messages })
+    const traced = messages.map((message) =>
+      message.kind === 'change'
+        ? { ...message, trace: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` }
+        : message,
+    )
+    expect(decodePayload(encodeMessages([...traced, ...messages]))).toEqual({
+      kind: 'messages',
+      messages: [...traced, ...messages],
+    })
   })
 
   test('[C7] what cannot be read counts as a gap: the receiver reads again', () => {

@@ -8,14 +8,16 @@ import { explain } from './explain.ts'
 import { migrate } from './migrate.ts'
 import { roleCommand, serve } from './serve.ts'
 import { token } from './token.ts'
+import { webhooks } from './webhooks.ts'
 
 export const COMMANDS: readonly Command[] = [
   serve,
   roleCommand('gateway', 'holds connections'),
   roleCommand('presence', 'state, queries, deadlines'),
-  roleCommand('fanout', 'for queues and webhooks of later versions'),
+  roleCommand('fanout', 'webhooks, history, the Kafka relay'),
   token,
   explain,
+  webhooks,
   migrate,
   backup,
   doctor,

@@ -61,11 +61,13 @@ function settingsHelp(): string[] {
 export function defaultOf(setting: Setting<unknown>): string {
   const { fallback } = setting
   if (fallback.from === 'value') return describeValue(setting, fallback.value).replace('(not set)', 'none')
-  if (fallback.from === 'dev') return `${fallback.otherwise ?? 'off'}, dev ${fallback.inDev}`
+  if (fallback.from === 'dev') return `${wordOf(fallback.otherwise)}, dev ${wordOf(fallback.inDev)}`
   const usual = POLICIES[DEFAULT_POLICY][fallback.key]
   const others = POLICY_NAMES.filter((name) => POLICIES[name][fallback.key] !== usual)
   return [usual, ...others.map((name) => `${name} ${POLICIES[name][fallback.key]}`)].join(', ')
 }
+
+const wordOf = (value: unknown): string => (value === true ? 'on' : `${value || 'off'}`)
 
 const LEFT_CHARS_MAX = 30
 

@@ -6,6 +6,7 @@ import { createLogger } from '../platform/logger.ts'
 import { ownCommand } from '../platform/runtime-flags.ts'
 import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
 import { failureLine } from './failure.ts'
+import { openWorkerChannel } from './worker-channel.ts'
 import { startWorkers } from './workers.ts'
 
 export const serve: Command = {
@@ -52,10 +53,12 @@ async function runServer(argv: readonly string[], world: World): Promise<ExitCod
     }
     // Imported here, so that other commands do not load the whole server.
     const { start } = await import('../compose.ts')
-    const running = await start(config, { logger, clock: world.clock })
+    const siblings = openWorkerChannel(world)
+    const running = await start(config, { logger, clock: world.clock, siblings })
     world.print(`greendot ready ${running.url}`)
     if (running.grpc?.isPicked) world.print(`greendot grpc ready ${running.grpc.address}`)
     const lost = await running.stop(await stopAsked)
+    siblings?.close()
     return lost === 0 ? EXIT.ok : EXIT.failed
   } catch (error) {
     logger.debug({ err: error }, 'stopped by an error')

@@ -5,6 +5,8 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import type { Logger } from '../platform/logger.ts'
+import { type FromWorker, SUPERVISED, type ToWorker } from './worker-messages.ts'
+import { createWorkerScrapes } from './worker-scrapes.ts'
 
 const RESTART_FIRST_MS = 200
 const RESTART_MAX_MS = 5_000
@@ -38,6 +40,8 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
   let isStopping = false
   let restarting: Promise<void> | null = null
 
+  const senders = new Array<((message: ToWorker) => void) | null>(config.workers).fill(null)
+  const scrapes = createWorkerScrapes({ senders: () => senders, clock })
   const workers = Array.from({ length: config.workers }, (_, index) => createWorker(index))
 
   function createWorker(index: number) {
@@ -51,10 +55,19 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
         stdin: 'ignore',
         stdout: 'pipe',
         stderr: 'inherit',
+        env: { ...process.env, [SUPERVISED]: 'yes' },
+        ipc: (message: FromWorker) => scrapes.take(index, message, send),
       })
+      // A process that is ending takes no messages.
+      const send = (message: ToWorker) => {
+        if (started.exitCode === null) started.send(message)
+      }
       child = started
+      senders[index] = send
       void started.exited.then((code) => {
+        if (senders[index] === send) senders[index] = null
         if (child !== started || isStopping) return
+        scrapes.restarted(index)
         if (clock.elapsed() - startedAt > STEADY_MS) waitMs = RESTART_FIRST_MS
         logger.error({ worker: index, code, waitMs }, 'a worker ended; starting another')
         // A failed start ends the process, which is logged and retried above.

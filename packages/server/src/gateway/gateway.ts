@@ -2,11 +2,14 @@
 // the source: each part is given parts that exist already, and no part reaches for a later one.
 import type { Archive } from '../archive/port.ts'
 import type { Bus } from '../bus/port.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/tally.ts'
+import type { Tracer } from '../platform/tracing.ts'
 import type { Actions } from '../presence/people/actions.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { Evaluator } from '../presence/privacy/evaluator.ts'
 import type { Relations } from '../presence/privacy/relations.ts'
@@ -59,9 +62,13 @@ export interface GatewayParts {
   evaluator: Evaluator
   actions: Actions
   doubts: Doubts
+  disconnects: Pick<Disconnects, 'listen'>
+  foreign: Pick<ForeignRouting, 'hold' | 'handOver'>
   tally: Tally
   clock: Clock
   logger: Logger
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
 }
 
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {
@@ -82,6 +89,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     inbox,
     leaseMs: config.gatewayLeaseMs,
   })
+  parts.disconnects.listen(connections.disconnect)
+  await parts.foreign.hold(connections.foreignSessions)
 
   return {
     sockets: connections.sockets,
@@ -98,7 +107,10 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       wavesWaiting: delivery.waves().waiting,
     }),
     isHealthy: membership.isHealthy,
-    drain: connections.drain,
+    async drain() {
+      await parts.foreign.handOver()
+      await connections.drain()
+    },
     async stop() {
       connections.stop()
       delivery.stop()

@@ -8,6 +8,7 @@ import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { jittered } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/tally.ts'
 import { loseGateway } from '../presence/pipeline/gateway-loss.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -46,6 +47,7 @@ export interface MembershipParts {
   watching: Pick<Watching, 'registerAgain' | 'distrust' | 'refresh' | 'readUnsure'>
   clock: Clock
   logger: Logger
+  tally: Tally
   leaseMs: number
 }
 
@@ -54,7 +56,8 @@ const ignore = () => {}
 
 export async function startMembership(parts: MembershipParts): Promise<Membership> {
   const { identity, doubts, store, bus, inbox, tracker, sessions, ownViews, watching } = parts
-  const { clock, logger, leaseMs } = parts
+  const { clock, logger, tally, leaseMs } = parts
+  tally.resyncs.announce(['gateway', 'shards'])
   let state: 'whole' | 'doubtful' | 'healing' | 'stopped' = 'whole'
   let provenAt = clock.now()
   let renewal: Promise<void> | null = null
@@ -124,6 +127,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
 
   async function heal(): Promise<void> {
     state = 'healing'
+    tally.resyncs.add('gateway')
     const formerly = identity.id()
     const startedAt = clock.now()
     try {
@@ -148,6 +152,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   /** What belongs to these shards is announced again; the rest of the store is as it was. */
   async function announceShards(shards: readonly number[], why: string): Promise<void> {
     logger.warn({ gateway: identity.id(), shards: shards.length }, `${why}; announcing again`)
+    tally.resyncs.add('shards')
     const lost = new Set(shards)
     const isLost = (userId: string) => lost.has(store.shardOf(userId))
     const name = identity.id()

@@ -1,5 +1,6 @@
 // Every call of the service, for every combination of roles: reading and settings always, sessions and watching where
 // there is a gateway. It knows nothing of the library.
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Access } from '../http/access.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -16,6 +17,7 @@ export interface CallsParts {
   viewerReader: ViewerReader
   actions: Actions
   access: Pick<Access, 'throttle'>
+  foreign: Pick<ForeignRouting, 'record'>
   /** Null in a process without connections. */
   gateway: Pick<Gateway, 'httpSessions' | 'streams'> | null
   policy: Policy

@@ -2,6 +2,7 @@
 // imported only where the port is on, and with it the library.
 import type { UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Archive } from '../archive/port.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Access } from '../http/access.ts'
 import { createReadiness } from '../ops/readiness.ts'
@@ -45,6 +46,7 @@ export interface GrpcAppParts {
   viewerReader: ViewerReader
   actions: Actions
   archivist: Archivist
+  foreign: ForeignRouting
   /** Null in a process without connections. */
   gateway: Gateway | null
   clock: Clock

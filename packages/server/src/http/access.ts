@@ -4,8 +4,10 @@ import type { RateLimiter } from '../limits/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/tally.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import { type Authenticator, createAuthenticator } from './auth.ts'
-import { createRejectionLog } from './rejection-log.ts'
+import { createRejectionLog, REJECTION_REASONS, type RejectionReason } from './rejection-log.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
 
 export interface Access {
@@ -21,13 +23,21 @@ export interface AccessParts {
   /** For the instants in tokens. */
   tokenClock: Pick<Clock, 'now'>
   logger: Logger
+  tally: Tally
+  disconnects: Pick<Disconnects, 'isRefused'>
 }
 
-export function createAccess({ config, rateLimiter, clock, tokenClock, logger }: AccessParts): Access {
-  const rejections = createRejectionLog({ clock, logger })
+export function createAccess(parts: AccessParts): Access {
+  const { config, tokenClock, tally, disconnects } = parts
+  const rejections = createRejectionLog(parts)
+  tally.tokensRefused.announce(REJECTION_REASONS)
+  const onRefused = (reason: RejectionReason) => {
+    tally.tokensRefused.add(reason)
+    rejections.report(reason)
+  }
   return {
-    authenticator: createAuthenticator(config, tokenClock, rejections.report),
-    throttle: createThrottle({ rateLimiter, config, clock }),
+    authenticator: createAuthenticator(config, tokenClock, onRefused, disconnects.isRefused),
+    throttle: createThrottle(parts),
     stop: rejections.stop,
   }
 }

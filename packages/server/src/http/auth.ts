@@ -9,8 +9,16 @@ import type { Config } from '../platform/config/config.ts'
 import { createHs256 } from './hs256.ts'
 import type { RejectionReason } from './rejection-log.ts'
 
-/** `expiresAt` is null for tokens that never expire, which only dev mode has. */
-export type Caller = { kind: 'user'; userId: string; expiresAt: number | null } | { kind: 'server' }
+export type Caller =
+  | {
+      kind: 'user'
+      userId: string
+      /** Null for tokens that never expire, which only dev mode has. */
+      expiresAt: number | null
+      /** Null for tokens that do not say so. */
+      issuedAt: number | null
+    }
+  | { kind: 'server' }
 /** `reason` is for the log, `message` for the client. Neither has anything from the token. */
 export type Refusal = { kind: 'refused'; reason: RejectionReason } & Failure
 
@@ -43,12 +51,20 @@ const KEY_SET_ALGORITHMS = [
   'Ed25519',
 ]
 
+const REVOKED: Refusal = {
+  kind: 'refused',
+  reason: 'issued before a disconnect',
+  code: 'unauthorized',
+  message: 'The app disconnected this user, and the token was issued before that: get a new one',
+}
+
 type Verify = (token: string, currentDate: Date) => Promise<JWTPayload>
 
 export function createAuthenticator(
   config: AuthConfig,
   clock: Pick<Clock, 'now'>,
   onRefused: (reason: RejectionReason) => void = () => {},
+  isRevoked: (userId: string, issuedAt: number | null) => boolean = () => false,
 ): Authenticator {
   const verify = createVerify(config)
   const verifyHs256 = config.jwtSecret === null ? null : createHs256(config.jwtSecret, config)
@@ -88,7 +104,9 @@ export function createAuthenticator(
     return claims ? callerOf(claims) : authenticateJwt(token)
   }
 
-  function reported(outcome: Caller | Refusal): Caller | Refusal {
+  function reported(decided: Caller | Refusal): Caller | Refusal {
+    const isOld = decided.kind === 'user' && isRevoked(decided.userId, decided.issuedAt)
+    const outcome = isOld ? REVOKED : decided
     if (outcome.kind === 'refused') onRefused(outcome.reason)
     return outcome
   }
@@ -208,13 +226,15 @@ function refused(reason: RejectionReason, message: string): Refusal {
 
 function devUser(userId: string): Caller | Refusal {
   if (!isId(userId)) return refused('sub is not a valid user id', 'What follows dev: is not a valid user id')
-  return { kind: 'user', userId, expiresAt: null }
+  return { kind: 'user', userId, expiresAt: null, issuedAt: null }
 }
 
-function callerOf(claims: Pick<JWTPayload, 'sub' | 'exp'>): Caller | Refusal {
+function callerOf(claims: Pick<JWTPayload, 'sub' | 'exp' | 'iat'>): Caller | Refusal {
   if (!isId(claims.sub))
     return refused('sub is not a valid user id', 'The sub of the token is not a valid user id')
-  return { kind: 'user', userId: claims.sub, expiresAt: expiryOf(claims) }
+  // JSON allows anything in its place. What is no instant does not say when the token was issued.
+  const issuedAt = Number.isFinite(claims.iat) ? Math.floor(claims.iat! * 1000) : null
+  return { kind: 'user', userId: claims.sub, expiresAt: expiryOf(claims), issuedAt }
 }
 
 function expiryOf(claims: Pick<JWTPayload, 'exp'>): number {

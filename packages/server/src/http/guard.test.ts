@@ -7,6 +7,7 @@ import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createMemoryRateLimiter } from '../limits/memory.ts'
 import { type Config, loadConfig } from '../platform/config/config.ts'
 import { createLogger } from '../platform/logger.ts'
+import { createTally } from '../platform/tally.ts'
 import { createAuthenticator } from './auth.ts'
 import { createGuard } from './guard.ts'
 import { createOriginRules } from './origins.ts'
@@ -28,7 +29,14 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
   const clock = createFakeClock(NOW)
   const guard = createGuard({
     authenticator: createAuthenticator(devConfig(), clock),
-    throttle: createThrottle({ rateLimiter: createMemoryRateLimiter(), config: devConfig(), clock }),
+    throttle: createThrottle({
+      rateLimiter: createMemoryRateLimiter(),
+      config: devConfig(),
+      clock,
+      tally: createTally(),
+    }),
+    clock,
+    tally: createTally(),
     logger: createLogger({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
     origins: createOriginRules(devConfig()),
   })
@@ -48,7 +56,7 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
     const request = Object.assign(new Request(url, { headers: { authorization: 'Bearer dev:bob' } }), {
       params: {},
     })
-    const answer = await guard({ GET: broken })(request as unknown as BunRequest)
+    const answer = await guard({ GET: broken }, '/api/v1/stream')(request as unknown as BunRequest)
     expect(answer.status).toBe(500)
     expect(await answer.text()).not.toContain('on purpose')
   }
@@ -58,7 +66,7 @@ test.each(SECRETS)('[C6] a token in the URL, %s, stays out of the log of a failu
     expect(line).not.toContain('word-q7x')
     expect(JSON.parse(line)).toMatchObject({
       method: 'GET',
-      url: 'http://localhost/api/v1/stream',
+      route: '/api/v1/stream',
       err: { message: 'broken on purpose' },
     })
   }
@@ -76,6 +84,8 @@ test('[R5] a call over the limit is answered before its body is read or its hand
   const guard = createGuard({
     authenticator: createAuthenticator(devConfig(), clock),
     throttle: { failureFor: async () => (refused ? TOO_OFTEN : null) },
+    clock,
+    tally: createTally(),
     logger: createLogger({ level: 'silent' }),
     origins: createOriginRules(devConfig()),
   })
@@ -94,9 +104,10 @@ test('[R5] a call over the limit is answered before its body is read or its hand
   async function put(): Promise<{ status: number; isRead: boolean }> {
     const headers = { authorization: 'Bearer dev:bob' }
     const request = new Request('http://localhost/a', { method: 'PUT', headers, body: '{}' })
-    const answer = await guard({ PUT: write })(
-      Object.assign(request, { params: {} }) as unknown as BunRequest,
-    )
+    const answer = await guard(
+      { PUT: write },
+      '/a',
+    )(Object.assign(request, { params: {} }) as unknown as BunRequest)
     return { status: answer.status, isRead: request.bodyUsed }
   }
   expect(await put()).toEqual({ status: 204, isRead: true })

@@ -2,13 +2,15 @@
 // handler runs only when all checks pass. An unexpected error becomes one answer and one log line.
 import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
+import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/tally.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Authenticator, bearerToken, type Caller } from './auth.ts'
 import { createInputReader } from './input.ts'
 import type { OriginRules } from './origins.ts'
 import { refuse } from './reply.ts'
-import { addressOf, queryOf } from './request-url.ts'
+import { queryOf } from './request-url.ts'
 import type { Methods, Route } from './route.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -17,14 +19,18 @@ export interface GuardParts {
   throttle: Throttle
   logger: Logger
   origins: OriginRules
+  clock: Pick<Clock, 'elapsed'>
+  tally: Tally
 }
 
 type Handler = (request: BunRequest) => Promise<Response>
-export type Guard = (methods: Methods) => Handler
+/** The path of a route is what its log lines name: that of a request has what the client put there. */
+export type Guard = (methods: Methods, path: string) => Handler
 
 const TRY_AGAIN = 'presence cannot be reached; try again soon'
 
-export function createGuard({ authenticator, throttle, logger, origins }: GuardParts): Guard {
+export function createGuard(parts: GuardParts): Guard {
+  const { authenticator, throttle, logger, origins, clock, tally } = parts
   const refuseWith = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
     refuse({ code, message }, headers)
 
@@ -58,21 +64,22 @@ export function createGuard({ authenticator, throttle, logger, origins }: GuardP
     }
   }
 
-  async function answer(handler: Handler, request: BunRequest): Promise<Response> {
+  async function answer(handler: Handler, request: BunRequest, route: string): Promise<Response> {
     try {
       return await handler(request)
     } catch (error) {
       if (error instanceof Unavailable)
         return refuseWith('unavailable', error.advice ?? TRY_AGAIN, { 'retry-after': '1' })
-      logger.error({ err: error, method: request.method, url: addressOf(request) }, 'a request failed')
+      logger.error({ err: error, method: request.method, route }, 'a request failed')
       return refuseWith('internal', 'the request failed; the log has the reason')
     }
   }
 
-  return (methods) => {
+  return (methods, path) => {
     const handlers = new Map(Object.entries(methods).map(([method, route]) => [method, handlerOf(route)]))
     const allow = [...handlers.keys()].join(', ')
-    return async (request) => {
+
+    async function respond(request: BunRequest): Promise<Response> {
       const foreign = origins.failureFor(request)
       if (foreign !== null) return refuse(foreign, { vary: 'origin' })
       if (request.method === 'OPTIONS') return origins.allow(request, new Response(null, { status: 204 }))
@@ -81,8 +88,16 @@ export function createGuard({ authenticator, throttle, logger, origins }: GuardP
         request,
         handler === undefined
           ? refuseWith('method_not_allowed', `only ${allow} here`, { allow })
-          : await answer(handler, request),
+          : await answer(handler, request, path),
       )
+    }
+
+    return async (request) => {
+      const startedAt = clock.elapsed()
+      const response = await respond(request)
+      tally.requests.observe(clock.elapsed() - startedAt)
+      tally.responses.add(String(response.status))
+      return response
     }
   }
 }

@@ -1,17 +1,13 @@
 // A heartbeat that comes as a call, over HTTP or gRPC: counted where it changes something, then recorded in the
 // session of its device.
-import type { Failure } from '@greendot/protocol'
-import type { HttpHeartbeat, HttpSessionState, HttpSessions } from '../gateway/sessions/connections.ts'
+import type {
+  HttpHeartbeat,
+  HttpSessions,
+  RecordedHeartbeat as Recorded,
+} from '../gateway/sessions/connections.ts'
 import type { RetriableFailure, Throttle } from './throttle.ts'
 
-const TOO_MANY_SESSIONS: Failure = {
-  code: 'rate_limited',
-  message: 'too many sessions for one user; let some end',
-}
-
-export type RecordedHeartbeat =
-  | { ok: true; state: HttpSessionState }
-  | { ok: false; failure: Failure | RetriableFailure }
+export type RecordedHeartbeat = Recorded | { ok: false; failure: RetriableFailure }
 
 export interface Heartbeats {
   /** Those that a backend sends for its users do not count towards their limits. */
@@ -27,8 +23,7 @@ export function createHeartbeats(parts: { httpSessions: HttpSessions; throttle: 
         const failure = await throttle.failureFor('write', heartbeat.userId)
         if (failure !== null) return { ok: false, failure }
       }
-      const state = await httpSessions.heartbeat(heartbeat)
-      return state === null ? { ok: false, failure: TOO_MANY_SESSIONS } : { ok: true, state }
+      return httpSessions.heartbeat(heartbeat)
     },
   }
 }

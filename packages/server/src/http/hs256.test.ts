@@ -23,7 +23,8 @@ const verify = createHs256(SECRET, { jwtAudience: [], jwtIssuer: [] })
 test('[C6] a plain token is taken at once, again and again', () => {
   for (const header of [plain, { alg: 'HS256' }, plain])
     expect(verify(signed(header, alice), NOW)).toEqual(alice)
-  expect(verify(signed(plain, { ...alice, iat: NOW_SECONDS, name: 'Alice' }), NOW)).toEqual(alice)
+  const dated = { ...alice, iat: NOW_SECONDS }
+  expect(verify(signed(plain, { ...dated, name: 'Alice' }), NOW)).toEqual(dated)
 })
 
 test('[C6] whatever is odd is left to the library', () => {
@@ -72,7 +73,8 @@ test('[C6] it never takes what the library refuses, and reads the same from it',
       taken++
       const options = { algorithms: ['HS256'], requiredClaims: ['sub', 'exp'], currentDate: new Date(NOW) }
       const { payload } = await jwtVerify(token, key, options)
-      expect({ sub: payload.sub, exp: payload.exp }).toEqual(found as { sub: string; exp: number })
+      const { sub, exp, iat } = payload
+      expect<unknown>({ sub, exp, iat }).toEqual({ iat: undefined, ...found })
     }),
     { numRuns: 3_000 },
   )

@@ -8,6 +8,7 @@ export interface Hs256Claims {
   sub: string
   /** Unix seconds. */
   exp: number
+  iat?: number
 }
 
 /** Known good headers. Issuers use one or two; the limit keeps memory bounded. */
@@ -46,7 +47,7 @@ export function createHs256(secret: string, { jwtAudience, jwtIssuer }: Accepted
     if (jwtIssuer.length > 0 && !isOneOf(jwtIssuer, iss)) return null
     if (nbf !== undefined || (iat !== undefined && typeof iat !== 'number')) return null
     if (typeof sub !== 'string' || typeof exp !== 'number' || exp <= Math.floor(now / 1000)) return null
-    return { sub, exp }
+    return iat === undefined ? { sub, exp } : { sub, exp, iat }
   }
 }
 

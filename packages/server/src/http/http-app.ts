@@ -2,10 +2,13 @@
 // there is a gateway, and the routes for operators.
 import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import { expositionOf, type Family } from '../ops/exposition.ts'
 import type { Feed } from '../ops/feed.ts'
+import { type CollectMetrics, createMetrics, type ProcessGauges } from '../ops/metrics.ts'
 import type { LogLag } from '../ops/process-directory.ts'
-import { createStats, type ProcessGauges } from '../ops/stats.ts'
+import { createStats } from '../ops/stats.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -13,6 +16,7 @@ import type { Tally } from '../platform/tally.ts'
 import { VERSION } from '../platform/version.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Contacts } from '../presence/people/contacts.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import type { Eraser } from '../presence/people/eraser.ts'
 import type { History } from '../presence/people/history.ts'
 import type { PersonExport } from '../presence/people/person-export.ts'
@@ -20,6 +24,7 @@ import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { Reader } from '../presence/reading/reader.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Access } from './access.ts'
 import { createGuard } from './guard.ts'
 import { openapi } from './openapi/openapi.ts'
@@ -27,9 +32,11 @@ import { createOriginRules } from './origins.ts'
 import { createPages } from './pages/page.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
+import { disconnectRoutes } from './routes/disconnect.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { explainRoutes } from './routes/explain.ts'
 import { feedRoutes } from './routes/feed.ts'
+import { foreignRoutes } from './routes/foreign.ts'
 import { historyRoutes } from './routes/history.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { personRoutes } from './routes/person.ts'
@@ -38,6 +45,7 @@ import { publicRoutes } from './routes/public.ts'
 import { selfRoutes } from './routes/self.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { streamRoutes } from './routes/stream.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { serveHttp } from './server.ts'
 
 export interface HttpApp {
@@ -45,6 +53,15 @@ export interface HttpApp {
   /** From now on /readyz answers 503 and new connections are refused. */
   drain(): void
   stop(): Promise<void>
+}
+
+/** The other processes of one machine that share the port, so that a scrape reaches only one of them. */
+export interface Siblings {
+  /** What this process is asked for by the others. */
+  answerWith(collect: CollectMetrics): void
+  /** The figures of all of them, this one included. */
+  collectAll(): Promise<Family[]>
+  close(): void
 }
 
 export interface HttpAppParts {
@@ -57,10 +74,13 @@ export interface HttpAppParts {
   history: History
   exportPerson: PersonExport
   eraser: Eraser
+  webhooks: Webhooks
   feed: Feed
   archivist: Archivist
   actions: Actions
   access: Access
+  disconnects: Disconnects
+  foreign: ForeignRouting
   /** Null in a process without connections. */
   gateway: Gateway | null
   tally: Tally
@@ -69,11 +89,13 @@ export interface HttpAppParts {
   processGauges: () => ProcessGauges
   /** Of the consumers of the log in this process. */
   logLag: () => LogLag
+  /** Null where this process has the port to itself. */
+  siblings: Siblings | null
 }
 
 export function startHttpApp(parts: HttpAppParts): HttpApp {
   const { config, store, archive, reader, actions, gateway, tally, clock, logger } = parts
-  const { viewerReader, contacts, exportPerson, eraser, feed } = parts
+  const { viewerReader, contacts, exportPerson, eraser, feed, siblings } = parts
   const { authenticator, throttle } = parts.access
   const { host, dev, policy, rules } = config
   let isDraining = false
@@ -84,9 +106,20 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     clock,
     roles: config.roles,
     gateway: gauges,
-    process: parts.processGauges,
+    archiveBacklog: parts.archivist.backlog,
     logLag: parts.logLag,
   })
+  const isHealthy = () => gateway?.isHealthy() ?? true
+  const collect = createMetrics({
+    ...parts,
+    gateway: gauges,
+    isHealthy,
+    process: parts.processGauges,
+    version: VERSION,
+    roles: config.roles,
+  })
+  siblings?.answerWith(collect)
+  const collectAll = siblings?.collectAll ?? collect
   const origins = createOriginRules(config)
   const keepOpen = (request: BunRequest) => server.timeout(request, 0)
   const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
@@ -99,16 +132,20 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...selfRoutes({ actions, reader, policy, rules, clock }),
     ...contactRoutes({ contacts }),
     ...personRoutes({ exportPerson, eraser }),
+    ...disconnectRoutes(parts),
+    ...foreignRoutes(parts),
     ...historyRoutes({ history: parts.history, clock }),
+    ...webhookRoutes({ webhooks: parts.webhooks, allowsPrivate: config.webhookPrivateAddresses }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
     ...(gateway === null ? {} : connectionRoutes(gateway)),
     ...opsRoutes({
       stats,
+      metrics: async () => expositionOf(await collectAll()),
       store,
       archive,
       isStoreVolatile: config.redisUrl === null,
       isArchiveFailing: parts.archivist.isFailing,
-      isHealthy: () => gateway?.isHealthy() ?? true,
+      isHealthy,
       isDraining: () => isDraining,
       logLag: parts.logLag,
       areMetricsOpen: config.metricsOpen || dev,
@@ -123,7 +160,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     port: config.port,
     reusePort: config.reusePort,
     origins,
-    guard: createGuard({ authenticator, throttle, logger, origins }),
+    guard: createGuard({ authenticator, throttle, logger, origins, clock, tally }),
     routes,
     pages: createPages({ dev, pages: config.pages }),
     authenticator,

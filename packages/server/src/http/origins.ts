@@ -6,7 +6,7 @@ import type { Config } from '../platform/config/config.ts'
 import { ANY_ORIGIN } from '../platform/config/setting-types.ts'
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-const CORS_METHODS = 'GET, PUT, POST, DELETE'
+const CORS_METHODS = 'GET, PUT, POST, PATCH, DELETE'
 /** Headers that a page of another origin may send, and may read. */
 const CORS_HEADERS_SENT = 'authorization, content-type, if-none-match, last-event-id'
 const CORS_HEADERS_READ = 'etag, greendot-degraded, retry-after'

@@ -14,6 +14,7 @@ export const REJECTION_REASONS = [
   'bad signature',
   'signed with an unknown key',
   'expired',
+  'issued before a disconnect',
   'not valid yet',
   'no sub',
   'sub is not a valid user id',

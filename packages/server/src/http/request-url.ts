@@ -15,8 +15,8 @@ export function queryOf({ url }: Sent): URLSearchParams {
   return new URLSearchParams(queryIn(url))
 }
 
-/** The part before the query, for logs: the query may contain a token. */
-export function addressOf({ url }: Sent): string {
+/** The part before the query. */
+function addressOf({ url }: Sent): string {
   return url.split(/[?#]/, 1)[0]!
 }
 

@@ -60,7 +60,7 @@ export interface RouteSpec<W extends Who, Params extends Shape, Query extends Sh
 }
 
 export type Route = RouteSpec<Who, Shape, Shape, z.ZodType>
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
 export type Methods = Readonly<Partial<Record<Method, Route>>>
 /** By path, with parameters written `:name`. */
 export type Routes = Readonly<Record<string, Methods>>

@@ -15,6 +15,7 @@ import type { Pages } from './pages/page.ts'
 import { refuse } from './reply.ts'
 import { queryOf, valuesOf } from './request-url.ts'
 import type { Routes } from './route.ts'
+import { negotiate } from './subprotocol.ts'
 
 /**
  * The parser answers a longer request line and headers with 431 and no body. The default of 16 KB is too
@@ -77,12 +78,16 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
   }
 
   function open(request: Request, server: HttpServer, opening: Opening | Failure): Response | undefined {
+    const { encoding, headers } = negotiate(request.headers.get('sec-websocket-protocol'))
+    const data = 'code' in opening ? opening : { ...opening, encoding }
     // Browsers cannot read the status of a failed upgrade, so refusals are sent over the socket.
-    if (server.upgrade(request, { data: opening })) return undefined
+    if (server.upgrade(request, { data, headers })) return undefined
     return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
   }
 
-  const guarded = Object.fromEntries(Object.entries(routes).map(([path, methods]) => [path, guard(methods)]))
+  const guarded = Object.fromEntries(
+    Object.entries(routes).map(([path, methods]) => [path, guard(methods, path)]),
+  )
   // Bun.serve has no option for it: its parser uses this value, for the whole process. It is read-only in
   // the types of Node, where it is a command-line flag.
   Object.assign(http, { maxHeaderSize: HEAD_BYTES_MAX })

@@ -4,6 +4,7 @@ import type { Failure } from '@greendot/protocol'
 import type { RateLimit, RateLimiter } from '../limits/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
+import type { Tally } from '../platform/tally.ts'
 
 /** After the burst, a user may open one stream per interval. */
 const STREAM_EVERY_MS = 1_000
@@ -30,20 +31,23 @@ export interface ThrottleParts {
   rateLimiter: RateLimiter
   config: Pick<Config, 'pollBurst' | 'pollEveryMs' | 'writeBurst' | 'writeEveryMs' | 'sessionsPerUser'>
   clock: Pick<Clock, 'now'>
+  tally: Tally
 }
 
-export function createThrottle({ rateLimiter, config, clock }: ThrottleParts): Throttle {
+export function createThrottle({ rateLimiter, config, clock, tally }: ThrottleParts): Throttle {
   const limits: Record<LimitedCall, RateLimit> = {
     read: { name: 'read', burst: config.pollBurst, everyMs: config.pollEveryMs },
     write: { name: 'write', burst: config.writeBurst, everyMs: config.writeEveryMs },
     // All sessions of a user may reconnect at once, twice in a row.
     stream: { name: 'stream', burst: 2 * config.sessionsPerUser, everyMs: STREAM_EVERY_MS },
   }
+  tally.rateLimited.announce(Object.keys(limits))
 
   return {
     async failureFor(call, userId) {
       const waitMs = await rateLimiter.take(limits[call], userId, clock.now())
       if (waitMs === 0) return null
+      tally.rateLimited.add(call)
       const retryAfterSeconds = Math.ceil(waitMs / 1000)
       return { code: 'rate_limited', message: ADVICE[call](retryAfterSeconds), retryAfterSeconds }
     },

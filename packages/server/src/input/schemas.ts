@@ -122,35 +122,38 @@ export function isCalendarDate(text: string): boolean {
   return date.getUTCMonth() === month! - 1 && date.getUTCDate() === day && !Number.isNaN(Date.parse(text))
 }
 
-// Also on both members: a union reports its own error only when the value has neither type.
-const notAnInstant = {
-  error: said('invalid_expiry', 'expires_at is Unix milliseconds or an ISO 8601 instant'),
+/** Unix milliseconds from a number or an ISO 8601 string, of the years 1970 to 9999; absent and null mean none. */
+export function futureInstant(name: string, description: string) {
+  // Also on both members: a union reports its own error only when the value has neither type.
+  const notAnInstant = {
+    error: said('invalid_expiry', `${name} is Unix milliseconds or an ISO 8601 instant`),
+  }
+  return z
+    .union(
+      [
+        z.int(notAnInstant).meta(EXPIRY_MS_SCHEMA),
+        z.string().regex(ISO_8601, notAnInstant).meta(EXPIRY_TEXT_SCHEMA),
+      ],
+      notAnInstant,
+    )
+    .refine((value) => typeof value === 'number' || isCalendarDate(value), {
+      error: said('invalid_expiry', `${name} is a day or a time that does not exist`),
+      abort: true,
+    })
+    .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
+    .refine((at) => at > 0 && at <= INSTANT_MAX, {
+      error: said('invalid_expiry', `${name} is not in the years 1970 to 9999`),
+    })
+    .nullish()
+    .transform((at) => at ?? null)
+    .meta({
+      description:
+        `Unix milliseconds or ISO 8601; ${description}. It must be in the future when the request arrives, ` +
+        'which a schema cannot say: an instant in the past is refused with `invalid_expiry`',
+    })
 }
 
-/** Unix milliseconds from a number or an ISO 8601 string; absent and null mean none. */
-const expiry = z
-  .union(
-    [
-      z.int(notAnInstant).meta(EXPIRY_MS_SCHEMA),
-      z.string().regex(ISO_8601, notAnInstant).meta(EXPIRY_TEXT_SCHEMA),
-    ],
-    notAnInstant,
-  )
-  .refine((value) => typeof value === 'number' || isCalendarDate(value), {
-    error: said('invalid_expiry', 'expires_at is a day or a time that does not exist'),
-    abort: true,
-  })
-  .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
-  .refine((at) => at > 0 && at <= INSTANT_MAX, {
-    error: said('invalid_expiry', 'expires_at is not in the years 1970 to 9999'),
-  })
-  .nullish()
-  .transform((at) => at ?? null)
-  .meta({
-    description:
-      'Unix milliseconds or ISO 8601; null or absent for never. It must be in the future when the request ' +
-      'arrives, which a schema cannot say: an instant in the past is refused with `invalid_expiry`',
-  })
+const expiry = futureInstant('expires_at', 'null or absent for never')
 
 const CHOICES_EXPIRE_AT = '2099-12-31T17:00:00Z'
 
@@ -170,7 +173,7 @@ export const availabilityBody = z
   }))
 
 // Databases cannot store the null character: SQLite drops it and PostgreSQL refuses the whole batch.
-const isWellFormed = (text: string) => text.isWellFormed() && !text.includes('\0')
+export const isWellFormed = (text: string) => text.isWellFormed() && !text.includes('\0')
 const malformed = {
   error: said('bad_request', 'text and emoji must be well-formed Unicode without null characters'),
 }
@@ -210,7 +213,7 @@ export const platform = z
   .enum(PLATFORMS, { error: said('bad_request', `platform is one of ${PLATFORMS.join(', ')}`) })
   .meta({ id: 'Platform' })
 
-const deviceId = userId.meta({
+export const deviceId = userId.meta({
   description: `The device; stable across reconnects. ${ID_SCHEMA.description}`,
   examples: ['phone'],
 })

@@ -1,6 +1,6 @@
 // One consumer of a group on a Kafka topic. It is a member of the group as long as Kafka answers; when the membership
-// ends it becomes a new member after a pause. A partition is read and handled apart from the others, and its offset is
-// committed after each batch.
+// ends it becomes a new member after a pause. A partition is read and handled apart from the others. Its offset is
+// committed soon after each batch, and before it is handed to another member.
 import type { Consumer } from '@platformatic/kafka'
 import type { Clock } from '../platform/clock.ts'
 import type { Handing } from './handing.ts'
@@ -11,6 +11,7 @@ import {
   type Outage,
   reasonOf,
 } from './kafka-clients.ts'
+import { createKafkaCommits } from './kafka-commits.ts'
 import { type Fetched, fetchRecords, isOutOfRange } from './kafka-fetching.ts'
 import type { KafkaOffsets } from './kafka-offsets.ts'
 import type { Consumption, LogConsumer } from './port.ts'
@@ -19,6 +20,8 @@ const RETRY_FIRST_MS = 100
 const RETRY_MS_MAX = 2_000
 /** After a fetch, batches that are handled this soon are part of the next one. */
 const GATHER_MS = 20
+/** How long Kafka waits for a record. */
+const WAIT_MS_MAX = 200
 const LEAVE_MS_MAX = 2_000
 
 export interface KafkaConsumerParts {
@@ -46,6 +49,7 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
   const held = new Map<number, Held>()
   const handling = new Map<number, Promise<void>>()
   const rests = new Set<() => void>()
+  const commits = createKafkaCommits(clock, commit)
   let isStopped = false
 
   /** Ends early when something changed. */
@@ -81,7 +85,12 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
   /** Not for longer than the session lasts, because a member that waits sends no heartbeats. */
   async function beforeJoin(): Promise<void> {
     revoke()
-    if (handling.size > 0) await within(sessionMs / 2, Promise.all(handling.values()))
+    await within(sessionMs / 2, finish())
+  }
+
+  async function finish(): Promise<void> {
+    await Promise.all(handling.values())
+    await commits.flush()
   }
 
   async function assign(member: Consumer, generation: number, assigned: readonly number[]): Promise<void> {
@@ -122,7 +131,7 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     try {
       member.joinGroup({}).catch(end)
       const why = await ended
-      if (isStopped) await Promise.all(handling.values())
+      if (isStopped) await finish()
       return why
     } finally {
       watching.stop()
@@ -153,17 +162,20 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     const isHandled = entries.length === 0 || (await handing.hand(partition, entries, isOver))
     if (isHandled) {
       one.next = next
-      await commit(partition, one)
+      commits.put(partition, one)
     }
     handling.delete(partition)
     wake()
   }
 
-  /** If it fails the next commit makes up for it, or the next consumer gets these records again. */
-  async function commit(partition: number, { member, generation, next }: Held): Promise<void> {
+  async function commit(handled: ReadonlyMap<number, Held>): Promise<void> {
     // In a later generation the partition may be another member's, which may have committed more.
-    if (member.generationId !== generation) return
-    await member.commit({ offsets: [{ topic, partition, offset: next, leaderEpoch: -1 }] }).catch(() => {})
+    const valid = [...handled].filter(([, { member, generation }]) => member.generationId === generation)
+    const [first] = valid
+    if (first === undefined) return
+    await first[1].member.commit({
+      offsets: valid.map(([partition, { next }]) => ({ topic, partition, offset: next, leaderEpoch: -1 })),
+    })
   }
 
   /** Records may have gone before they were read, or the topic may have been made anew. */
@@ -179,7 +191,9 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     const ready = new Map([...held].filter(([partition]) => !handling.has(partition)))
     if (ready.size === 0) return rest(RETRY_MS_MAX)
     const from = new Map(Array.from(ready, ([partition, { next }]) => [partition, next]))
-    for (const [partition, fetched] of await fetchRecords(kafka, reader, topic, from)) {
+    // A fetch that waits keeps out the partitions that are being handled.
+    const waitMs = ready.size < held.size ? GATHER_MS : WAIT_MS_MAX
+    for (const [partition, fetched] of await fetchRecords(kafka, reader, topic, from, waitMs)) {
       const one = ready.get(partition)!
       if (isStopped || held.get(partition) !== one || handling.has(partition)) continue
       handling.set(partition, handle(partition, one, fetched))

@@ -6,8 +6,6 @@ import type { LogEntry } from './port.ts'
 
 const PARTITION_BYTES_MAX = 256 * 1024
 const FETCH_BYTES_MAX = 8 * 1024 * 1024
-/** How long Kafka waits for a record. */
-const WAIT_MS_MAX = 200
 
 export interface Fetched {
   entries: LogEntry[]
@@ -15,12 +13,16 @@ export interface Fetched {
   next: bigint
 }
 
-/** Records from these offsets on, by partition. An offset that Kafka does not have any more rejects. */
+/**
+ * Records from these offsets on, by partition; Kafka waits this long for the first. An offset that it does not have any
+ * more rejects.
+ */
 export async function fetchRecords(
   kafka: KafkaLibrary,
   reader: Consumer,
   topic: string,
   offsets: ReadonlyMap<number, bigint>,
+  waitMs: number,
 ): Promise<Map<number, Fetched>> {
   const metadata = await reader.metadata({ topics: [topic] })
   const { id, partitions } = metadata.topics.get(topic)!
@@ -32,7 +34,7 @@ export async function fetchRecords(
         node,
         minBytes: 1,
         maxBytes: FETCH_BYTES_MAX,
-        maxWaitTime: WAIT_MS_MAX,
+        maxWaitTime: waitMs,
         topics: [
           {
             topicId: id,

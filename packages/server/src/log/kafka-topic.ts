@@ -1,6 +1,6 @@
 // The topic of a change log: created if it is missing, and left as it is otherwise. The number of its partitions
 // decides where users are, so nothing here changes it.
-import type { Admin } from '@platformatic/kafka'
+import type { Admin, GenericError } from '@platformatic/kafka'
 import type { Clock } from '../platform/clock.ts'
 import type { KafkaLibrary } from './kafka-clients.ts'
 import { createKafkaOffsets } from './kafka-offsets.ts'
@@ -38,7 +38,7 @@ export async function openTopic(
       })
     } catch (error) {
       // Another process may have created it meanwhile.
-      if (!(error instanceof kafka.GenericError && error.findBy('apiId', 'TOPIC_ALREADY_EXISTS'))) throw error
+      if (!isTaken(kafka, error)) throw error
     }
   }
   // A new topic has no leaders for a moment, and then leaders that do not know of it yet.
@@ -53,6 +53,12 @@ export async function openTopic(
     }
     await clock.sleep(LOOK_EVERY_MS)
   }
+}
+
+/** The library puts what a broker answered into an error of several, which is no `GenericError` by its class. */
+function isTaken({ GenericError }: KafkaLibrary, error: unknown): boolean {
+  const isOfLibrary = error instanceof Error && GenericError.isGenericError(error)
+  return isOfLibrary && (error as GenericError).findBy('apiId', 'TOPIC_ALREADY_EXISTS') !== null
 }
 
 /** Kafka removes whole segments, so these must be smaller than what is kept. A megabyte is the least it takes. */

@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { Producer } from '@platformatic/kafka'
 import { changeLogContract } from '../../../../testing/contracts/change-log.ts'
 import {
+  appendUntilTaken,
   type LogOnTest,
   numbered,
   oncePerUser,
+  quiet,
   textOf,
   useLogs,
 } from '../../../../testing/contracts/change-log-under-test.ts'
@@ -19,7 +21,6 @@ import { systemClock } from '../platform/clock.ts'
 import { createLogger } from '../platform/logger.ts'
 import { type KafkaLogOptions, openKafkaLog } from './kafka.ts'
 
-const quiet = createLogger({ level: 'silent' })
 /** Longer than a busy machine may stall this process. */
 const SESSION_MS = 6_000
 
@@ -72,6 +73,12 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     }
   })
 
+  test('[C3] processes that start at the same time may all find the topic missing', async () => {
+    const on = await make()
+    const opened = await Promise.all(Array.from({ length: 6 }, () => logs.open(on)))
+    expect(opened.map(({ partitionCount }) => partitionCount)).toEqual(Array(6).fill(4))
+  })
+
   test('[C3] records of foreign producers come as they are', async () => {
     const on = await make({ partitions: 1 })
     const log = await logs.open(on)
@@ -102,10 +109,7 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
   test('[C7] while Kafka is away append rejects; then it works and the consumer goes on', async () => {
     const lines: string[] = []
     const logger = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } })
-    const log = await logs.open(await make({ appendMs: 1_000, logger }))
-    const reader = await logs.read(log, 'g')
-    await log.append(numbered('a', 2))
-    await reader.first(2)
+    const { log, reader } = await logs.running(await make({ appendMs: 1_000, logger }), 2)
     await kafka().kill()
     for (let attempt = 0; attempt < 3; attempt++) {
       await expect(log.append(numbered('a', 1, 100))).rejects.toThrow('kafka')
@@ -122,10 +126,7 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
   })
 
   test('[C7] a frozen Kafka does not hold an append for long, and the consumer goes on when it is back', async () => {
-    const log = await logs.open(await make({ appendMs: 500 }))
-    const reader = await logs.read(log, 'g')
-    await log.append(numbered('a', 1))
-    await reader.first(1)
+    const { log, reader } = await logs.running(await make({ appendMs: 500 }), 1)
     kafka().freeze()
     // The system stops its threads one after the other, so the first may still be taken.
     await until(WAIT_MS, 'a refusal', () =>
@@ -138,15 +139,6 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
     await appendUntilTaken(log, 1)
     await reader.saw(textOf('a', 1))
   })
-
-  async function appendUntilTaken(log: Awaited<ReturnType<typeof openKafkaLog>>, number: number) {
-    await until(WAIT_MS, 'an append', () =>
-      log.append(numbered('a', 1, number)).then(
-        () => true,
-        () => false,
-      ),
-    )
-  }
 })
 
 test('[X9] the library needs no file beside a bundle', async () => {

@@ -4,13 +4,14 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createAppending } from './appending.ts'
+import { createConsumptions } from './consumptions.ts'
 import { checkGroupName } from './group-name.ts'
 import { createHanding } from './handing.ts'
 import { clientOptions, createOutage, type KafkaAccess, loadKafka, reasonOf } from './kafka-clients.ts'
 import { startKafkaConsumer } from './kafka-consumer.ts'
 import { createKafkaOffsets } from './kafka-offsets.ts'
 import { openTopic } from './kafka-topic.ts'
-import type { ChangeLog, Consumption } from './port.ts'
+import type { ChangeLog } from './port.ts'
 
 const PARTITIONS = 64
 const RETENTION_MS = 7 * 24 * 3_600_000
@@ -72,7 +73,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
   }
   const producer = new kafka.Producer(clientOptions(options, { requestMs: appendMs, retries: 1 }))
   const offsets = createKafkaOffsets(admin, topic, partitionCount)
-  const consumptions = new Set<Consumption>()
+  const consumptions = createConsumptions()
   let isClosed = false
 
   const appending = createAppending(async (_, records) => {
@@ -144,14 +145,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
         outage: createOutage(logger, options.brokers, `group ${group}`),
         clock,
       })
-      consumptions.add(consumption)
-      return {
-        ...consumption,
-        stop() {
-          consumptions.delete(consumption)
-          return consumption.stop()
-        },
-      }
+      return consumptions.add(consumption)
     },
     async rewind(group, partition, offset) {
       checkOpen()
@@ -174,7 +168,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
     async close() {
       if (isClosed) return
       isClosed = true
-      await Promise.all([...consumptions].map((one) => one.stop()))
+      await consumptions.stopAll()
       const closing = appending.idle().then(() => Promise.allSettled([producer.close(), admin.close()]))
       await within(CLOSE_MS_MAX, 'closing', closing).catch(() => {})
     },

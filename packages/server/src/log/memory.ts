@@ -41,9 +41,16 @@ interface Group {
   /** By partition: the offset of the next entry. */
   next: number[]
   members: Member[]
+  /** Each waits until a partition is read up to an offset. */
+  waiting: { partition: number; end: number; resolve(): void }[]
 }
 
-export function createMemoryLog(options: MemoryLogOptions): ChangeLog {
+export interface MemoryLog extends ChangeLog {
+  /** Resolves when the group has handled what is in the log now; null when it has, or when nothing reads for it. */
+  whenHandled(group: string): Promise<unknown> | null
+}
+
+export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { partitionCount, clock, logger, entriesMax = ENTRIES_MAX, pauseMs = PAUSE_MS } = options
   const partitions: Partition[] = Array.from({ length: partitionCount }, () => ({ first: 0, entries: [] }))
   const groups = new Map<string, Group>()
@@ -55,7 +62,7 @@ export function createMemoryLog(options: MemoryLogOptions): ChangeLog {
     const known = groups.get(name)
     if (known !== undefined) return known
     const next = partitions.map((partition) => (start === 'oldest' ? partition.first : endOf(partition)))
-    const group: Group = { next, members: [] }
+    const group: Group = { next, members: [], waiting: [] }
     groups.set(name, group)
     return group
   }
@@ -96,7 +103,17 @@ export function createMemoryLog(options: MemoryLogOptions): ChangeLog {
     const isOver = (): boolean => member.isStopped
     if (isOver()) return
     const isHandled = await member.handing.hand(partition, entries, isOver)
-    if (isHandled) group.next[partition] = Number(entries.at(-1)!.offset) + 1
+    if (!isHandled) return
+    group.next[partition] = Number(entries.at(-1)!.offset) + 1
+    release(group)
+  }
+
+  function release(group: Group): void {
+    if (group.waiting.length === 0) return
+    const isDone = (one: Group['waiting'][number]) => group.next[one.partition]! >= one.end
+    const done = group.waiting.filter(isDone)
+    group.waiting = group.waiting.filter((one) => !isDone(one))
+    for (const { resolve } of done) resolve()
   }
 
   function serve(group: Group): void {
@@ -124,6 +141,9 @@ export function createMemoryLog(options: MemoryLogOptions): ChangeLog {
     // Each of them shares again when it ends, and so takes away the partition that it was handling.
     await Promise.all(member.handling.values())
     group.members = group.members.filter((one) => one !== member)
+    if (group.members.length > 0) return
+    for (const { resolve } of group.waiting) resolve()
+    group.waiting = []
   }
 
   return {
@@ -174,6 +194,17 @@ export function createMemoryLog(options: MemoryLogOptions): ChangeLog {
         lag += endOf(partition) - Math.max(partition.first, group?.next[index] ?? 0)
       }
       return lag
+    },
+    whenHandled(name) {
+      const group = groups.get(name)
+      if (group === undefined || group.members.length === 0) return null
+      const unread = partitions.flatMap((partition, number) =>
+        endOf(partition) > group.next[number]! ? [{ partition: number, end: endOf(partition) }] : [],
+      )
+      if (unread.length === 0) return null
+      return Promise.all(
+        unread.map((one) => new Promise<void>((resolve) => group.waiting.push({ ...one, resolve }))),
+      )
     },
     async close() {
       isClosed = true

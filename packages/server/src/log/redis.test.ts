@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { changeLogContract } from '../../../../testing/contracts/change-log.ts'
 import {
+  appendUntilTaken,
   type LogOnTest,
   type MakeLog,
   numbered,
   oncePerUser,
+  quiet,
   textOf,
   useLogs,
 } from '../../../../testing/contracts/change-log-under-test.ts'
@@ -17,13 +19,10 @@ import {
   useRedis,
   useRedisCluster,
 } from '../../../../testing/contracts/redis-under-test.ts'
-import { until, WAIT_MS } from '../../../../testing/services/within.ts'
 import { systemClock } from '../platform/clock.ts'
-import { createLogger } from '../platform/logger.ts'
 import type { RedisClient } from '../redis/client.ts'
 import { createRedisLog, type RedisLogOptions } from './redis.ts'
 
-const quiet = createLogger({ level: 'silent' })
 const SHARDS = 4
 /** Longer than a busy machine may stall this process, because a lease that ran out lets another consumer in. */
 const LEASE_MS = 5_000
@@ -137,19 +136,12 @@ describe.skipIf(isSkipped)(`redis change log, single server${reason}`, () => {
 
   test('[C3] [C7] a consumer goes on after Redis was away, and append rejects meanwhile', async () => {
     const prefix = newPrefix()
-    const log = await logs.open({ open: async () => open(redis.connection(), { prefix }) })
-    const reader = await logs.read(log, 'g')
-    await log.append(numbered('a', 1))
-    await reader.first(1)
+    const on = { open: async () => open(redis.connection(), { prefix }) }
+    const { log, reader } = await logs.running(on, 1)
     await redis.server().kill('SIGKILL')
     await expect(log.append(numbered('a', 1, 1))).rejects.toThrow()
     await redis.server().restart({ keepData: false })
-    await until(WAIT_MS, 'an append', () =>
-      log.append(numbered('a', 1, 2)).then(
-        () => true,
-        () => false,
-      ),
-    )
+    await appendUntilTaken(log, 2)
     await reader.saw(textOf('a', 2))
   })
 })

@@ -8,9 +8,10 @@ import type { Logger } from '../platform/logger.ts'
 import { groupByShard } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import { createAppending } from './appending.ts'
+import { createConsumptions } from './consumptions.ts'
 import { checkGroupName } from './group-name.ts'
 import { createHanding } from './handing.ts'
-import type { ChangeLog, Consumption } from './port.ts'
+import type { ChangeLog } from './port.ts'
 import { startRedisConsumer } from './redis-consumer.ts'
 import { createRedisPartitions } from './redis-partitions.ts'
 import { APPEND, BEGIN, COUNT, REWIND } from './redis-scripts.ts'
@@ -45,7 +46,7 @@ export function createRedisLog(options: RedisLogOptions): ChangeLog {
   const { entriesMax = ENTRIES_MAX, leaseMs = LEASE_MS, pauseMs = PAUSE_MS } = options
   const shardKeys = Array.from({ length: shards }, (_, shard) => `${prefix}{s${shard}}:`)
   const shardKey = (shard: number): string => shardKeys[shard]!
-  const consumptions = new Set<Consumption>()
+  const consumptions = createConsumptions()
   let isClosed = false
 
   const appending = createAppending(async (shard, records) => {
@@ -91,14 +92,7 @@ export function createRedisLog(options: RedisLogOptions): ChangeLog {
         handing: createHanding({ group, consumer, pauseMs, clock, logger }),
         clock,
       })
-      consumptions.add(consumption)
-      return {
-        ...consumption,
-        stop() {
-          consumptions.delete(consumption)
-          return consumption.stop()
-        },
-      }
+      return consumptions.add(consumption)
     },
     async rewind(group, partition, offset) {
       checkOpen()
@@ -115,7 +109,7 @@ export function createRedisLog(options: RedisLogOptions): ChangeLog {
     // The creator of the connection closes it.
     async close() {
       isClosed = true
-      await Promise.all([...consumptions].map((one) => one.stop()))
+      await consumptions.stopAll()
       await appending.idle()
     },
   }

@@ -22,16 +22,13 @@ function createWorld() {
       tally,
       gateway: () => null,
       logLag: () => ({}),
-      process: () => ({ trackerDepth: 0, sweepLagMs: 0, archiveBacklog: 0, clockOffsetMs: 0 }),
+      archiveBacklog: () => 0,
       store,
       clock,
       roles: ['presence'],
     })
     running.push(stats)
-    const deliver = (waitMs: number, count: number) => {
-      tally.waits.observe(waitMs, count)
-      tally.recentWaits.observe(waitMs, count, clock.now())
-    }
+    const deliver = (waitMs: number, count: number) => tally.recentWaits.observe(waitMs, count, clock.now())
     const propagation = async () => ((await stats.read()) as { propagation_ms: object }).propagation_ms
     return { stats, deliver, propagation }
   }

@@ -1,7 +1,6 @@
-// What the server counts, for Prometheus and for the dashboard. Hot paths increment plain numbers; all work
-// here happens when the figures are read, except one sample every few seconds. Prometheus reads each
-// process by itself; the dashboard gets the whole deployment from the process directory.
-import { Counter, Gauge, Registry } from 'prom-client'
+// The figures of the whole deployment, for the dashboard and /api/v1/stats. Hot paths increment plain numbers; all
+// work here happens when the figures are read, except one sample every few seconds. The other processes are in the
+// process directory.
 import type { GatewayGauges } from '../gateway/gateway.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
@@ -12,22 +11,10 @@ import { type LogLag, type ProcessSummary, startProcessDirectory } from './proce
 import { type Sample, startStatsHistory } from './stats-history.ts'
 
 const SAMPLE_EVERY_MS = 5_000
-const QUANTILES = [0.5, 0.9, 0.99] as const
-
-export interface ProcessGauges {
-  trackerDepth: number
-  sweepLagMs: number
-  archiveBacklog: number
-  /** How far the clock of this machine is behind the clock of the store. */
-  clockOffsetMs: number
-}
-
 export interface Stats {
   read(): Promise<object>
   /** The last hour, oldest first. */
   history(): { propagation_window_ms: number; samples: readonly Sample[] }
-  prometheus(): Promise<string>
-  prometheusType: string
   stop(): void
 }
 
@@ -41,6 +28,8 @@ const COUNTERS = {
   changes: (tally: Tally) => tally.changes,
   errors_sent: (tally: Tally) => tally.errorsSent,
   sessions_lost: (tally: Tally) => tally.sessionsLost,
+  webhooks_delivered: (tally: Tally) => tally.webhooksDelivered,
+  webhooks_failed: (tally: Tally) => tally.webhooksFailed,
 }
 type Counts = Record<keyof typeof COUNTERS, number>
 
@@ -59,7 +48,7 @@ export function createStats(parts: {
   tally: Tally
   /** Null in a process without connections. */
   gateway: () => GatewayGauges | null
-  process: () => ProcessGauges
+  archiveBacklog: () => number
   logLag: () => LogLag
   store: PresenceStore
   clock: Clock
@@ -68,7 +57,6 @@ export function createStats(parts: {
   const { tally, gateway, logLag, store, clock, roles } = parts
   const processName = randomName('p-')
   const startedAt = clock.now()
-  const registry = new Registry()
 
   /** Null while the store is down, so that the other figures are still returned. */
   const countUsers = () => store.countByStatus().catch(() => null)
@@ -85,73 +73,6 @@ export function createStats(parts: {
     ) as Counts
     last = next
   })
-
-  function expose(
-    name: string,
-    help: string,
-    collect: (gauge: Gauge) => void | Promise<void>,
-    labelNames: string[] = [],
-  ) {
-    new Gauge({
-      name: `greendot_${name}`,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        return collect(this)
-      },
-    })
-  }
-  for (const [name, of] of Object.entries(COUNTERS)) {
-    new Counter({
-      name: `greendot_${name}_total`,
-      help: `${name.replaceAll('_', ' ')} since the start`,
-      registers: [registry],
-      // The tally has running totals already.
-      collect() {
-        this.reset()
-        this.inc(of(tally))
-      },
-    })
-  }
-  const gauges = (): Record<string, number> => {
-    const { gatewayId: _, ...numbers } = gateway() ?? NO_GATEWAY
-    return { ...numbers, ...parts.process() }
-  }
-  for (const name of Object.keys(gauges())) {
-    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    expose(snake, `${snake.replaceAll('_', ' ')} now`, (gauge) => gauge.set(gauges()[name]!))
-  }
-  expose(
-    'users',
-    'hot users by shown status',
-    async (gauge) => {
-      for (const [status, users] of Object.entries((await countUsers()) ?? {})) gauge.set({ status }, users)
-    },
-    ['status'],
-  )
-  expose(
-    'propagation_ms',
-    'from a change to its frame, by quantile',
-    (gauge) => {
-      for (const quantile of QUANTILES)
-        gauge.set({ quantile: String(quantile) }, tally.waits.quantile(quantile) ?? 0)
-    },
-    ['quantile'],
-  )
-  expose(
-    'log_lag',
-    'changes that a consumer of the log has yet to handle, in the whole deployment',
-    (gauge) => {
-      for (const [consumer, lag] of Object.entries(logLag())) if (lag !== null) gauge.set({ consumer }, lag)
-    },
-    ['consumer'],
-  )
-  expose('loop_block_ms_max', 'longest time the event loop was blocked since the last scrape', (gauge) => {
-    gauge.set(tally.loopBlockMsMax)
-    tally.loopBlockMsMax = 0
-  })
-  expose('resident_bytes', 'resident memory of the process', (gauge) => gauge.set(process.memoryUsage().rss))
 
   function summary(): ProcessSummary {
     const here = gateway() ?? NO_GATEWAY
@@ -170,7 +91,7 @@ export function createStats(parts: {
       propagation_p50_ms: p50,
       propagation_p90_ms: p90,
       propagation_p99_ms: p99,
-      archive_backlog: parts.process().archiveBacklog,
+      archive_backlog: parts.archiveBacklog(),
       log_lag: logLag(),
       resident_bytes: process.memoryUsage().rss,
       uptime_ms: clock.now() - startedAt,
@@ -218,8 +139,6 @@ export function createStats(parts: {
       }
     },
     history: () => ({ propagation_window_ms: WAIT_WINDOW_MS, samples: history.samples() }),
-    prometheus: () => registry.metrics(),
-    prometheusType: registry.contentType,
     stop() {
       timer.stop()
       directory.stop()

@@ -10,6 +10,11 @@ export function randomName(prefix: string): string {
   return prefix + name
 }
 
+/** Random bytes for a secret. */
+export function randomSecret(bytes: number): Buffer {
+  return chance.bytes(bytes)
+}
+
 /** A random part of a wait. */
 export function randomUpTo(waitMs: number): number {
   return Math.round(waitMs * chance.fraction())
@@ -32,4 +37,13 @@ export function createScramble(): (number: number) => number {
 /** Between half and all of a wait, so that many waits do not end at the same moment. */
 export function jittered(waitMs: number): number {
   return waitMs * (0.5 + chance.fraction() / 2)
+}
+
+export function randomHex(bytes: number): string {
+  return chance.bytes(bytes).toString('hex')
+}
+
+/** True for one of so many calls, by chance. */
+export function takesPart(oneIn: number): boolean {
+  return chance.fraction() * oneIn < 1
 }

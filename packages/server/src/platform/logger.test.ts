@@ -43,6 +43,36 @@ test('[C6] tokens and secrets are cut, at the top and further down', () => {
   expect(lines[4]).toContain('device_id=d')
 })
 
+test('[S3, C6] of an error its message and place are logged, not the fields that others put on it', () => {
+  const command = Object.assign(new Error('OOM command not allowed'), {
+    code: 'OOM',
+    command: { name: 'evalsha', args: ['hunter2'] },
+    detail: 'hunter2',
+  })
+  const parsing = new SyntaxError('Unexpected identifier "hunter2"')
+  const [line, quoted] = logged('info', (logger) => {
+    logger.error({ err: new Error('a batch failed', { cause: command }) }, 'oh')
+    logger.error({ err: parsing }, 'oh')
+  })
+  expect(JSON.parse(line!).err).toMatchObject({
+    type: 'Error',
+    message: 'a batch failed',
+    stack: expect.stringContaining('logger.test.ts'),
+    cause: { message: 'OOM command not allowed', code: 'OOM' },
+  })
+  expect(line! + quoted!).not.toContain('hunter2')
+})
+
+test('[X8] a flood of equal lines is kept short and counted', () => {
+  let suppressed = 0
+  const lines = logged('info', (logger) => {
+    for (let line = 0; line < 1_000; line++) logger.warn({ line }, 'again')
+    logger.warn('something else')
+    suppressed = logger.suppressedLines()
+  })
+  expect([lines.length, suppressed]).toEqual([51, 950])
+})
+
 test('[X8] errors are logged with their message', () => {
   const [line] = logged('info', (logger) => logger.error({ err: new Error('broken') }, 'oh'))
   expect(JSON.parse(line!)).toMatchObject({ level: 'error', err: { message: 'broken' }, msg: 'oh' })

@@ -1,7 +1,14 @@
-// Counters for hot paths: plain numbers that are incremented in place, and histograms of waiting times, since
-// the start and of the last minutes. Metrics and stats read them.
+// Counters for hot paths: plain numbers that are incremented in place, and histograms. Metrics and stats read
+// them.
+import { createHistogram, type Histogram } from './histogram.ts'
+import { createLabelledCount, type LabelledCount } from './labelled-count.ts'
 import { createRecentWaits, type RecentWaits } from './recent-waits.ts'
-import { WAIT_BUCKETS, waitBucketOf, waitQuantileOf } from './wait-buckets.ts'
+
+/** Ten seconds is the longest that a change may take under overload (W8). */
+const PROPAGATION_BOUNDS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+const BATCH_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000]
+const LOOP_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000]
+const REQUEST_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000]
 
 export interface Tally {
   connectionsOpened: number
@@ -15,17 +22,32 @@ export interface Tally {
   changes: number
   errorsSent: number
   sessionsLost: number
+  /** Times that a connection took no more data. */
+  slowReaderBlocks: number
+  /** Spans of traces that the collector took, and those that it did not. */
+  spansExported: number
+  spansDropped: number
+  /** Requests to webhooks, by their end. */
+  webhooksDelivered: number
+  webhooksFailed: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
-  /** Since the start. */
-  waits: WaitHistogram
+  /** From a change of a user to each frame that has it. What a viewer is shown for another reason is not in it. */
+  propagation: Histogram
+  /** The same, of the last minutes. */
   recentWaits: RecentWaits
-}
-
-export interface WaitHistogram {
-  observe(waitMs: number, count: number): void
-  /** The waiting time that this share of observations did not exceed; null without observations. */
-  quantile(share: number): number | null
+  /** From the start of a batch of users to its commit. */
+  batches: Histogram
+  loopDelays: Histogram
+  requests: Histogram
+  /** By status. */
+  responses: LabelledCount
+  /** By reason. */
+  tokensRefused: LabelledCount
+  /** By the limit that was passed. */
+  rateLimited: LabelledCount
+  /** By what was announced again: the whole gateway, or shards that lost their memory. */
+  resyncs: LabelledCount
 }
 
 export function createTally(): Tally {
@@ -39,20 +61,20 @@ export function createTally(): Tally {
     changes: 0,
     errorsSent: 0,
     sessionsLost: 0,
+    slowReaderBlocks: 0,
+    spansExported: 0,
+    spansDropped: 0,
+    webhooksDelivered: 0,
+    webhooksFailed: 0,
     loopBlockMsMax: 0,
-    waits: createWaitHistogram(),
+    propagation: createHistogram(PROPAGATION_BOUNDS_MS),
     recentWaits: createRecentWaits(),
-  }
-}
-
-function createWaitHistogram(): WaitHistogram {
-  const buckets = new Float64Array(WAIT_BUCKETS)
-  let total = 0
-  return {
-    observe(waitMs, count) {
-      buckets[waitBucketOf(waitMs)]! += count
-      total += count
-    },
-    quantile: (share) => waitQuantileOf(buckets, total, share),
+    batches: createHistogram(BATCH_BOUNDS_MS),
+    loopDelays: createHistogram(LOOP_BOUNDS_MS),
+    requests: createHistogram(REQUEST_BOUNDS_MS),
+    responses: createLabelledCount(),
+    tokensRefused: createLabelledCount(),
+    rateLimited: createLabelledCount(),
+    resyncs: createLabelledCount(),
   }
 }

@@ -4,6 +4,7 @@ import type { Archive } from '../archive/port.ts'
 import type { Bus } from '../bus/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tracer } from '../platform/tracing.ts'
 import type { PresenceStore } from '../store/port.ts'
 import type { Policy } from './core/policy.ts'
 import type { PrivacyRules } from './core/privacy.ts'
@@ -55,14 +56,20 @@ export interface PresenceParts {
   historyDays?: number
   clock: Clock
   logger: Logger
-  /** Changes are put into the change log. */
-  isLogged?: boolean
+  /** Whether changes are put into the change log, at this moment. */
+  isLogged?: () => boolean
   /** Makes the tracker of a process that does not own the users it hears of. */
   createRemoteTracker?: (lookup: ArchiveLookup) => Tracker
+  /** See the announcer. */
+  beforeAnnouncing?: () => Promise<unknown> | null
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord) => void
   /** Events could not be committed. */
   onTrouble?: () => void
+  /** A batch of users was committed. */
+  onBatch?: (tookMs: number) => void
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
   replace?: Replacements
 }
 

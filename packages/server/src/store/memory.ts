@@ -11,8 +11,8 @@ import type { Commit, CommitResult, Duty, PresenceStore, Stored } from './port.t
 /** Records of offline users that are kept until their `retainUntil`. */
 const RETAINED_MAX = 100_000
 
-/** A watched record with a deadline is kept for this much longer. */
-const WATCHED_MS = 300_000
+/** A watched record with a deadline, or one whose row is not written, is kept for this much longer. */
+const KEPT_LONGER_MS = 300_000
 
 const CONFLICT: CommitResult = { outcome: 'conflict' }
 const NO_GATEWAYS: readonly string[] = []
@@ -89,9 +89,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): PresenceSto
     async forget(now, limit) {
       // Only after `retainUntil`, not at it.
       const past = retained.due(now - 1, limit)
-      const forgotten = past.filter(({ key }) => !due.has(key) || interest.in(key).length === 0)
-      // Watchers are told of the deadline, so the record is looked at again later.
-      for (const { key } of past) retained.set(key, now + WATCHED_MS)
+      const isWatched = (key: string) => due.has(key) && interest.in(key).length > 0
+      const forgotten = past.filter(({ key }) => !duties.archive.has(key) && !isWatched(key))
+      // A row is to be written, or watchers are to be told of the deadline: the record is looked at again later.
+      for (const { key } of past) retained.set(key, now + KEPT_LONGER_MS)
       for (const { key } of forgotten) remove(key)
       return forgotten.length
     },
@@ -178,10 +179,13 @@ function createDuties() {
     },
     of: (userId: string): number | undefined => revisions.get(userId),
     list: (until: number, limit: number) =>
-      since.due(until, limit).map(({ key }) => ({ userId: key, revision: revisions.get(key)! })),
+      since
+        .due(until, limit)
+        .map(({ key, at }) => ({ userId: key, revision: revisions.get(key)!, since: at })),
     clear(userId: string, revision: number): void {
       if (revisions.get(userId) === revision) remove(userId)
     },
+    has: (userId: string) => revisions.has(userId),
     delete: remove,
   }
 }

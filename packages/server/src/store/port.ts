@@ -42,6 +42,11 @@ export interface OpenDuty {
   revision: number
 }
 
+/** `since` is when the commit that left it was made. */
+export interface FoundDuty extends OpenDuty {
+  since: number
+}
+
 export type CommitResult =
   | {
       outcome: 'committed'
@@ -84,12 +89,13 @@ export interface PresenceStore {
   /** Users of a shard whose deadline is at or before `now`, earliest first. Nothing is removed. */
   due(shard: number, now: number, limit: number): Promise<Due[]>
   /** Users of a shard with this duty since a commit at or before `until`, oldest first. */
-  openDuties(duty: Duty, shard: number, until: number, limit: number): Promise<OpenDuty[]>
+  openDuties(duty: Duty, shard: number, until: number, limit: number): Promise<FoundDuty[]>
   /** The work is done. A duty of a later commit stays. */
   clearDuties(duty: Duty, done: readonly OpenDuty[]): Promise<void>
   /**
-   * Forgets records past their `retainUntil`, at most `limit`; returns how many. A record with a deadline is kept
-   * while a gateway is interested, because its watchers must be told.
+   * Forgets records past their `retainUntil`, at most `limit`; returns how many. A record with the
+   * duty `archive` is kept, because nothing else knows what its row must say. A record with a deadline is kept while a
+   * gateway is interested, because its watchers must be told.
    */
   forget(now: number, limit: number): Promise<number>
 

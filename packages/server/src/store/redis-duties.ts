@@ -3,7 +3,7 @@
 
 import { groupByShard } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
-import type { OpenDuty, Owed, PresenceStore } from './port.ts'
+import type { FoundDuty, Owed, PresenceStore } from './port.ts'
 import { CLEAR_DUTIES } from './redis-scripts.ts'
 
 /** Bounds how long one call keeps Redis busy. */
@@ -26,10 +26,10 @@ export function createRedisDuties(
       if (shard >= shardCount) throw new RangeError(`no shard ${shard}: there are ${shardCount}`)
       const range = ['-inf', (until + 1) * MICROSECONDS - 1, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES']
       const listed = (await client.send('zrange', [`${shardKey(shard)}${duty}`, ...range])) as string[]
-      return Array.from(
-        { length: listed.length / 2 },
-        (_, index): OpenDuty => ({ userId: listed[index * 2]!, revision: Number(listed[index * 2 + 1]) }),
-      )
+      return Array.from({ length: listed.length / 2 }, (_, index): FoundDuty => {
+        const revision = Number(listed[index * 2 + 1])
+        return { userId: listed[index * 2]!, revision, since: Math.floor(revision / MICROSECONDS) }
+      })
     },
     async clearDuties(duty, done) {
       const groups = groupByShard(done, ({ userId }) => userId, shardCount, USERS_PER_CALL)

@@ -128,16 +128,17 @@ return results
 `)
 
 /**
- * Arguments: now, limit, until when a watched record with a deadline is kept instead. Returns how many records were
- * forgotten. Only after the instant, not at it.
+ * Arguments: now, limit, until when a record is kept instead whose row is not written, or that is watched and has a
+ * deadline. Returns how many records were forgotten. Only after the instant, not at it.
  */
 export const FORGET = script(`${LEAVE}
 local p = KEYS[1]
 local past = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
 if #past == 0 then return 0 end
 local ids, kept = {}, {}
+local unwritten = redis.call('ZMSCORE', p .. 'archive', unpack(past))
 for i, deadline in ipairs(redis.call('ZMSCORE', p .. 'due', unpack(past))) do
-  if deadline and redis.call('EXISTS', p .. 'w:' .. past[i]) == 1 then
+  if unwritten[i] or (deadline and redis.call('EXISTS', p .. 'w:' .. past[i]) == 1) then
     kept[#kept + 1] = ARGV[3]
     kept[#kept + 1] = past[i]
   else ids[#ids + 1] = past[i] end
@@ -153,7 +154,6 @@ redis.call('DEL', unpack(names))
 redis.call('ZREM', p .. 'due', unpack(ids))
 redis.call('ZREM', p .. 'keep', unpack(ids))
 redis.call('ZREM', p .. 'announce', unpack(ids))
-redis.call('ZREM', p .. 'archive', unpack(ids))
 count(p, counts)
 return #ids
 `)

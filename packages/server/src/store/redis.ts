@@ -21,8 +21,8 @@ const SHARDS = 64
 const SETTLE_MS = 13_000
 const COMMITS_PER_CALL = 100
 const FORGOTTEN_PER_CALL = 250
-/** A watched record with a deadline is kept for this much longer. */
-const WATCHED_MS = 300_000
+/** A watched record with a deadline, or one whose row is not written, is kept for this much longer. */
+const KEPT_LONGER_MS = 300_000
 
 const CONFLICT: CommitResult = { outcome: 'conflict' }
 const NO_GATEWAYS: readonly string[] = []
@@ -93,7 +93,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
       const share = Math.min(Number(count), left, FORGOTTEN_PER_CALL)
       if (share === 0) continue
       left -= share
-      calls.push(client.run(FORGET, shardKey(shard), [now, share, now + WATCHED_MS]))
+      calls.push(client.run(FORGET, shardKey(shard), [now, share, now + KEPT_LONGER_MS]))
     }
     return (await Promise.all(calls)).reduce<number>((sum, forgotten) => sum + Number(forgotten), 0)
   }

@@ -3,15 +3,18 @@
 // Those may be applied twice, and change nothing then: events carry instants. Each partition has a tracker of its own,
 // on a clock that does not run ahead of the partition.
 import type { Bus } from '../bus/port.ts'
+import type { ForeignBatch } from '../foreign/batch.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { ChangeLog, Consumption, LogEntry } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import { Refused } from '../presence/unavailable.ts'
 import type { DeadLetters } from './dead-letters.ts'
+import { toBatches } from './foreign-records.ts'
 import { createLogClock, type LogClock } from './log-clock.ts'
 import type { Outages } from './outages.ts'
-import { readUpdate, type Update } from './update-record.ts'
+import { type ForeignRecord, readUpdate, type Update } from './update-record.ts'
 
 /** All aggregators share the partitions under this name. */
 export const AGGREGATORS = 'greendot-aggregators'
@@ -32,6 +35,8 @@ export interface AggregatorParts {
   dead: DeadLetters
   bus: Bus
   outages: Pick<Outages, 'begin' | 'end'>
+  /** Takes what foreign gateways say. */
+  foreign: Pick<ForeignRouting, 'record'>
   createTracker(clock: Clock): Tracker
   clock: Clock
   logger: Logger
@@ -43,7 +48,7 @@ interface Owned {
 }
 
 export async function startAggregator(parts: AggregatorParts): Promise<Aggregator> {
-  const { updates, dead, bus, outages, createTracker, clock, logger } = parts
+  const { updates, dead, bus, outages, foreign, createTracker, clock, logger } = parts
   const owned = new Map<number, Owned>()
 
   function ownedOf(partition: number): Owned {
@@ -67,6 +72,14 @@ export async function startAggregator(parts: AggregatorParts): Promise<Aggregato
     if (ref !== null) await tell(from, userId, ref, answer)
   }
 
+  // What is refused is out of date, or was disconnected by the app. Without a holder the partition must not stop:
+  // sessions that live are reported again, and the others end by their time to live.
+  const report = (batch: ForeignBatch): Promise<void> =>
+    foreign.record(batch).then(
+      () => {},
+      (error: unknown) => logger.warn({ err: error }, 'sessions of a foreign gateway were not recorded'),
+    )
+
   const tell = (to: string, userId: string, ref: string, answer: Tracked | { refused: string }) =>
     bus.publish(to, [{ kind: 'answer', userId, ref, answer }])
 
@@ -76,15 +89,18 @@ export async function startAggregator(parts: AggregatorParts): Promise<Aggregato
   async function handleAll(partition: number, entries: readonly LogEntry[]): Promise<void> {
     const { clock: own, tracker } = ownedOf(partition)
     const readable: Update[] = []
+    const reported: ForeignRecord[] = []
     const work: Promise<void>[] = []
     for (const entry of entries) {
       const read = readUpdate(entry.text)
       if (read.kind === 'update') readable.push(read.update)
+      else if (read.kind === 'foreign') reported.push(read.record)
       else work.push(dead.put(partition, entry, read.reason))
     }
     const newest = readable.at(-1)
     if (newest !== undefined) own.follow(newest.sentAt)
     for (const update of readable) if (!isStaleTick(update)) work.push(handle(tracker, update))
+    for (const batch of toBatches(reported)) work.push(report(batch))
     const failed = (await Promise.allSettled(work)).find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   }

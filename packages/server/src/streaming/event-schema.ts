@@ -44,6 +44,7 @@ export const presenceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('idle'), ...session }),
   z.object({ type: z.literal('left'), at, sessionId: id }),
   z.object({ type: z.literal('device_left'), at, deviceId: id }),
+  z.object({ type: z.literal('user_left'), at }),
   z.object({ type: z.literal('closed'), at, sessionId: id }),
   z.object({ type: z.literal('lost'), at, sessionId: id, provenAt: at }),
   z.object({ type: z.literal('gateway_lost'), at, gatewayId: id, provenAt: at }),

@@ -5,12 +5,12 @@ import type { ChangeLog } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
+import type { PendingAnswers } from '../presence/pending-answers.ts'
 import { type ArchiveOnlyParts, applyByArchive } from '../presence/pipeline/archive-only.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import { createRecentMap } from '../presence/recent-map.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import type { Outages } from './outages.ts'
-import type { PendingAnswers } from './pending-answers.ts'
 import { encodeUpdate, type Update } from './update-record.ts'
 
 const UPDATES_PER_APPEND = 1_000
@@ -31,7 +31,7 @@ export interface RemoteTrackerParts extends ArchiveOnlyParts {
   /** The name under which answers come. */
   name: string
   updates: ChangeLog
-  answers: PendingAnswers
+  answers: PendingAnswers<Tracked>
   outages: Pick<Outages, 'begin' | 'end'>
   clock: Clock
   logger: Logger

@@ -8,18 +8,20 @@ import { connected, say } from '../../../../testing/worlds/presence-user.ts'
 import { OPEN_RULES } from '../../../../testing/worlds/records.ts'
 import { createSqliteArchive } from '../archive/sqlite.ts'
 import { createMemoryBus } from '../bus/memory.ts'
+import type { ForeignBatch } from '../foreign/batch.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { ChangeLog, LogEntry } from '../log/port.ts'
 import { createLogger } from '../platform/logger.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
 import { POLICIES } from '../presence/core/policy.ts'
+import { createPendingAnswers, type PendingAnswers } from '../presence/pending-answers.ts'
+import type { Tracked } from '../presence/pipeline/tracker.ts'
 import { createPresence } from '../presence/presence.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import { AGGREGATORS, type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
 import { createOutages } from './outages.ts'
-import { createPendingAnswers, type PendingAnswers } from './pending-answers.ts'
 import { createRemoteTracker } from './remote-tracker.ts'
 import { encodeUpdate } from './update-record.ts'
 
@@ -31,7 +33,7 @@ const PARTITIONS = 3
 
 let clock: FakeClock
 let updates: ChangeLog
-let answers: PendingAnswers
+let answers: PendingAnswers<Tracked>
 let owner: Aggregator | null
 let world: Awaited<ReturnType<typeof createWorld>>
 
@@ -40,6 +42,8 @@ let told: Map<string, string[]>
 let troubles: number
 let isLogAway: boolean
 let letters: unknown[]
+let batches: ForeignBatch[]
+let isHolderAway: boolean
 
 async function createWorld() {
   const logger = createLogger({ level: 'silent' })
@@ -57,7 +61,7 @@ async function createWorld() {
     handle: async (_, entries) => void letters.push(...entries.map(({ text }) => JSON.parse(text))),
   })
   const outages = createOutages(clock, SETTLE_MS)
-  answers = createPendingAnswers(clock, outages.notice)
+  answers = createPendingAnswers<Tracked>(clock, outages.notice)
   await bus.subscribe(NAME, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue
@@ -104,6 +108,13 @@ async function createWorld() {
       dead: createDeadLetters(dead, 'presence.updates', logger),
       bus,
       outages,
+      foreign: {
+        async record(batch) {
+          if (isHolderAway) throw new Unavailable('away')
+          batches.push(batch)
+          return []
+        },
+      },
       createTracker: presence.createOwnTracker,
       clock,
       logger,
@@ -113,6 +124,7 @@ async function createWorld() {
 
 beforeEach(async () => {
   ;[told, troubles, isLogAway, letters, owner] = [new Map(), 0, false, [], null]
+  ;[batches, isHolderAway] = [[], false]
   clock = createFakeClock(PIPELINE_STARTS_AT)
   world = await createWorld()
 })
@@ -236,6 +248,48 @@ describe('updates through a log', () => {
     await done(world.choices.apply('bob', say('lunch', now()) as never))
     await clock.advance(100)
     expect(told.get('bob')).toEqual(['lunch'])
+  })
+})
+
+describe('records of foreign gateways', () => {
+  const record = (type: string, deviceId: string, rest: object = {}) =>
+    JSON.stringify({ type, gateway_id: 'chat-1', user_id: 'bob', device_id: deviceId, ...rest })
+  const append = (...texts: string[]) => updates.append(texts.map((text) => ({ userId: 'bob', text })))
+
+  test('[C4] become batches with the newest of each session, and hold up no update', async () => {
+    owner = await done(world.own())
+    await append(
+      record('session_connected', 'd1', { platform: 'web', activity: 'active', at: 1, more: true }),
+      record('heartbeat', 'd1', { platform: 'web', activity: 'idle', at: 2 }),
+      record('heartbeat', 'd2', { at: 3 }),
+      record('session_disconnected', 'd2', { at: 4 }),
+    )
+    const { record: after } = await done(world.tracker.apply('bob', connected('web#1', now())))
+    expect(after.shown.status).toBe('online')
+    const session = { userId: 'bob', deviceId: 'd1', platform: 'web', activity: 'idle', at: 2 } as const
+    const disconnected = [{ userId: 'bob', deviceId: 'd2' }]
+    expect(batches).toEqual([{ gatewayId: 'chat-1', sessions: [session], disconnected, isBrief: true }])
+    expect(letters).toEqual([])
+  })
+
+  test('[C4] that are not well formed are put aside', async () => {
+    owner = await done(world.own())
+    await append(
+      record('heartbeat', ''),
+      record('heartbeat', 'd1', { gateway_id: 7 }),
+      '{"type":"user_event"}',
+    )
+    await clock.advance(100)
+    expect(letters).toHaveLength(3)
+    expect(batches).toEqual([])
+  })
+
+  test('[C4, C7] do not stop the partition where no process holds sessions', async () => {
+    owner = await done(world.own())
+    isHolderAway = true
+    await append(record('heartbeat', 'd1'))
+    const { record: after } = await done(world.tracker.apply('bob', connected('web#1', now())))
+    expect(after.shown.status).toBe('online')
   })
 })
 

@@ -2,24 +2,28 @@
 // of this room.
 import { CHANGES_TOPIC, DEAD_TOPIC, UPDATES_TOPIC } from '@greendot/protocol'
 import type { Bus } from '../bus/port.ts'
+import type { ForeignRouting } from '../foreign/routing.ts'
 import type { ChangeLog } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Policy } from '../presence/core/policy.ts'
-import type { Tracker } from '../presence/pipeline/tracker.ts'
+import { createPendingAnswers } from '../presence/pending-answers.ts'
+import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
 import { createOutages, type Outages } from './outages.ts'
-import { createPendingAnswers } from './pending-answers.ts'
 import { ANSWER_MS_MAX, createRemoteTracker } from './remote-tracker.ts'
 
 export interface Streaming {
   createRemoteTracker(lookup: ArchiveLookup): Tracker
   /** This process owns users from now on. */
-  startOwner(createTracker: (clock: Clock) => Tracker): Promise<Aggregator>
+  startOwner(
+    createTracker: (clock: Clock) => Tracker,
+    foreign: Pick<ForeignRouting, 'record'>,
+  ): Promise<Aggregator>
   /** The store, whose shards settle after outages of Kafka. */
   settling: Outages['settling']
   /** The topic of changes. */
@@ -46,7 +50,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
   const name = randomName('a-')
   // A gateway that waits for an answer in vain says so that late.
   const outages = createOutages(clock, settleMs + ANSWER_MS_MAX)
-  const answers = createPendingAnswers(clock, outages.notice)
+  const answers = createPendingAnswers<Tracked>(clock, outages.notice)
   const unsubscribe = await bus.subscribe(name, (messages) => {
     for (const message of messages) {
       if (message.kind !== 'answer') continue
@@ -71,12 +75,13 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
         logger,
         onTrouble,
       }),
-    startOwner: (createTracker) =>
+    startOwner: (createTracker, foreign) =>
       startAggregator({
         updates: updates!,
         dead: createDeadLetters(dead!, UPDATES_TOPIC, logger),
         bus,
         outages,
+        foreign,
         createTracker,
         clock,
         logger,

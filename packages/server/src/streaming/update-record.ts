@@ -1,8 +1,16 @@
 // Records of `presence.updates`. A record of our own gateways is a session record with the events themselves beside it,
 // so that other consumers can read it and nothing is lost on the way; what is no session event has the type
 // `user_event`. A record without events is of a foreign gateway.
-import { RECORD_VERSION, SESSION_RECORD_TYPES, type SessionRecordType } from '@greendot/protocol'
+import {
+  isId,
+  RECORD_VERSION,
+  SESSION_RECORD_TYPES,
+  type SessionRecord,
+  type SessionRecordType,
+} from '@greendot/protocol'
 import { z } from 'zod'
+import type { ForeignDevice, ForeignSession } from '../foreign/batch.ts'
+import { parseForeignSession } from '../input/foreign-schemas.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
 import { presenceEvent } from './event-schema.ts'
 
@@ -19,7 +27,18 @@ export interface Update {
   sentAt: number
 }
 
-export type ReadUpdate = { kind: 'update'; update: Update } | { kind: 'unreadable'; reason: string }
+/** What a foreign gateway says of one session. */
+export interface ForeignRecord {
+  gatewayId: string
+  device: ForeignDevice
+  /** Null when the connection has closed. */
+  session: ForeignSession | null
+}
+
+export type ReadUpdate =
+  | { kind: 'update'; update: Update }
+  | { kind: 'foreign'; record: ForeignRecord }
+  | { kind: 'unreadable'; reason: string }
 
 const own = z.object({
   v: z.literal(RECORD_VERSION),
@@ -63,6 +82,7 @@ function typeOf({ type }: PresenceEvent): SessionRecordType | null {
     case 'closed':
     case 'lost':
     case 'device_left':
+    case 'user_left':
       return 'session_disconnected'
     default:
       return null
@@ -79,8 +99,7 @@ export function readUpdate(text: string): ReadUpdate {
   const type = (parsed as { type?: unknown } | null)?.type
   const isKnown = type === 'user_event' || SESSION_RECORD_TYPES.some((known) => known === type)
   if (!isKnown) return { kind: 'unreadable', reason: `unknown type ${JSON.stringify(type)?.slice(0, 40)}` }
-  if (!('events' in (parsed as object)))
-    return { kind: 'unreadable', reason: 'records of foreign gateways are not taken here' }
+  if (!('events' in (parsed as object))) return readForeign(parsed as SentRecord)
   const read = own.safeParse(parsed)
   if (!read.success) return { kind: 'unreadable', reason: firstProblem(read.error) }
   const { user_id, gateway_id, sent_at, events, repeated, ref } = read.data
@@ -95,6 +114,20 @@ export function readUpdate(text: string): ReadUpdate {
       sentAt: sent_at,
     },
   }
+}
+
+type SentRecord = { type: SessionRecordType | 'user_event' } & Partial<Omit<SessionRecord, 'type'>>
+
+/** Fields that are not known here are ignored. */
+function readForeign(record: SentRecord): ReadUpdate {
+  const { type, gateway_id: gatewayId, user_id, device_id, platform, activity = 'active', at } = record
+  if (type === 'user_event') return { kind: 'unreadable', reason: 'a user_event has events' }
+  if (!isId(gatewayId)) return { kind: 'unreadable', reason: 'gateway_id is not a valid id' }
+  const read = parseForeignSession({ user_id, device_id, platform, activity, at })
+  if (!read.ok) return { kind: 'unreadable', reason: read.failure.message }
+  const { userId, deviceId } = read.value
+  const session = type === 'session_disconnected' ? null : read.value
+  return { kind: 'foreign', record: { gatewayId, device: { userId, deviceId }, session } }
 }
 
 function firstProblem({ issues }: z.ZodError): string {

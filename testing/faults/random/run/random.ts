@@ -36,7 +36,7 @@ export async function runRandom({ count, seed: first, store, hasKafka }: RandomO
       problems = describe(result.violations, (one) => storyOf(result.history, one))
       lagMs = result.lagMs
     } catch (error) {
-      problems = [`the run broke: ${error instanceof Error ? error.stack : error}`]
+      problems = [`the run broke: ${Bun.inspect(error)}`]
       await postgres.stop()
       postgres = await startPostgres({ settings: { max_connections: '200' } })
     }

@@ -137,6 +137,78 @@ export const MIGRATIONS: readonly Migration[] = [
       )${tableOptions}`,
     ],
   },
+  {
+    name: '0010_user_disconnect',
+    statements: ({ text, integer, tableOptions }) => [
+      `CREATE TABLE user_disconnect (
+        user_id ${text} NOT NULL,
+        device_id ${text} NOT NULL,
+        at ${integer} NOT NULL,
+        until ${integer},
+        reason ${text},
+        PRIMARY KEY (user_id, device_id)
+      )${tableOptions}`,
+      'CREATE INDEX user_disconnect_at ON user_disconnect (at)',
+      'CREATE INDEX user_disconnect_until ON user_disconnect (until) WHERE until IS NOT NULL',
+    ],
+  },
+  {
+    name: '0011_webhook',
+    statements: ({ text, integer, tableOptions, longRowTableOptions }) => [
+      `CREATE TABLE webhook (
+        id ${text} NOT NULL PRIMARY KEY,
+        url ${text} NOT NULL,
+        events ${text} NOT NULL,
+        filter ${text} NOT NULL,
+        secrets ${text} NOT NULL,
+        disabled_at ${integer},
+        disabled_because ${text},
+        created_at ${integer} NOT NULL,
+        updated_at ${integer} NOT NULL,
+        claimed_by ${text},
+        claimed_until ${integer} NOT NULL,
+        retry_at ${integer} NOT NULL,
+        failures_in_row ${integer} NOT NULL,
+        failing_since ${integer},
+        last_failure ${text},
+        delivered_at ${integer}
+      )${longRowTableOptions}`,
+      // Without a batch: waits for its first request. With a batch: is being sent, or waits until it is due again.
+      // With failed_at: was given up.
+      `CREATE TABLE webhook_delivery (
+        webhook_id ${text} NOT NULL,
+        user_id ${text} NOT NULL,
+        change_order ${integer} NOT NULL,
+        events ${text} NOT NULL,
+        created_at ${integer} NOT NULL,
+        batch_id ${text},
+        attempts ${integer} NOT NULL,
+        due_at ${integer} NOT NULL,
+        failed_at ${integer},
+        because ${text},
+        PRIMARY KEY (webhook_id, user_id, change_order)
+      )${tableOptions}`,
+      `CREATE INDEX webhook_delivery_new ON webhook_delivery (webhook_id, created_at, user_id, change_order)
+        WHERE batch_id IS NULL AND failed_at IS NULL`,
+      `CREATE INDEX webhook_delivery_batch ON webhook_delivery (webhook_id, due_at, batch_id)
+        WHERE batch_id IS NOT NULL`,
+      `CREATE INDEX webhook_delivery_failed ON webhook_delivery (webhook_id, failed_at, user_id, change_order)
+        WHERE failed_at IS NOT NULL`,
+      'CREATE INDEX webhook_delivery_user ON webhook_delivery (user_id)',
+      // What the viewer of a webhook was told last.
+      `CREATE TABLE webhook_told (
+        webhook_id ${text} NOT NULL,
+        user_id ${text} NOT NULL,
+        change_order ${integer} NOT NULL,
+        status ${text},
+        version ${integer} NOT NULL,
+        devices ${text} NOT NULL,
+        custom_status ${text},
+        PRIMARY KEY (webhook_id, user_id)
+      )${tableOptions}`,
+      'CREATE INDEX webhook_told_user ON webhook_told (user_id)',
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'

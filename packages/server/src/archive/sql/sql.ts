@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Archive, ArchivedUser, SettingsRow } from '../port.ts'
 import { createSqlContacts } from './contacts.ts'
 import type { SqlDatabase, SqlSession } from './database.ts'
+import { createSqlDisconnects } from './disconnects.ts'
 import { createSqlHistory } from './history.ts'
 import { MIGRATIONS, migrate, pendingMigrations } from './migrations.ts'
 import { createSqlPrivacy, type PrivacySize } from './privacy.ts'
@@ -20,6 +21,7 @@ import {
 } from './rows.ts'
 import { inSlices, type SliceLimits } from './slices.ts'
 import { sqlStatements } from './statements.ts'
+import { createSqlWebhooks } from './webhooks.ts'
 
 /** Ids in one SELECT. */
 const IDS_PER_READ_MAX = 1000
@@ -43,6 +45,8 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const sql = sqlStatements(database.dialect)
   const privacy = createSqlPrivacy(database, sql)
   const history = createSqlHistory(database)
+  const { erase: eraseDisconnects, ...disconnects } = createSqlDisconnects(database)
+  const { forgetUser, ...webhooks } = createSqlWebhooks(database)
   const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
 
   /** Each call of `write` gets rows of distinct users. */
@@ -62,9 +66,11 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
       await tx.run(sql.eraseLastSeen, [userId])
       await tx.run(sql.eraseSettings, [userId])
       await tx.run(sql.erasePrivacy, [userId])
+      await eraseDisconnects(tx, userId)
     })
     // Without the setting, nothing is added to it.
     await history.forget(userId)
+    await forgetUser(userId)
   }
 
   return {
@@ -128,6 +134,8 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
 
     namedBy: privacy.namedBy,
     history,
+    disconnects,
+    webhooks,
 
     async beginErasure(userId, at) {
       await database.transaction((tx) => tx.run(sql.beginErasure, [userId, at]))

@@ -3,18 +3,21 @@
 // it sends; it asks no other part of the gateway anything.
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
+import type { Span } from '../../platform/tracing.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
+import { createFollowedChanges } from './followed-changes.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { type Plans, planFor } from './plans.ts'
 import { createTargetTable, isNothingKnown, type TargetTable } from './target-table.ts'
 import { createWatchEdges, type WatchEdges, type WatchReason } from './watch-edges.ts'
 import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 
+export { changeFrame, type Encoding, encoded, stateFrame } from './encodings.ts'
 export type { Sink } from './outbox.ts'
 export { unpushed } from './plans.ts'
-export { CHANGE_FRAME_START, FRAME_LIST_END, isNothingKnown } from './target-table.ts'
+export { isNothingKnown } from './target-table.ts'
 export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
 
 /** Edges are changed by the verbs below; every part may read them. */
@@ -36,8 +39,8 @@ type EdgeLook = Pick<
   | 'isMarked'
   | 'reasons'
 >
-type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'jsonFor'>
-type OutboxVerbs = Pick<Outbox, 'attach' | 'detach' | 'send' | 'own' | 'unblock' | 'blocked'>
+type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'jsonFor' | 'textFor'>
+type OutboxVerbs = Pick<Outbox, 'attach' | 'encodingOf' | 'detach' | 'send' | 'own' | 'unblock' | 'blocked'>
 
 export interface Delivery extends OutboxVerbs {
   edges: EdgeLook
@@ -45,6 +48,8 @@ export interface Delivery extends OutboxVerbs {
 
   /** The newest state of a target; false when what is known is newer or the same. Its watchers are told. */
   change(target: number, version: number, json: string, at: number): boolean
+  /** The span of the newest change of a target: it ends with the first frame that has the change. */
+  follow(target: number, span: Span): void
   /** Takes the state in without telling watchers; false as above. */
   learn(target: number, version: number, json: string, at: number): boolean
   /** The target has no watchers any more. */
@@ -96,7 +101,8 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     mask: (json, level) => JSON.stringify(evaluator.present(JSON.parse(json), level, clock.now())),
     now: clock.now,
   })
-  const outbox = createOutbox({ edges, targets, clock, flushMs, tally })
+  const followed = createFollowedChanges()
+  const outbox = createOutbox({ edges, targets, clock, flushMs, tally, followed })
   const waves = createWaves({ edges, outbox, plans, pace, flushMs, clock })
 
   function announce(target: number): void {
@@ -124,8 +130,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       if (isNew) announce(target)
       return isNew
     },
+    follow: (target, span) => followed.follow(target, span, edges.watchers(target)),
     learn: targets.update,
     forget(target) {
+      followed.drop(target)
       targets.forget(target)
       waves.cancel(target)
     },
@@ -147,13 +155,15 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       if (isBlank && !edges.isMarked(edge)) edges.reveal(edge, 'nothing')
       else edges.hold(edge)
     },
-    oweWhileHeld: edges.oweWhileHeld,
+    oweWhileHeld: edges.oweAnew,
     reveal(edge, level) {
       waves.payOff(edge)
       const target = edges.targetOf(edge)
       const before = targets.jsonFor(target, edges.levelOf(edge))
       const isOwed = edges.reveal(edge, level)
-      if (isOwed || before !== targets.jsonFor(target, level)) outbox.markAlways(edge)
+      if (!isOwed && before === targets.jsonFor(target, level)) return
+      if (!isOwed) edges.showAnew(edge)
+      outbox.markAlways(edge)
     },
     isCaughtUp: (connection) => outbox.isFlushed(connection) && !isOwedByWave(connection),
     hasLimit: plans.polledAbove > 0,
@@ -162,6 +172,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     stop() {
       outbox.stop()
       waves.stop()
+      followed.clear()
     },
   }
 }

@@ -3,8 +3,10 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
+import { changeFrame, type Encoding } from './encodings.ts'
 import { createFlushPhases } from './flush-phases.ts'
-import { CHANGE_FRAME_START, FRAME_LIST_END, type TargetTable } from './target-table.ts'
+import type { FollowedChanges } from './followed-changes.ts'
+import type { TargetTable } from './target-table.ts'
 import type { WatchEdges } from './watch-edges.ts'
 
 /** Changes in one frame; the rest stay marked for the next flush. */
@@ -17,7 +19,9 @@ export interface Sink {
 }
 
 export interface Outbox {
-  attach(connection: number, sink: Sink): void
+  /** Presence is sent to it in this encoding from now on. */
+  attach(connection: number, sink: Sink, encoding?: Encoding): void
+  encodingOf(connection: number): Encoding
   /** The connection ended: nothing that was marked for it is sent. */
   detach(connection: number): void
   /** Sends at once, past the flush: answers to what the client asked. */
@@ -43,16 +47,18 @@ export interface OutboxParts {
   clock: Clock
   flushMs: number
   tally: Tally
+  followed: FollowedChanges
 }
 
 const FREE = 0
 const QUEUED = 1
 const BLOCKED = 2
 
-export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxParts): Outbox {
+export function createOutbox({ edges, targets, clock, flushMs, tally, followed }: OutboxParts): Outbox {
   const sinks: (Sink | null)[] = []
   const ownFrames = new Map<number, string>()
   let states = new Uint8Array(0)
+  let areCompact = new Uint8Array(0)
   let blockedTotal = 0
   const phases = createFlushPhases({ clock, flushMs, flush })
 
@@ -61,6 +67,8 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     states[connection] = QUEUED
     phases.enqueue(connection)
   }
+
+  const encodingOf = (connection: number): Encoding => (areCompact[connection] === 1 ? 'compact' : 'json')
 
   function flush(connection: number, now: number): void {
     if (states[connection] !== QUEUED) return
@@ -80,23 +88,18 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     }
     const target = edges.targetOf(edge)
     const next = edges.unmarkFirst(edge)
+    observe(target, now)
     if (next === NIL) {
-      observe(1, now - targets.changedAt(target), now)
-      sendOrBlock(connection, targets.frame(target))
+      tally.deliveries++
+      sendOrBlock(connection, targets.frame(target, encodingOf(connection)))
     } else {
-      const first = targets.json(target)
-      flushMany(connection, next, now, [first], targets.changedAt(target))
+      const first = targets.textFor(target, 'everything', encodingOf(connection))
+      flushMany(connection, next, now, [first])
     }
   }
 
-  function flushMany(
-    connection: number,
-    from: number,
-    now: number,
-    changes: string[] = [],
-    since = Number.POSITIVE_INFINITY,
-  ): void {
-    let oldestAt = since
+  function flushMany(connection: number, from: number, now: number, changes: string[] = []): void {
+    const encoding = encodingOf(connection)
     let edge = from
     while (edge !== NIL && changes.length < CHANGES_PER_FRAME_MAX) {
       const target = edges.targetOf(edge)
@@ -104,23 +107,25 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
       // Marked before it was held: told when the hold ends.
       if (edges.isHeld(edge)) edges.oweWhileHeld(edge)
       else {
-        changes.push(targets.jsonFor(target, edges.levelOf(edge)))
-        oldestAt = Math.min(oldestAt, targets.changedAt(target))
+        changes.push(targets.textFor(target, edges.levelOf(edge), encoding))
+        // The target may have been as it is for long, so its age is no delay.
+        if (!edges.takeShownAnew(edge)) observe(target, now)
       }
       edge = next
     }
     if (changes.length === 0) return
-    observe(changes.length, now - oldestAt, now)
-    // Sorted by user id, which comes first in the JSON. Targets that change together are marked in an order
+    tally.deliveries += changes.length
+    // Sorted by user id, which comes first in the text of an object. Targets that change together are marked in an order
     // that goes by rows and queue positions, and hidden users take some of those (S6; small histories show it).
-    const frame = CHANGE_FRAME_START + changes.sort().join(',') + FRAME_LIST_END
+    const frame = changeFrame(changes.sort(), encoding)
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 
-  function observe(changes: number, waitedMs: number, now: number): void {
-    tally.deliveries += changes
-    tally.waits.observe(waitedMs, changes)
-    tally.recentWaits.observe(waitedMs, changes, now)
+  function observe(target: number, now: number): void {
+    const waitedMs = now - targets.changedAt(target)
+    tally.propagation.observe(waitedMs)
+    tally.recentWaits.observe(waitedMs, 1, now)
+    if (followed.count > 0) followed.sent(target)
   }
 
   /** False when the connection can take no more for now. */
@@ -131,6 +136,7 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
     if (sent < 0 && states[connection] !== BLOCKED) {
       states[connection] = BLOCKED
       blockedTotal++
+      tally.slowReaderBlocks++
     }
     return false
   }
@@ -140,14 +146,18 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
   }
 
   return {
-    attach(connection, sink) {
+    attach(connection, sink, encoding = 'json') {
       states = grown(states, connection + 1)
+      areCompact = grown(areCompact, connection + 1)
+      areCompact[connection] = encoding === 'compact' ? 1 : 0
       while (sinks.length <= connection) sinks.push(null)
       sinks[connection] = sink
     },
+    encodingOf,
     detach(connection) {
       if (connection >= states.length) return
       sinks[connection] = null
+      areCompact[connection] = 0
       ownFrames.delete(connection)
       for (let edge = edges.firstMarked(connection); edge !== NIL; ) edge = edges.unmarkFirst(edge)
       if (states[connection] === BLOCKED) blockedTotal--
@@ -161,10 +171,13 @@ export function createOutbox({ edges, targets, clock, flushMs, tally }: OutboxPa
       enqueue(connection)
     },
     mark(edge) {
-      if (edges.isWhole(edge)) markAlways(edge)
-      else if (edges.isHeld(edge)) edges.oweWhileHeld(edge)
+      if (edges.isWhole(edge)) return markAlways(edge)
+      const isHeld = edges.isHeld(edge)
       // A viewer who sees nothing of the target is not told that there was a change.
-      else if (!edges.isHidden(edge)) markAlways(edge)
+      if (edges.isHidden(edge) && !isHeld) return
+      edges.takeShownAnew(edge)
+      if (isHeld) edges.oweWhileHeld(edge)
+      else markAlways(edge)
     },
     markAlways,
     unblock(connection) {

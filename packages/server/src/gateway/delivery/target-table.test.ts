@@ -2,6 +2,7 @@
 // what is known now.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { unknownPresence } from '../../presence/core/view.ts'
 import { createTargetTable } from './target-table.ts'
 
 const json = (version: number) => `{"version":${version}}`
@@ -60,21 +61,58 @@ describe('the target table', () => {
   test('a frame is made once and again only after a change', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 1, json(1), 0)
-    const frame = targets.frame(1)
+    const frame = targets.frame(1, 'json')
     expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [{ version: 1 }] })
-    expect(targets.frame(1)).toBe(frame)
+    expect(targets.frame(1, 'json')).toBe(frame)
     targets.update(1, 2, json(2), 0)
-    expect(JSON.parse(targets.frame(1))).toEqual({ type: 'presence_change', changes: [{ version: 2 }] })
+    expect(JSON.parse(targets.frame(1, 'json'))).toEqual({
+      type: 'presence_change',
+      changes: [{ version: 2 }],
+    })
+  })
+
+  test('[C10] every encoding has its own text and frame, at every level, made once and again after a change', () => {
+    const DAY_MS = 86_400_000
+    let now = 0
+    const bob = (version: number) => ({ ...unknownPresence('bob'), last_seen: 9, version })
+    const mask = (json: string) => JSON.stringify({ ...JSON.parse(json), last_seen: now })
+    const targets = createTargetTable({ mask, now: () => now })
+    const read = () => [
+      targets.textFor(1, 'everything', 'json'),
+      targets.textFor(1, 'everything', 'compact'),
+      targets.textFor(1, 'status', 'json'),
+      targets.textFor(1, 'status', 'compact'),
+      targets.frame(1, 'json'),
+      targets.frame(1, 'compact'),
+    ]
+    const expected = (version: number) => [
+      JSON.stringify(bob(version)),
+      `bob,f,9,${version}`,
+      JSON.stringify({ ...bob(version), last_seen: now }),
+      `bob,f,${now.toString(36)},${version}`,
+      JSON.stringify({ type: 'presence_change', changes: [bob(version)] }),
+      `cbob,f,9,${version}`,
+    ]
+    targets.update(1, 1, JSON.stringify(bob(1)), 0)
+    expect(read()).toEqual(expected(1))
+    expect(read()).toEqual(expected(1))
+    now = DAY_MS
+    expect(read()).toEqual(expected(1))
+    targets.update(1, 2, JSON.stringify(bob(2)), 0)
+    expect(read()).toEqual(expected(2))
+    targets.forget(1)
+    targets.update(1, 1, JSON.stringify(bob(1)), 0)
+    expect(read()).toEqual(expected(1))
   })
 
   test('a forgotten target starts again: its number may belong to another user', () => {
     const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
     targets.update(1, 9, json(9), 0)
-    targets.frame(1)
+    targets.frame(1, 'json')
     targets.forget(1)
     expect(targets.isKnown(1)).toBe(false)
     expect(targets.update(1, 2, json(2), 0)).toBe(true)
-    expect(JSON.parse(targets.frame(1)).changes).toEqual([{ version: 2 }])
+    expect(JSON.parse(targets.frame(1, 'json')).changes).toEqual([{ version: 2 }])
   })
 
   test('[W9] after any updates it holds the newest since the last 0', () => {
@@ -89,7 +127,7 @@ describe('the target table', () => {
           expect(targets.update(target, version, json(version), at)).toBe(isNewer)
           if (isNewer) known.set(target, version)
           expect(targets.version(target)).toBe(known.get(target)!)
-          expect(targets.frame(target)).toContain(json(known.get(target)!))
+          expect(targets.frame(target, 'json')).toContain(json(known.get(target)!))
           if (!forgets) continue
           targets.forget(target)
           known.delete(target)

@@ -24,7 +24,9 @@ export type WatchReason = typeof NAMED | typeof FOLLOWED
 const REASONS = NAMED | FOLLOWED
 /** The viewer hides from others, so the edge must not count where a size of the audience shows. */
 const UNCOUNTED = 1 << 6
-const KEPT = REASONS | UNCOUNTED
+/** What is to be told is no change of the target: the viewer may see something else of it, or asked again. */
+const SHOWN_ANEW = 1 << 7
+const KEPT = REASONS | UNCOUNTED | SHOWN_ANEW
 
 /** A place in a target's list of watchers. When its edge leaves the list, it moves on to the next one. */
 export interface Cursor {
@@ -216,8 +218,8 @@ export function createWatchEdges() {
     targetOf: (edge: number) => target[edge]!,
 
     levelOf: (edge: number): ViewLevel => VIEW_LEVELS[flags[edge]! & LEVEL_MASK]!,
-    /** The viewer sees everything, and nothing is being looked up. */
-    isWhole: (edge: number) => (flags[edge]! & (LEVEL_MASK | HELD)) === 0,
+    /** The viewer sees everything, nothing is being looked up, and only changes of the target are to be told. */
+    isWhole: (edge: number) => (flags[edge]! & (LEVEL_MASK | HELD | SHOWN_ANEW)) === 0,
     isHidden: (edge: number) => (flags[edge]! & LEVEL_MASK) === NOTHING,
     isHeld: (edge: number) => (flags[edge]! & HELD) !== 0,
     /** Until `reveal` the viewer is told nothing. */
@@ -227,6 +229,20 @@ export function createWatchEdges() {
     /** Something is to be told when the hold ends. */
     oweWhileHeld(edge: number): void {
       flags[edge]! |= OWED
+    },
+    /** The client asked again during a hold: it is told when that ends. */
+    oweAnew(edge: number): void {
+      if ((flags[edge]! & OWED) === 0) flags[edge]! |= OWED | SHOWN_ANEW
+    },
+    /** Its viewer is to be told without a change of the target. A change that is to be told already stays one. */
+    showAnew(edge: number): void {
+      if (!isMarked(edge)) flags[edge]! |= SHOWN_ANEW
+    },
+    /** Whether what is told now is no change. What comes next is one. */
+    takeShownAnew(edge: number): boolean {
+      const isAnew = (flags[edge]! & SHOWN_ANEW) !== 0
+      flags[edge]! &= ~SHOWN_ANEW
+      return isAnew
     },
     /** Ends a hold and sets what the viewer may see; true when something is owed from the hold. */
     reveal(edge: number, level: ViewLevel): boolean {

@@ -2,6 +2,8 @@
 // server-sent event streams, which are no sessions. Connections are handed to watching and delivery, session
 // events to the tracker.
 import { CLOSE } from '@greendot/protocol'
+import type { Bus } from '../../bus/port.ts'
+import type { Holder } from '../../foreign/routing.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { randomUpTo } from '../../platform/ids.ts'
@@ -9,11 +11,15 @@ import type { Logger } from '../../platform/logger.ts'
 import type { Tally } from '../../platform/tally.ts'
 import type { Actions } from '../../presence/people/actions.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
+import type { PresenceStore } from '../../store/port.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import type { Identity } from '../identity.ts'
 import type { Interner } from '../interner.ts'
 import type { Watching } from '../watching/watching.ts'
+import { createDisconnecting, type Disconnecting } from './disconnecting.ts'
+import { createEndedSessions } from './ended-sessions.ts'
+import { createForeignSessions } from './foreign-sessions.ts'
 import { createFrameHandler } from './frames.ts'
 import { createHttpSessions, type HttpSessions } from './http-sessions.ts'
 import { startLiveness } from './liveness.ts'
@@ -23,7 +29,7 @@ import { createSessions, type Sessions } from './sessions.ts'
 import { createSockets, type Sockets } from './sockets.ts'
 import { createStreams, type Streams } from './streams.ts'
 
-export type { HttpHeartbeat, HttpSessionState, HttpSessions } from './http-sessions.ts'
+export type { HttpHeartbeat, HttpSessionState, HttpSessions, RecordedHeartbeat } from './http-sessions.ts'
 export type { Opening, Socket, SocketData } from './session-table.ts'
 export type { Sockets } from './sockets.ts'
 export type { StreamConnection, StreamEnd, StreamSink } from './stream-connections.ts'
@@ -39,6 +45,8 @@ export interface Connections {
   sockets: Sockets
   streams: Streams
   httpSessions: HttpSessions
+  foreignSessions: Holder
+  disconnect: Disconnecting
   sessionCount(): number
   /** Tells clients to reconnect elsewhere, waits for them as long as configured, then closes the rest. */
   drain(): Promise<void>
@@ -53,6 +61,8 @@ export interface ConnectionsParts {
   delivery: Delivery
   watching: Watching
   tracker: Tracker
+  store: PresenceStore
+  bus: Bus
   actions: Actions
   tally: Tally
   clock: Clock
@@ -76,7 +86,10 @@ export function startConnections(parts: ConnectionsParts): Connections {
     policy,
     framesPerSecond,
   })
-  const httpSessions = createHttpSessions({ ...parts, table, sessions, sockets, ownViews, policy })
+  const ended = createEndedSessions(clock, policy.heartbeatTtlMs)
+  const httpSessions = createHttpSessions({ ...parts, table, sessions, sockets, ownViews, ended, policy })
+  const foreignSessions = createForeignSessions({ table, sessions, sockets, ended, policy, clock })
+  const disconnect = createDisconnecting({ table, sessions, sockets, streams, ended })
   const liveness = startLiveness({ table, sessions, sockets, policy, clock })
 
   const openRows = () => [...table.rows()].filter((row) => table.columns.sockets[row] !== null)
@@ -87,6 +100,8 @@ export function startConnections(parts: ConnectionsParts): Connections {
     sockets,
     streams,
     httpSessions,
+    foreignSessions,
+    disconnect,
     sessionCount: () => table.columns.live,
     async drain() {
       // Browsers reopen their streams by themselves, elsewhere.

@@ -86,7 +86,8 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     const failure = watching.limitFailure(row, userIds)
     if (failure !== null) return failed(failure)
     const states = await watching.watch(row, userIds, { known, reason: NAMED, isOpen })
-    if (states !== null) for (const frame of stateFrames(states)) delivery.send(row, frame)
+    if (states === null) return OK
+    for (const frame of stateFrames(states, delivery.encodingOf(row))) delivery.send(row, frame)
     return OK
   }
 
@@ -97,7 +98,7 @@ export function createFrameHandler(parts: FrameHandlerParts): FrameHandler {
     const userId = sessions.userIdOf(row)
     switch (type) {
       case 'heartbeat': {
-        const parsed = parse(activity, body.activity)
+        const parsed = parse(activity, body.activity ?? body.activity_type)
         if (!parsed.ok) return failed(parsed.failure)
         sessions.heartbeat(row, parsed.value)
         return OK

@@ -1,7 +1,7 @@
 // Every session of this gateway in one table of typed arrays: WebSockets and clients that heartbeat over HTTP
 // alike. The row of a session is its connection number. A row costs a few dozen bytes and no timer; liveness
 // is found by walking the columns.
-import { type Activity, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
+import { type Activity, type Encoding, type Failure, PLATFORMS, type Platform } from '@greendot/protocol'
 import type { ServerWebSocket } from 'bun'
 import { createScramble } from '../../platform/ids.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
@@ -22,6 +22,10 @@ export interface Opening {
   /** What the client says of itself; without it a returning device carries on as it was. */
   activity: Activity | null
   tokenExpiresAt: number | null
+  /** The foreign gateway that reports the session. */
+  foreign?: string
+  /** Of the presence that is sent to it; JSON where it is not given. */
+  encoding?: Encoding
 }
 
 /** What the client last said. It is unconfirmed until the first commit is back. */
@@ -33,6 +37,8 @@ export function createSessionTable(identity: Identity) {
   const table = {
     sockets: [] as (Socket | null)[],
     deviceIds: [] as (string | undefined)[],
+    /** The foreign gateway that reports the session; null for our own. */
+    foreign: [] as (string | null)[],
     /** Interned index of the user; NIL when the row is free. */
     user: new Int32Array(0),
     platform: new Uint8Array(0),
@@ -60,6 +66,7 @@ export function createSessionTable(identity: Identity) {
     // Arrays with holes would be slow.
     while (table.sockets.length < rows) table.sockets.push(null)
     while (table.deviceIds.length < rows) table.deviceIds.push(undefined)
+    while (table.foreign.length < rows) table.foreign.push(null)
     if (rows <= table.user.length) return
     table.user = grown(table.user, rows, NIL)
     table.platform = grown(table.platform, rows)
@@ -82,6 +89,7 @@ export function createSessionTable(identity: Identity) {
     reserve(row + 1)
     table.sockets[row] = socket
     table.deviceIds[row] = opening.deviceId
+    table.foreign[row] = opening.foreign ?? null
     table.user[row] = user
     table.platform[row] = PLATFORMS.indexOf(opening.platform)
     table.activity[row] = ACTIVITY.unconfirmed
@@ -112,6 +120,7 @@ export function createSessionTable(identity: Identity) {
     table.user[row] = NIL
     table.sockets[row] = null
     table.deviceIds[row] = undefined
+    table.foreign[row] = null
     table.live--
   }
 

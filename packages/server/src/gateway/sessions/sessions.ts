@@ -29,8 +29,8 @@ export interface Sessions {
    * caller ends the session.
    */
   announce(row: number, opening: Opening): Promise<Tracked | null>
-  /** Any frame is a sign of life; only `active` is activity. */
-  heartbeat(row: number, activity: Activity | null): void
+  /** Any frame is a sign of life; only `active` is activity. One from an earlier instant than the last is ignored. */
+  heartbeat(row: number, activity: Activity | null, at?: number): void
   /** No activity for the away time: the session is idle, whatever the client says. */
   fallIdle(row: number, at: number): void
   end(row: number, ending: Ending): void
@@ -62,6 +62,7 @@ export function createSessions(parts: SessionsParts): Sessions {
   const { table, interner, tracker, policy, clock, numbers, identity, sessionsPerUser, tally } = parts
   const { delivery, watching, ownViews } = parts
   const { columns } = table
+  tally.rateLimited.announce(['sessions'])
 
   function rowsOf(userId: string): number[] {
     const rows: number[] = []
@@ -108,12 +109,15 @@ export function createSessions(parts: SessionsParts): Sessions {
 
   return {
     admit(opening, socket) {
-      if (rowsOf(opening.userId).length >= sessionsPerUser) return null
+      if (rowsOf(opening.userId).length >= sessionsPerUser) {
+        tally.rateLimited.add('sessions')
+        return null
+      }
       tally.connectionsOpened++
       const row = numbers.take()
       table.add(row, interner.acquire(opening.userId), opening, socket, clock.now())
       watching.open(row, opening.userId)
-      if (socket !== null) delivery.attach(row, socket)
+      if (socket !== null) delivery.attach(row, socket, opening.encoding)
       return row
     },
 
@@ -162,8 +166,9 @@ export function createSessions(parts: SessionsParts): Sessions {
       await Promise.all(announced)
     },
 
-    heartbeat(row, activity) {
-      const now = clock.now()
+    heartbeat(row, activity, at) {
+      if (at !== undefined && at < columns.beatAt[row]!) return
+      const now = at ?? clock.now()
       columns.beatAt[row] = now
       if (activity === 'active') {
         columns.activeAt[row] = now

@@ -2,8 +2,11 @@
 // code. Heartbeats are recognised by their bytes and touch nothing but the table. Any other frame
 // waits in the lane of its socket and is decoded when its turn comes.
 import {
+  type Activity,
   BAD_FRAMES_MAX,
   CLOSE,
+  COMPACT_ACTIVE,
+  COMPACT_IDLE,
   type Failure,
   HEARTBEAT_ACTIVE,
   HEARTBEAT_IDLE,
@@ -35,6 +38,8 @@ export interface Sockets {
   hangUp(row: number, code: number, reason: string, failure?: Failure): void
   /** The clean goodbye, by socket or by HTTP. */
   leave(row: number): void
+  /** The app disconnects the user: the session is over at once. */
+  disconnect(row: number, failure: Failure): void
 }
 
 export interface SocketsParts {
@@ -47,13 +52,14 @@ export interface SocketsParts {
   logger: Logger
   tally: Tally
   ownViews: OwnViews
-  delivery: Pick<Delivery, 'unblock'>
+  delivery: Pick<Delivery, 'unblock' | 'encodingOf'>
 }
 
 export function createSockets(parts: SocketsParts): Sockets {
   const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, ownViews, delivery } =
     parts
   const { columns } = table
+  tally.rateLimited.announce(['frames', 'waiting_frames'])
   const lanes = createLanes((error) => logger.error({ err: error }, 'a frame failed'))
 
   const say = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame))
@@ -65,6 +71,7 @@ export function createSockets(parts: SocketsParts): Sockets {
 
   function queue(row: number, socket: Socket, bytes: number, run: () => Promise<void>): void {
     if (lanes.add(socket, bytes, run)) return
+    tally.rateLimited.add('waiting_frames')
     const message = 'too many frames are waiting for an answer; slow down'
     hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
   }
@@ -119,6 +126,15 @@ export function createSockets(parts: SocketsParts): Sockets {
     }
   }
 
+  /** What a heartbeat says; null for any other frame. */
+  function activityIn(message: string | Buffer, row: number): Activity | null {
+    if (message === HEARTBEAT_ACTIVE) return 'active'
+    if (message === HEARTBEAT_IDLE) return 'idle'
+    if (message.length !== 1 || delivery.encodingOf(row) === 'json') return null
+    if (message === COMPACT_ACTIVE) return 'active'
+    return message === COMPACT_IDLE ? 'idle' : null
+  }
+
   function hangUp(row: number, code: number, reason: string, failure?: Failure): void {
     const socket = columns.sockets[row]
     if (socket && failure) refuse(socket, failure, null)
@@ -132,9 +148,17 @@ export function createSockets(parts: SocketsParts): Sockets {
     socket?.close(CLOSE.left, 'left')
   }
 
+  function disconnect(row: number, failure: Failure): void {
+    const socket = columns.sockets[row]
+    if (socket) refuse(socket, failure, null)
+    sessions.end(row, { how: 'left' })
+    socket?.close(CLOSE.disconnected, 'disconnected by the app')
+  }
+
   return {
     hangUp,
     leave,
+    disconnect,
 
     open(socket) {
       const opening = socket.data
@@ -161,13 +185,15 @@ export function createSockets(parts: SocketsParts): Sockets {
       if (typeof row !== 'number' || row === NIL) return
       tally.framesIn++
       if (++columns.framesThisSecond[row]! > framesPerSecond) {
+        tally.rateLimited.add('frames')
         const message = `more than ${framesPerSecond} frames a second; slow down`
         return hangUp(row, CLOSE.tooManyFrames, 'too many frames', { code: 'rate_limited', message })
       }
-      if (message === HEARTBEAT_ACTIVE || message === HEARTBEAT_IDLE) {
+      const activity = activityIn(message, row)
+      if (activity !== null) {
         tally.heartbeats++
         columns.badFrames[row] = 0
-        return sessions.heartbeat(row, message === HEARTBEAT_ACTIVE ? 'active' : 'idle')
+        return sessions.heartbeat(row, activity)
       }
       sessions.heartbeat(row, null)
       queue(row, socket, message.length, () => answer(row, message, socket))

@@ -3,6 +3,7 @@
 // number that was taken is given back once.
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
+import type { Tally } from '../../platform/tally.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import { type Delivery, NAMED, type Sink } from '../delivery/delivery.ts'
 import type { Watching } from '../watching/watching.ts'
@@ -18,11 +19,11 @@ export const ENDED: Failure = {
 }
 
 /** Why the server ended a stream. */
-export type StreamEnd = 'token expired' | 'user erased' | 'going away'
+export type StreamEnd = 'token expired' | 'user erased' | 'disconnected' | 'going away'
 
 export interface StreamSink extends Sink {
-  /** Nothing is sent after it. */
-  end(why: StreamEnd): void
+  /** Nothing is sent after it. The failure says more of a stream that was disconnected. */
+  end(why: StreamEnd, failure?: Failure): void
   /** Called about once a second. */
   check?(now: number): void
 }
@@ -56,6 +57,8 @@ export interface StreamConnections {
   connect(opening: StreamOpening): Promise<ConnectedStream>
   /** Ends the streams of a user who was erased. */
   end(userId: string): void
+  /** Ends the streams of a user that began up to an instant. */
+  disconnect(userId: string, at: number, failure: Failure): void
   /** Ends them all, and opens none any more. */
   endAll(): void
   count(): number
@@ -68,6 +71,7 @@ export interface StreamConnectionsParts {
   delivery: Delivery
   clock: Clock
   streamsPerUser: number
+  tally: Tally
 }
 
 interface Open {
@@ -76,11 +80,13 @@ interface Open {
   /** The interned user, retained while the stream is open; null until then. */
   viewer: number | null
   expiresAt: number
+  openedAt: number
   sink: StreamSink
 }
 
 export function createStreamConnections(parts: StreamConnectionsParts): StreamConnections {
-  const { numbers, watching, delivery, clock, streamsPerUser } = parts
+  const { numbers, watching, delivery, clock, streamsPerUser, tally } = parts
+  tally.rateLimited.announce(['open_streams'])
   const byUser = new Map<string, Set<Open>>()
   const all = new Set<Open>()
   let isClosing = false
@@ -89,7 +95,14 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     const streams = byUser.get(userId) ?? new Set()
     if (streams.size >= streamsPerUser) return null
     const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
-    const open: Open = { connection: numbers.take(), userId, viewer: null, expiresAt, sink }
+    const open: Open = {
+      connection: numbers.take(),
+      userId,
+      viewer: null,
+      expiresAt,
+      openedAt: clock.now(),
+      sink,
+    }
     byUser.set(userId, streams.add(open))
     all.add(open)
     watching.open(open.connection, userId)
@@ -111,8 +124,8 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     return true
   }
 
-  function end(open: Open, why: StreamEnd): void {
-    if (close(open)) open.sink.end(why)
+  function end(open: Open, why: StreamEnd, failure?: Failure): void {
+    if (close(open)) open.sink.end(why, failure)
   }
 
   const timer = clock.every(CHECK_EVERY_MS, () => {
@@ -146,7 +159,10 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     async connect(opening) {
       if (isClosing) return { ok: false, failure: GOING_AWAY }
       const open = admit(opening)
-      if (open === null) return { ok: false, failure: TOO_MANY }
+      if (open === null) {
+        tally.rateLimited.add('open_streams')
+        return { ok: false, failure: TOO_MANY }
+      }
       try {
         const viewer = await watching.retain(opening.userId)
         if (all.has(open)) open.viewer = viewer
@@ -159,6 +175,10 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     },
     end(userId) {
       for (const open of [...(byUser.get(userId) ?? [])]) end(open, 'user erased')
+    },
+    disconnect(userId, at, failure) {
+      for (const open of [...(byUser.get(userId) ?? [])])
+        if (open.openedAt <= at) end(open, 'disconnected', failure)
     },
     endAll() {
       isClosing = true

@@ -107,7 +107,11 @@ export function createStreams(parts: StreamsParts): Streams {
             write(begun, `data: ${frame}\n\n`)
             return hasRoom(begun) ? 1 : -1
           },
-          end: () => begun?.controller.close(),
+          end(_why, ended) {
+            if (ended !== undefined && begun !== null)
+              write(begun, `data: ${JSON.stringify({ type: 'error', ...ended })}\n\n`)
+            begun?.controller.close()
+          },
           check(now) {
             if (begun !== null) check(begun, now)
           },

@@ -10,7 +10,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PrivacyRules } from '../../presence/core/privacy.ts'
 import { unknownPresence } from '../../presence/core/view.ts'
-import { CHANGE_FRAME_START, type Delivery, FOLLOWED, FRAME_LIST_END } from '../delivery/delivery.ts'
+import { changeFrame, type Delivery, encoded, FOLLOWED } from '../delivery/delivery.ts'
 import { stateFrames, watchLimitFailure } from './state-frames.ts'
 import type { Viewers } from './viewers.ts'
 import type { Watches } from './watches.ts'
@@ -99,14 +99,18 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
       if (!isCurrent(connection, follower)) return
       const dropped = watches.unfollow(connection, some)
       send(connection, JSON.stringify({ type: 'contacts_removed', user_ids: some } satisfies ServerFrame))
-      if (dropped.length > 0) send(connection, droppedFrame(dropped))
+      if (dropped.length > 0) send(connection, droppedFrame(connection, dropped))
       if (gone.length > AT_ONCE_MAX) await clock.nextTurn()
     }
   }
 
-  function droppedFrame(userIds: readonly string[]): string {
+  function droppedFrame(connection: number, userIds: readonly string[]): string {
+    const encoding = delivery.encodingOf(connection)
     const unknown = userIds.map((userId) => JSON.stringify(unknownPresence(userId, rules.hiddenAs)))
-    return CHANGE_FRAME_START + unknown.join(',') + FRAME_LIST_END
+    return changeFrame(
+      unknown.map((json) => encoded(json, encoding)),
+      encoding,
+    )
   }
 
   /** States of all but the last slice are sent at once, before any change of these users is. */
@@ -135,7 +139,7 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
   }
 
   function sendStates(connection: number, states: readonly string[]): void {
-    for (const frame of stateFrames(states)) send(connection, frame)
+    for (const frame of stateFrames(states, delivery.encodingOf(connection))) send(connection, frame)
   }
 
   async function readAgain(connection: number, follower: Follower): Promise<void> {

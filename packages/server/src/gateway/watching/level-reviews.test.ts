@@ -15,6 +15,7 @@ import {
   texts,
   versions,
 } from '../../../../../testing/worlds/watching-world.ts'
+import type { HistogramReading } from '../../platform/histogram.ts'
 import { NO_PRIVACY_CHOSEN } from '../../presence/core/privacy.ts'
 
 let world: GatewayWorld
@@ -25,6 +26,9 @@ async function beginWithContactsOnly(): Promise<void> {
   world = await createContactsOnlyWorld()
 }
 afterEach(() => world.close())
+
+const observedIn = ({ counts }: HistogramReading): number => counts.reduce((sum, count) => sum + count)
+const observed = (): number => observedIn(world.tally.propagation.read())
 
 describe('the decision for a new edge', () => {
   test('[S5] asks the archive only where a contact list makes a difference', async () => {
@@ -100,6 +104,41 @@ describe('a change of privacy', () => {
     await world.choose('alice', { statusVisibility: 'everyone' })
     expect(await world.hears(ALICE)).toMatchObject([{ user_id: 'bob', custom_status: { text: 'hello' } }])
     expect(world.asked.areContacts).toBe(0)
+  })
+
+  test('[W8, X8] what a viewer is shown by it counts as a delivery, and not as propagation', async () => {
+    await begin()
+    await world.setText('bob', 'first')
+    await world.watch(MALLORY, ['bob'])
+    await world.clock.advance(60_000)
+    const before = { counted: observed(), delivered: world.tally.deliveries }
+    await world.choose('bob', { statusVisibility: 'nobody' })
+    expect(versions(await world.hears(MALLORY))).toEqual([0])
+    await world.choose('bob', { statusVisibility: 'everyone' })
+    expect(await world.hears(MALLORY)).toMatchObject([{ custom_status: { text: 'first' } }])
+    expect({ counted: observed(), delivered: world.tally.deliveries }).toEqual({
+      counted: before.counted,
+      delivered: before.delivered + 2,
+    })
+    // The next change of the user is one.
+    await world.setText('bob', 'second')
+    expect(await world.hears(MALLORY)).toMatchObject([{ custom_status: { text: 'second' } }])
+    expect(observed()).toBe(before.counted + 1)
+  })
+
+  test('[W8, X8] a change that comes before the viewer was shown it counts once, from when it happened', async () => {
+    await begin()
+    await world.setText('bob', 'first')
+    await world.choose('bob', { statusVisibility: 'nobody' })
+    await world.watch(MALLORY, ['bob'])
+    await world.clock.advance(60_000)
+    const before = world.tally.propagation.read()
+    await world.choose('bob', { statusVisibility: 'everyone' })
+    await world.setText('bob', 'second')
+    expect(await world.hears(MALLORY)).toMatchObject([{ custom_status: { text: 'second' } }])
+    const { sumMs } = world.tally.propagation.read()
+    expect(observed()).toBe(observedIn(before) + 1)
+    expect(sumMs - before.sumMs).toBeLessThan(1_000)
   })
 
   test('[S5, C7] a store that lost it is told again, and no viewer sees the target meanwhile', async () => {

@@ -6,10 +6,11 @@ import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
 import type { PrivacyRules } from '../../presence/core/privacy.ts'
+import { freshVersion } from '../../presence/core/version.ts'
 import { unknownPresence } from '../../presence/core/view.ts'
-import { freshVersion } from '../../presence/reading/archived-user.ts'
 import {
   type Delivery,
+  encoded,
   FOLLOWED,
   isNothingKnown,
   NAMED,
@@ -45,8 +46,8 @@ export interface Watches {
   /** Why the connection may not watch these as well; null when it may. */
   limitFailure(connection: number, userIds: readonly string[]): Failure | null
   /**
-   * Starts watching and returns the states of the users named, as JSON and as far as the viewer may see
-   * them, without those whose version the client knows. Null when the connection ended meanwhile.
+   * Starts watching and returns the states of the users named, in the connection's encoding and as far as the viewer may
+   * see them, without those whose version the client knows. Null when the connection ended meanwhile.
    */
   watch(connection: number, userIds: readonly string[], options: WatchOptions): Promise<string[] | null>
   unwatch(connection: number, userIds: readonly string[]): void
@@ -169,9 +170,10 @@ export function createWatches(parts: WatchesParts): Watches {
     if (!delivery.isFull(target) || edges.reasons(edge) !== 0) return null
     const json = targets.jsonFor(target, edges.levelOf(edge))
     if (isNothingKnown(json)) return null
-    delivery.unwatch(edges.connectionOf(edge), target)
+    const connection = edges.connectionOf(edge)
+    delivery.unwatch(connection, target)
     watched.release(target)
-    return unpushed(json)
+    return encoded(unpushed(json), delivery.encodingOf(connection))
   }
 
   /** The states for the answer to a watch; none when the client knows it or is told later. */
@@ -184,12 +186,15 @@ export function createWatches(parts: WatchesParts): Watches {
       delivery.oweWhileHeld(edge)
       return []
     }
-    const json = targets.jsonFor(target, edges.levelOf(edge))
+    const level = edges.levelOf(edge)
+    const json = targets.jsonFor(target, level)
+    const encoding = delivery.encodingOf(edges.connectionOf(edge))
+    const text = () => targets.textFor(target, level, encoding)
     const userId = interner.name(target)
     // The store has lost the version that the client was shown. Only version 0 takes it back.
     if (!isNothingKnown(json) && isBehind(target, known) && certain.has(userId))
-      return [JSON.stringify(unknownPresence(userId, rules.hiddenAs)), json]
-    return isKnown(target, json, known) ? [] : [json]
+      return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), text()]
+    return isKnown(target, json, known) ? [] : [text()]
   }
 
   function watchedFor(connection: number, reason: WatchReason): string[] {

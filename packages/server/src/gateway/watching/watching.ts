@@ -5,6 +5,7 @@ import type { Archive } from '../../archive/port.ts'
 import type { ChangeMessage, ErasedMessage, GoneMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
+import type { Span } from '../../platform/tracing.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import {
   PRIVACY_UNKNOWN,
@@ -49,8 +50,8 @@ export interface Watching
   /** A user without a session watches: keeps what decides about the user up to date until `release`. */
   retain(userId: string): Promise<number>
   release(user: number): void
-  /** A change arrived from the bus. */
-  change(message: ChangeMessage): void
+  /** A change arrived from the bus. Its span ends with the first frame that has it. */
+  change(message: ChangeMessage, span?: Span | null): void
   /** A user left whose settings are not known. */
   gone(message: GoneMessage): void
   /** A user was erased: nothing is known any more. */
@@ -138,12 +139,14 @@ export function createWatching(parts: WatchingParts): Watching {
       }
     },
     release: watched.release,
-    change({ userId, version, json, at, inputs: heard }) {
+    change({ userId, version, json, at, inputs: heard }, span) {
       const user = interner.find(userId)
-      if (user === NIL) return
+      if (user === NIL) return span?.end({ sent: false })
       // First who may see it, then what there is to see.
       if (heard !== null || inputs.of(user).privacy === PRIVACY_UNKNOWN) learn(user, heard ?? UNRESTRICTED)
-      if (watched.isRetained(user)) delivery.change(user, version, json, at)
+      const isNew = watched.isRetained(user) && delivery.change(user, version, json, at)
+      if (span && isNew) delivery.follow(user, span)
+      else span?.end({ sent: false })
     },
     gone: ({ userId, version }) => reading.forget(userId, version),
     erase({ userId, version, at }) {

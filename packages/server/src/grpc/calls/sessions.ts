@@ -1,28 +1,35 @@
 // Heartbeats and goodbyes over gRPC, for clients without a WebSocket and for connection servers of the app. The
 // sessions are those of HTTP heartbeats.
-import type { Failure } from '@greendot/protocol'
+import { type Failure, FOREIGN_ENTRIES_MAX } from '@greendot/protocol'
+import type { ForeignRouting } from '../../foreign/routing.ts'
 import type { HttpSessions } from '../../gateway/sessions/connections.ts'
 import type { Caller } from '../../http/auth.ts'
+import { createForeignBatches } from '../../http/foreign-batches.ts'
 import { createHeartbeats, type RecordedHeartbeat } from '../../http/heartbeats.ts'
 import type { Throttle } from '../../http/throttle.ts'
-import { heartbeatBody, leaveBody, type Parsed, parse } from '../../input/schemas.ts'
+import { heartbeatBody, leaveBody, type Parsed, parse, userId } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
 import { toOwnMessage, wordOf } from '../messages.ts'
 import { subjectOf } from '../subject.ts'
 
-const HEARTBEATS_PER_BATCH_MAX = 1_000
 /** The others are only counted. */
 const REJECTIONS_NAMED_MAX = 1_000
 
 const TOO_MANY: Failure = {
   code: 'too_many_ids',
-  message: `at most ${HEARTBEATS_PER_BATCH_MAX} heartbeats a message; send several`,
+  message: `at most ${FOREIGN_ENTRIES_MAX} entries a message; send several`,
 }
+/** A backend calls with a key. */
+const NO_TOKEN = { expiresAt: null, issuedAt: null }
 const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
 
+const ONLY_SERVERS: Failure = { code: 'forbidden', message: 'gateway_id needs a server key' }
+const NO_GATEWAY: Failure = { code: 'bad_request', message: 'disconnected needs gateway_id' }
+
 export interface SessionCallsParts {
+  foreign: Pick<ForeignRouting, 'record'>
   httpSessions: HttpSessions
   throttle: Throttle
   policy: Policy
@@ -31,9 +38,21 @@ export interface SessionCallsParts {
   tokenClock: Pick<Clock, 'now'>
 }
 
+const foreignGatewayOf = (caller: Caller, gatewayId: unknown): Parsed<string> =>
+  caller.kind === 'server' ? parse(userId, gatewayId) : { ok: false, failure: ONLY_SERVERS }
+
+const toForeignSession = ({ user_id, device_id, platform, activity, at }: Message): Message => ({
+  user_id,
+  device_id,
+  platform: wordOf('PLATFORM', platform),
+  activity: wordOf('ACTIVITY', activity),
+  at,
+})
+
 export function sessionCalls(parts: SessionCallsParts): Calls {
   const { httpSessions, throttle, policy, clock, tokenClock } = parts
   const heartbeats = createHeartbeats({ httpSessions, throttle })
+  const recordBatch = createForeignBatches(parts.foreign)
 
   async function record(caller: Caller, request: Message): Promise<Parsed<string> & RecordedHeartbeat> {
     const subject = subjectOf(caller, request)
@@ -45,8 +64,8 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
     })
     if (!body.ok) return body
     const { device_id: deviceId, platform, activity } = body.value
-    const tokenExpiresAt = caller.kind === 'user' ? caller.expiresAt : null
-    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt }
+    const { expiresAt: tokenExpiresAt, issuedAt: tokenIssuedAt } = caller.kind === 'user' ? caller : NO_TOKEN
+    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt, tokenIssuedAt }
     const recorded = await heartbeats.record(heartbeat, caller.kind)
     return recorded.ok ? { ...recorded, value: subject.value } : recorded
   }
@@ -60,12 +79,26 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
     }
 
     return {
-      async take({ heartbeats: batch }) {
+      async take({ heartbeats: batch, disconnected, gateway_id: gatewayId }) {
         if (caller.kind === 'user' && (caller.expiresAt ?? Infinity) <= tokenClock.now()) return TOKEN_EXPIRED
         const sent = batch as readonly Message[]
-        if (sent.length > HEARTBEATS_PER_BATCH_MAX) return TOO_MANY
+        const over = disconnected as readonly Message[]
+        if (sent.length + over.length > FOREIGN_ENTRIES_MAX) return TOO_MANY
         const first = taken
-        taken += sent.length
+        taken += sent.length + over.length
+        if (gatewayId !== '') {
+          const parsed = foreignGatewayOf(caller, gatewayId)
+          if (!parsed.ok) return parsed.failure
+          const recorded = await recordBatch({
+            gatewayId: parsed.value,
+            sessions: sent.map(toForeignSession),
+            disconnected: over,
+          })
+          accepted += recorded.accepted
+          for (const { index, ...refused } of recorded.rejected) reject(first + index, refused)
+          return null
+        }
+        if (over.length > 0) return NO_GATEWAY
         // At once: what they change becomes one batch of the tracker.
         const recorded = await Promise.all(sent.map((heartbeat) => record(caller, heartbeat)))
         for (const [position, one] of recorded.entries()) {

@@ -133,13 +133,14 @@ function sinkOf(out: Out): StreamSink {
       const event = toEvent(frame)
       return event === null || out.write(event) ? 1 : -1
     },
-    end: (why) => out.end(ENDS[why]),
+    end: (why, failure) => out.end(failure ?? ENDS[why]),
   }
 }
 
 const ENDS: Readonly<Record<StreamEnd, Refused>> = {
   'token expired': { code: 'token_expired', message: 'The token has expired: get a new one' },
   'user erased': { code: 'unauthorized', message: 'everything about this user was erased' },
+  disconnected: { code: 'forbidden', message: 'disconnected by the app' },
   'going away': {
     code: 'unavailable',
     message: 'this server is going away; connect again',

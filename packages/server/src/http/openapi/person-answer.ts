@@ -92,6 +92,18 @@ export const personData = json(
           }),
         )
         .meta({ description: 'Empty where none is kept. `to` is null while it lasts' }),
+      disconnects: z
+        .array(
+          z.object({
+            device_id: deviceId.nullable(),
+            at: instant,
+            until: instant.nullable(),
+            reason: z.string().nullable(),
+          }),
+        )
+        .meta({
+          description: 'Kept for ten minutes, and until `until`. `device_id` is null for all devices',
+        }),
     })
     .meta({ id: 'PersonData' }),
   'All data of the user',

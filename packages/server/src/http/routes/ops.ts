@@ -1,4 +1,5 @@
 // Routes for operators: liveness, readiness, metrics and statistics.
+import { EXPOSITION_TYPE } from '../../ops/exposition.ts'
 import type { LogLag } from '../../ops/process-directory.ts'
 import { createReadiness, type ReadinessParts } from '../../ops/readiness.ts'
 import type { Stats } from '../../ops/stats.ts'
@@ -14,6 +15,8 @@ import { type Routes, route, text } from '../route.ts'
 
 export interface OpsRoutesParts extends ReadinessParts {
   stats: Stats
+  /** What a scrape gets, as text. */
+  metrics(): Promise<string>
   /** Of the consumers of the log; empty in a process that does not consume it. */
   logLag(): LogLag
   /** Counts can reveal users, so by default they need a server key. */
@@ -22,7 +25,7 @@ export interface OpsRoutesParts extends ReadinessParts {
 }
 
 export function opsRoutes(parts: OpsRoutesParts): Routes {
-  const { stats, logLag, areMetricsOpen, version } = parts
+  const { stats, metrics, logLag, areMetricsOpen, version } = parts
   const readiness = createReadiness(parts)
 
   return {
@@ -50,7 +53,7 @@ export function opsRoutes(parts: OpsRoutesParts): Routes {
         for: areMetricsOpen ? 'anyone' : 'server',
         summary: 'Metrics for Prometheus',
         answers: { 200: text('text/plain', 'The text format of Prometheus') },
-        run: async () => replyJson(await stats.prometheus(), 200, { 'content-type': stats.prometheusType }),
+        run: async () => replyJson(await metrics(), 200, { 'content-type': EXPOSITION_TYPE }),
       }),
     },
     '/api/v1/stats': {

@@ -41,8 +41,9 @@ export function sessionRoutes({ httpSessions, throttle, policy, clock }: Session
         body: heartbeatBody,
         answers: { 200: heartbeatTimes },
         refusals: ['invalid_id', 'rate_limited'],
-        async run({ body: { device_id: deviceId, platform, activity }, caller: { userId, expiresAt } }) {
-          const heartbeat = { userId, deviceId, platform, activity, tokenExpiresAt: expiresAt }
+        async run({ body: { device_id: deviceId, platform, activity }, caller }) {
+          const { userId, expiresAt: tokenExpiresAt, issuedAt: tokenIssuedAt } = caller
+          const heartbeat = { userId, deviceId, platform, activity, tokenExpiresAt, tokenIssuedAt }
           const recorded = await heartbeats.record(heartbeat, 'user')
           return recorded.ok ? times(userId, recorded.state) : refuse(recorded.failure)
         },

@@ -32,6 +32,7 @@ export interface Config {
   readonly databasePool: number
   readonly kafkaBrokers: readonly string[]
   readonly historyDays: number
+  readonly webhookPrivateAddresses: boolean
   readonly dev: boolean
   readonly jwtSecret: string | null
   readonly jwksUrl: string | null
@@ -57,6 +58,9 @@ export interface Config {
   readonly pollEveryMs: number
   readonly writeBurst: number
   readonly writeEveryMs: number
+  /** Null when nothing is traced. */
+  readonly otlpEndpoint: string | null
+  readonly traceOneIn: number
   readonly metricsOpen: boolean
   readonly drainMs: number
   readonly logLevel: LogLevel
@@ -127,6 +131,7 @@ function toConfig(settings: Settings): Config {
     databasePool: settings.database_pool,
     kafkaBrokers: Object.freeze(settings.kafka_brokers),
     historyDays: settings.history_days,
+    webhookPrivateAddresses: settings.webhook_private_addresses,
     dev: settings.dev,
     jwtSecret: settings.jwt_secret,
     jwksUrl: settings.jwks_url,
@@ -158,6 +163,8 @@ function toConfig(settings: Settings): Config {
     pollEveryMs: settings.poll_every_ms,
     writeBurst: settings.write_burst,
     writeEveryMs: settings.write_every_ms,
+    otlpEndpoint: settings.otlp_endpoint,
+    traceOneIn: settings.trace_one_in,
     metricsOpen: settings.metrics_open,
     drainMs: settings.drain_ms,
     logLevel: settings.log_level,

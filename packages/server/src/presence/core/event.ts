@@ -21,6 +21,8 @@ export type PresenceEvent =
   | { type: 'left'; at: number; sessionId: string }
   /** A goodbye of a device: of all its sessions, on any gateway. */
   | { type: 'device_left'; at: number; deviceId: string }
+  /** The app disconnected the user: all sessions are over, on any gateway. */
+  | { type: 'user_left'; at: number }
   | { type: 'closed'; at: number; sessionId: string }
   | { type: 'lost'; at: number; sessionId: string; provenAt: number }
   /** A gateway's lease ran out at `at`; its last sign of life was at `provenAt`. */

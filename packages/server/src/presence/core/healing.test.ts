@@ -117,3 +117,16 @@ test('[P10] a goodbye of a device ends its sessions on every gateway, except lat
   const back = after(gone, T + 200, report('g1-2', 'g1', T + 200)).record
   expect(after(back, T + 300, goodbye).record).toBe(back)
 })
+
+test('[P10] a disconnect by the app ends the sessions of every device, except later ones', () => {
+  const both = after(online, T + 1, {
+    ...report('g2-1', 'g2', T + 1),
+    deviceId: 'other',
+  } as PresenceEvent).record
+  const goodbye: PresenceEvent = { type: 'user_left', at: T + 100 }
+  const gone = after(both, T + 100, goodbye).record
+  expect(gone.shown).toMatchObject({ status: 'offline', lastSeen: T + 100, devices: [] })
+  expect(after(gone, T + 101, report('g2-1', 'g2', T + 101)).record.shown.status).toBe('offline')
+  const back = after(gone, T + 200, report('g1-2', 'g1', T + 200)).record
+  expect(after(back, T + 300, goodbye).record).toBe(back)
+})

@@ -7,15 +7,16 @@ import { mergeSessions } from './merge.ts'
 import type { Policy } from './policy.ts'
 import type { AvailabilitySetting, Here, Session, Shown, ShownCustomStatus, UserRecord } from './record.ts'
 import {
-  applyDeviceLeft,
   applyEnding,
   applyGatewayLost,
+  applyGoodbye,
   applyReport,
   dropSessions,
   forgetTombstones,
   supersedes,
 } from './session-events.ts'
 import { applyChoice, findSettings } from './setting-events.ts'
+import { nextVersion } from './version.ts'
 import { voteChangesAt, voteOf } from './votes.ts'
 
 export interface Step {
@@ -42,9 +43,16 @@ export function step(
   for (const event of events) applied = apply(applied, event, now, policy)
   if (applied !== record) {
     const settledAt = Math.max(now, record.settledAt)
-    record = settle({ ...applied, settledAt }, settledAt, policy)
+    record = settle({ ...applied, settledAt }, settledAt, policy, happenedAt(events, now))
   }
   return { record, dueAt: nextDeadline(record, policy) }
+}
+
+/** When the newest of these events happened; an event may have waited for the archive before it is applied. */
+function happenedAt(events: readonly PresenceEvent[], now: number): number {
+  let newest = 0
+  for (const event of events) if ('at' in event && event.at > newest) newest = event.at
+  return newest === 0 ? now : Math.min(newest, now)
 }
 
 function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Policy): UserRecord {
@@ -58,7 +66,8 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'lost':
       return applyEnding(record, event, now)
     case 'device_left':
-      return applyDeviceLeft(record, event, now)
+    case 'user_left':
+      return applyGoodbye(record, event, now)
     case 'gateway_lost':
       return applyGatewayLost(record, event, now)
     case 'raise_version':
@@ -94,10 +103,10 @@ export function nextDeadline(record: UserRecord, policy: Policy): number | null 
   return due === Number.POSITIVE_INFINITY ? null : due
 }
 
-function settle(record: UserRecord, now: number, policy: Policy): UserRecord {
+function settle(record: UserRecord, now: number, policy: Policy, changedAt = now): UserRecord {
   const present = forgetTombstones(settleSessions(record, now, policy), now)
   const here = settleHere(present, now, policy)
-  return show(present.here === here ? present : { ...present, here }, now, policy)
+  return show(present.here === here ? present : { ...present, here }, now, policy, changedAt)
 }
 
 function settleSessions(record: UserRecord, now: number, policy: Policy): UserRecord {
@@ -128,7 +137,7 @@ function settleHere(record: UserRecord, now: number, policy: Policy): Here {
   return here.state === 'arriving' && here.showAt === showAt ? here : { state: 'arriving', showAt }
 }
 
-function show(record: UserRecord, now: number, policy: Policy): UserRecord {
+function show(record: UserRecord, now: number, policy: Policy, changedAt: number): UserRecord {
   const isInvisibleNow = isInvisible(record, now)
   const next =
     isInvisibleNow || record.settings === 'unknown'
@@ -155,7 +164,7 @@ function show(record: UserRecord, now: number, policy: Policy): UserRecord {
     ...record,
     lastSeen: latest(record.lastSeen, lastSeen),
     shown: { ...next, since, lastSeen },
-    version: record.version + 1,
+    version: nextVersion(record.version, changedAt),
   }
 }
 

@@ -3,6 +3,7 @@
 // changes: one version, one object.
 import type { Activity, Availability, Platform, Status } from '@greendot/protocol'
 import type { PrivacySetting } from './privacy.ts'
+import { NO_VERSION } from './version.ts'
 
 /** Whether and how a session ended; each cause has its own delay. */
 export type SessionEnd =
@@ -119,8 +120,8 @@ const NOTHING_SHOWN: Shown = { status: 'offline', since: 0, lastSeen: null, cust
 const ABSENT: Here = { state: 'absent' }
 const NONE: readonly never[] = []
 
-/** An unknown user. The first visible change will be `version + 1`. */
-export function emptyRecord(version = 0): UserRecord {
+/** An unknown user. Without a version, the first visible change gives one. */
+export function emptyRecord(version = NO_VERSION): UserRecord {
   return {
     settings: 'known',
     sessions: NONE,

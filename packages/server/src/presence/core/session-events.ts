@@ -12,7 +12,7 @@ export const TOMBSTONES_MAX = 32
 
 type Report = Extract<PresenceEvent, { type: 'connected' | 'active' | 'idle' }>
 type Ending = Extract<PresenceEvent, { type: 'left' | 'closed' | 'lost' }>
-type DeviceLeft = Extract<PresenceEvent, { type: 'device_left' }>
+type Goodbye = Extract<PresenceEvent, { type: 'device_left' | 'user_left' }>
 type GatewayLost = Extract<PresenceEvent, { type: 'gateway_lost' }>
 
 const LIVE: SessionEnd = { state: 'live' }
@@ -98,9 +98,10 @@ export function applyEnding(record: UserRecord, event: Ending, now: number): Use
   return seen({ ...record, sessions }, event.type === 'closed' ? event.at : event.provenAt, now)
 }
 
-/** The goodbye of a device ends every session of it that started before. */
-export function applyDeviceLeft(record: UserRecord, event: DeviceLeft, now: number): UserRecord {
-  const isOver = ({ deviceId, eventAt }: Session) => deviceId === event.deviceId && eventAt < event.at
+/** The goodbye of a device, or of the user, ends every session of it that started before. */
+export function applyGoodbye(record: UserRecord, event: Goodbye, now: number): UserRecord {
+  const isOf = ({ deviceId }: Session) => event.type === 'user_left' || deviceId === event.deviceId
+  const isOver = (session: Session) => isOf(session) && session.eventAt < event.at
   const rest = dropSessions(record, isOver, event.at)
   return rest === record ? record : seen(rest, event.at, now)
 }

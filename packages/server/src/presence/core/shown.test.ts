@@ -35,6 +35,20 @@ describe('[P17] version', () => {
     expect(alice.at(T + 6_003).version).toBe(9)
   })
 
+  test('[P17] [S6] the first is that of the change, whenever the user was looked up', () => {
+    const changesAt = Date.UTC(2026, 0, 1)
+    const early = createUser(calm)
+    early.at(changesAt - 60_000, choose('auto', changesAt - 60_000))
+    const late = createUser(calm)
+    const shown = [early, late].map((user) => {
+      user.at(changesAt, connected('web#1', changesAt))
+      return user.at(changesAt + calm.onlineDelayMs).version
+    })
+    expect(shown[0]).toBe(shown[1]!)
+    expect(shown[0]).toBeGreaterThan(365 * 24 * 3_600_000)
+    expect(late.at(changesAt + 60_000, say('lunch', changesAt + 60_000)).version).toBe(shown[1]! + 1)
+  })
+
   test('[P17] [D9] the same when nothing visible changes', () => {
     const alice = createUser(instant)
     const before = alice.at(T, connected('web#1', T), say('lunch', T))

@@ -1,7 +1,7 @@
 // Everything that is kept about one user, from the hot store and the archive. It is all or nothing: without the
 // hot store it would be incomplete and look complete. It leaves out the allow and deny lists of others that
 // name the user: a user must not notice being denied.
-import type { Archive } from '../../archive/port.ts'
+import type { Archive, DisconnectRow } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../core/policy.ts'
 import type { PrivacyRules } from '../core/privacy.ts'
@@ -50,6 +50,7 @@ export function createPersonExport({
     for await (const page of history.pages(userId))
       for (const { status, fromAt: from, toAt: to, devices } of page)
         intervals.push(JSON.stringify({ status, from, to, devices }))
+    const disconnects = await archive.disconnects.of(userId)
     const now = clock.now()
     const head = JSON.stringify({
       user_id: userId,
@@ -63,6 +64,7 @@ export function createPersonExport({
       `"contacts":${contacts}`,
       `"contact_of":${JSON.stringify(contactOf)}`,
       `"history":[${intervals.join(',')}]`,
+      `"disconnects":${JSON.stringify(disconnects.map(toDisconnect))}`,
     ]
     return `${head.slice(0, -1)},${lists.join(',')}}`
   }
@@ -73,3 +75,10 @@ export function createPersonExport({
       throw new Unavailable('the archive does not answer', { cause: error, advice: NOT_WHOLE })
     })
 }
+
+const toDisconnect = ({ deviceId, at, until, reason }: DisconnectRow) => ({
+  device_id: deviceId,
+  at,
+  until,
+  reason,
+})

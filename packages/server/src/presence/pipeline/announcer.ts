@@ -2,7 +2,8 @@
 // once, because the store remembers until both are done (see `owed`). Where nothing but the archive outlives the
 // process, the rows come first: a watcher is never told of a version that a crash would forget. Later changes of
 // a user may overtake one that waits; versions order them. Settings are in the archive before their commit.
-import type { Bus, BusMessage } from '../../bus/port.ts'
+import type { Bus, BusMessage, ChangeMessage } from '../../bus/port.ts'
+import type { Span } from '../../platform/tracing.ts'
 import type { Duty, Owed } from '../../store/port.ts'
 import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
@@ -23,6 +24,8 @@ export interface Transition {
   isRepeated: boolean
   /** The revision of an earlier commit that is not announced yet, as far as the store knows. */
   unannounced?: number
+  /** Ended once gateways are told; null or absent where the change is not traced. */
+  span?: Span | null
 }
 
 export interface Announcer {
@@ -40,6 +43,11 @@ export interface AnnouncerParts {
   rules: PrivacyRules
   /** The hot store dies with the process, so versions that were announced must be in the archive. */
   isStoreVolatile: boolean
+  /**
+   * With a volatile store: what else must be durable before a change that is in the log is announced. Null when nothing
+   * is to be waited for.
+   */
+  beforeAnnouncing?: (() => Promise<unknown> | null) | undefined
   /** The user changed, or who may see the user did. */
   onChange?: ((userId: string, record: UserRecord) => void) | undefined
 }
@@ -55,7 +63,7 @@ const ARCHIVE: readonly Duty[] = ['archive']
 const ANNOUNCE: readonly Duty[] = ['announce']
 
 export function createAnnouncer(parts: AnnouncerParts): Announcer {
-  const { bus, archivist, duties, policy, rules, isStoreVolatile, onChange } = parts
+  const { bus, archivist, duties, policy, rules, isStoreVolatile, beforeAnnouncing, onChange } = parts
   /** The last commit of each user that this process announces, for as long as its duty may be open. */
   const announced = createRecentMap<number>(ANNOUNCED_MAX, ANNOUNCED_MS)
 
@@ -83,14 +91,25 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
 
   function publish(transitions: readonly Transition[], now: number): Promise<unknown> {
     const byGateway = new Map<string, BusMessage[]>()
+    let traced: { span: Span; publishing: Span }[] | null = null
     for (const transition of transitions) {
-      for (const [gatewayId, message] of messagesOf(transition, now, policy, rules)) {
+      const { span } = transition
+      const publishing = span?.child('bus.publish')
+      if (span && publishing) {
+        traced ??= []
+        traced.push({ span, publishing })
+      }
+      for (const [gatewayId, message] of messagesOf(transition, now, policy, rules, publishing)) {
         const messages = byGateway.get(gatewayId)
         if (messages === undefined) byGateway.set(gatewayId, [message])
         else messages.push(message)
       }
     }
-    return Promise.all(Array.from(byGateway, ([gatewayId, messages]) => bus.publish(gatewayId, messages)))
+    const published = Promise.all(
+      Array.from(byGateway, ([gatewayId, messages]) => bus.publish(gatewayId, messages)),
+    )
+    if (traced !== null) void published.then(() => endAll(traced, byGateway.size))
+    return published
   }
 
   /** Tells gateways at once. The store remembers what is not done yet. */
@@ -126,12 +145,14 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
       const waiting: T[] = []
       const unanswered: T[] = []
       const rows: Promise<unknown>[] = []
+      const kept = beforeAnnouncing?.() ?? null
+      if (kept !== null) rows.push(kept)
       for (const transition of transitions) {
         const written = persist(transition, now)
-        if (written === null) ready.push(transition)
+        if (written === null && kept === null) ready.push(transition)
         else {
           waiting.push(transition)
-          rows.push(written)
+          if (written !== null) rows.push(written)
           if (isUrgent(transition)) unanswered.push(transition)
           else done(transition)
         }
@@ -144,6 +165,13 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
         for (const transition of unanswered) done(transition)
       })
     },
+  }
+}
+
+function endAll(traced: readonly { span: Span; publishing: Span }[] | null, gateways: number): void {
+  for (const { span, publishing } of traced ?? []) {
+    publishing.end({ gateways })
+    span.end({ changed: true })
   }
 }
 
@@ -192,6 +220,7 @@ function messagesOf(
   now: number,
   policy: Policy,
   rules: PrivacyRules,
+  publishing: Span | undefined,
 ): [string, BusMessage][] {
   const { userId, before, after, revision, interested, isRepeated } = transition
   const messages: [string, BusMessage][] = []
@@ -209,7 +238,8 @@ function messagesOf(
     const json = JSON.stringify(toPresence(userId, after, rules.hiddenAs))
     const { version } = after
     const inputs = visibilityInputsOf(after)
-    const change: BusMessage = { kind: 'change', userId, version, at: now, json, inputs }
+    const change: ChangeMessage = { kind: 'change', userId, version, at: now, json, inputs }
+    if (publishing !== undefined) change.trace = publishing.traceparent
     for (const gatewayId of informed) messages.push([gatewayId, change])
   }
   if (own.size === 0) return messages

@@ -1,6 +1,6 @@
 // Does the work of processes that died: a change whose duty is still open some time after its commit was perhaps
 // never announced, or its row never written. Doing it twice is harmless. Part of a sweeper's round.
-import type { OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
+import type { Duty, FoundDuty, OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
 import { isBare } from '../core/record.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
@@ -17,6 +17,8 @@ const USERS_MAX = 1_000
 export interface DutySweep {
   /** `isOurs`: this sweeper is the first to look at this shard; others come later. */
   sweep(shard: number, now: number, isOurs: boolean): Promise<void>
+  /** When the oldest late duty began that the last look at each shard found; null where no duty is late. */
+  oldestSince(duty: Duty): number | null
 }
 
 export interface DutySweepParts {
@@ -27,15 +29,23 @@ export interface DutySweepParts {
 }
 
 export function createDutySweep({ store, tracker, archivist, duties }: DutySweepParts): DutySweep {
+  const oldestOf: Record<Duty, Map<number, number>> = { announce: new Map(), archive: new Map() }
+
+  async function lateDuties(duty: Duty, shard: number, until: number, limit: number): Promise<FoundDuty[]> {
+    const late = await store.openDuties(duty, shard, until, limit)
+    if (late.length === 0) oldestOf[duty].delete(shard)
+    else oldestOf[duty].set(shard, late[0]!.since)
+    return late
+  }
+
   async function announceAgain(shard: number, until: number): Promise<void> {
-    for (const { userId } of await store.openDuties('announce', shard, until, USERS_MAX))
-      tracker.repeat(userId)
+    for (const { userId } of await lateDuties('announce', shard, until, USERS_MAX)) tracker.repeat(userId)
   }
 
   async function writeAgain(shard: number, until: number, now: number): Promise<void> {
     // While the database fails, one user is enough to find out when it is back.
     const limit = archivist.isFailing() ? 1 : USERS_MAX
-    const open = await store.openDuties('archive', shard, until, limit)
+    const open = await lateDuties('archive', shard, until, limit)
     if (open.length === 0) return
     const stored = await store.load(open.map(({ userId }) => userId))
     await Promise.all(open.map((duty, index) => writeRows(duty, stored[index] ?? null, now)))
@@ -61,6 +71,10 @@ export function createDutySweep({ store, tracker, archivist, duties }: DutySweep
       const patience = isOurs ? 1 : 2
       await announceAgain(shard, now - ANNOUNCE_LATE_MS * patience)
       await writeAgain(shard, now - ARCHIVE_LATE_MS * patience, now)
+    },
+    oldestSince(duty) {
+      const all = oldestOf[duty]
+      return all.size === 0 ? null : Math.min(...all.values())
     },
   }
 }

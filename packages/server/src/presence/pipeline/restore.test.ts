@@ -1,7 +1,7 @@
 // A restart of a lone server: users who were present are taken to be present, except those who became invisible.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createPipeline, type Pipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
-import { freshVersion } from '../reading/archived-user.ts'
+import { freshVersion } from '../core/version.ts'
 import { restore } from './restore.ts'
 
 const LEASE_MS = 10_000

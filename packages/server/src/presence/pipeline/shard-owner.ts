@@ -1,11 +1,18 @@
-// Which of several sweepers owns a shard: the one whose name hashes highest together with the shard. Sweepers
-// that see the same names agree, and when one goes only its shards move.
+// Which of several processes owns something, a shard or a foreign gateway: the one whose name hashes highest together
+// with it. Processes that see the same names agree, and when one goes only what it owned moves.
 
-export function ownerOf(shard: number, names: readonly string[]): string | null {
+/** Leases of gateways and other processes are kept together. These prefixes tell whose they are. */
+export const SWEEPER_PREFIX = 'p-'
+export const HOLDER_PREFIX = 'f-'
+
+export const isGatewayName = (name: string): boolean =>
+  !name.startsWith(SWEEPER_PREFIX) && !name.startsWith(HOLDER_PREFIX)
+
+export function ownerOf(owned: number | string, names: readonly string[]): string | null {
   let owner: string | null = null
   let highest = -1
   for (const name of names) {
-    const weight = hash(`${shard}:${name}`)
+    const weight = hash(`${owned}:${name}`)
     if (weight > highest || (weight === highest && owner !== null && name < owner)) {
       highest = weight
       owner = name

@@ -8,7 +8,8 @@ import {
   type Pipeline,
 } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { connected } from '../../../../../testing/worlds/presence-user.ts'
-import { SWEEPER_PREFIX, type Sweeper, startSweeper } from './sweeper.ts'
+import { SWEEPER_PREFIX } from './shard-owner.ts'
+import { type Sweeper, startSweeper } from './sweeper.ts'
 
 const LEASE_MS = 1_500
 /** As a gateway renews it. */

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logger.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { DutySweep } from './duty-sweep.ts'
 import { loseGateway } from './gateway-loss.ts'
-import { ownerOf } from './shard-owner.ts'
+import { isGatewayName, ownerOf, SWEEPER_PREFIX } from './shard-owner.ts'
 import type { Tracker } from './tracker.ts'
 
 /** Four rounds in the second that a visible change may be late. */
@@ -87,8 +87,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
 
   /** While a gateway heals, its former lease is not renewed: then some lease is not fresh. */
   async function areGatewaysSettled(now: number, leaseMs: number): Promise<boolean> {
-    const gatewaysAt = async (at: number) =>
-      (await store.liveLeases(at)).filter((name) => !name.startsWith(SWEEPER_PREFIX)).length
+    const gatewaysAt = async (at: number) => (await store.liveLeases(at)).filter(isGatewayName).length
     const [held, fresh] = await Promise.all([gatewaysAt(0), gatewaysAt(now + leaseMs * FRESH_SHARE)])
     return held > 0 && fresh === held
   }
@@ -195,9 +194,6 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     lagMs: () => lagMs,
   }
 }
-
-/** Names of sweepers start with it; leases of gateways and sweepers are kept together. */
-export const SWEEPER_PREFIX = 'p-'
 
 /** The lease of a sweeper that could not be dropped runs out by itself. */
 const ignore = () => {}

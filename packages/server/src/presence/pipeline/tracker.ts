@@ -4,6 +4,7 @@
 // user is loaded and stepped again.
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
+import type { Tracer } from '../../platform/tracing.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { nextDeadline, step } from '../core/machine.ts'
@@ -14,6 +15,7 @@ import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import { applyByArchive } from './archive-only.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
+import { batchSpansOf } from './batch-spans.ts'
 import { changeRecordOf } from './change-record.ts'
 import { presumeHere } from './restore.ts'
 import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
@@ -59,9 +61,13 @@ export interface TrackerParts {
   clock: Clock
   logger: Logger
   /** Every new version of a user is put into the change log with its commit. */
-  isLogged?: boolean
+  isLogged?: () => boolean
   /** A batch could not be committed: what it reported is lost. */
   onTrouble?: () => void
+  /** A batch was committed. */
+  onBatch?: (tookMs: number) => void
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
 }
 
 /** One user on the way through a batch. */
@@ -93,7 +99,18 @@ const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
 
 export function createTracker(parts: TrackerParts): Tracker {
-  const { store, lookup, announcer, policy, clock, logger, isLogged = false, onTrouble } = parts
+  const {
+    store,
+    lookup,
+    announcer,
+    policy,
+    clock,
+    logger,
+    isLogged = () => false,
+    onTrouble,
+    onBatch,
+  } = parts
+  const tracer = parts.tracer ?? null
   let queue = new Map<string, Work>()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
   let isRunning = false
@@ -115,6 +132,8 @@ export function createTracker(parts: TrackerParts): Tracker {
       startSoon()
     }
     work.events.push(...events)
+    if (tracer !== null && work.span === null && events.length > 0)
+      work.span = tracer.begin(`presence ${events[0]!.type}`)
     return work
   }
 
@@ -145,9 +164,11 @@ export function createTracker(parts: TrackerParts): Tracker {
   }
 
   async function process(batch: Map<string, Work>): Promise<void> {
+    const startedAt = clock.elapsed()
     try {
       await commitBatch(batch)
       isFailing = false
+      onBatch?.(clock.elapsed() - startedAt)
     } catch (error) {
       // What was reported may be lost: gateways announce their sessions again, and callers hear of it.
       if (!isFailing) logger.error({ err: error, users: batch.size }, 'a presence batch failed')
@@ -205,14 +226,18 @@ export function createTracker(parts: TrackerParts): Tracker {
     for (let attempt = 0; remaining.size > 0; attempt++) {
       if (attempt === ATTEMPTS_MAX) throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
       const now = clock.now()
-      const { loaded, missing } = await load(remaining, now)
+      const works = remaining
+      const spans = tracer === null ? null : batchSpansOf(remaining)
+      const { loaded, missing } = await (spans?.around('store.load', () => load(works, now)) ??
+        load(works, now))
       for (const { userId, work } of loaded) if (isDoubtful(work)) reviewed.set(userId, createReview())
       // They are not of this batch any more and do not fail with it.
       for (const userId of missing.keys()) batch.delete(userId)
       readQueue.add(missing)
       const stepped = loaded.flatMap((one) => stepUser(one, now) ?? [])
       const changed = stepped.filter((one) => one.after !== one.before || one.isRepeated)
-      const results = changed.length === 0 ? [] : await store.commit(changed.map((one) => toCommit(one, now)))
+      const commit = () => store.commit(changed.map((one) => toCommit(one, now)))
+      const results = changed.length === 0 ? [] : await (spans?.around('store.commit', commit) ?? commit())
       remaining = new Map()
       const committed: Stepped[] = []
       for (const [index, one] of changed.entries()) {
@@ -229,7 +254,11 @@ export function createTracker(parts: TrackerParts): Tracker {
         }
       }
       announcer.announce(committed, now, answer)
-      for (const one of stepped) if (one.after === one.before && !one.isRepeated) answer(one)
+      for (const one of stepped) {
+        if (one.after !== one.before || one.isRepeated) continue
+        answer(one)
+        one.span?.end({ changed: false })
+      }
     }
     if (reviewed.size > 0) readQueue.add(reviewed)
   }
@@ -246,7 +275,10 @@ export function createTracker(parts: TrackerParts): Tracker {
     for (const [userId, work] of works) {
       const stored = records[next++] ?? null
       // A tick, or a repeat, of a user that a settling shard does not know would make the user absent.
-      if (stored === null && isTicked(work) && now < store.settlesAt(store.shardOf(userId))) continue
+      if (stored === null && isTicked(work) && now < store.settlesAt(store.shardOf(userId))) {
+        work.span?.end({ changed: false })
+        continue
+      }
       const isUnknown = stored === null || stored.record.settings === 'unknown'
       const mustWait = work.archived === null && (isUnknown || readQueue.has(userId))
       if (mustWait) missing.set(userId, work)
@@ -263,19 +295,15 @@ export function createTracker(parts: TrackerParts): Tracker {
     if (isUnknown && found === null) refuseMerges(work)
     const { events, waiters } = work
     const revision = stored?.revision ?? 0
+    const { span } = work
     if (events.length === 0 && waiters.length === 0 && found === null) {
-      if (!work.isRepeated) return null
-      const dueAt = nextDeadline(before, policy)
-      return {
-        userId,
-        work,
-        before,
-        revision,
-        after: before,
-        dueAt,
-        interested: NO_GATEWAYS,
-        isRepeated: true,
+      if (!work.isRepeated) {
+        span?.end({ changed: false })
+        return null
       }
+      const dueAt = nextDeadline(before, policy)
+      const same = { before, revision, after: before, dueAt, interested: NO_GATEWAYS }
+      return { userId, work, ...same, isRepeated: true, span }
     }
     const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
     const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
@@ -288,7 +316,7 @@ export function createTracker(parts: TrackerParts): Tracker {
       isStale ||
       (isUnknown && found !== null) ||
       events.some(({ type }) => type === 'gateway_lost')
-    return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated }
+    return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated, span }
   }
 
   /**
@@ -305,7 +333,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     const { userId, revision, after, dueAt } = one
     const retainUntil = after.sessions.length === 0 ? now + RETAIN_MS : null
     const owed = announcer.owed(one, now)
-    const logged = isLogged ? changeRecordOf(one, now) : undefined
+    const logged = isLogged() ? changeRecordOf(one, now) : undefined
     const commit = { userId, expectedRevision: revision, record: after, dueAt, retainUntil }
     return { ...commit, ...(owed && { owed }), ...(logged && { logged }) }
   }

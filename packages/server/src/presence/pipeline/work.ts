@@ -1,4 +1,6 @@
 // One user's part of a batch: the events reported for the user, and the callers that wait for the result.
+
+import type { Span } from '../../platform/tracing.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord } from '../reading/archive-lookup.ts'
@@ -23,10 +25,12 @@ export interface Work {
   isRepeated: boolean
   /** What the archive said of the user; null as long as it was not asked. */
   archived: ArchivedRecord | null
+  /** Of the trace that the first of these events began; null where it is not traced. */
+  span: Span | null
 }
 
 export function createWork(): Work {
-  return { events: [], waiters: [], isRepeated: false, archived: null }
+  return { events: [], waiters: [], isRepeated: false, archived: null, span: null }
 }
 
 /** Adds what happened after it. */
@@ -34,10 +38,13 @@ export function join(work: Work, later: Work): void {
   work.events.push(...later.events)
   work.waiters.push(...later.waiters)
   work.isRepeated ||= later.isRepeated
+  if (work.span === null) work.span = later.span
+  else later.span?.end()
 }
 
 export function reject(work: Work, failure: Unavailable): void {
   for (const waiter of work.waiters) waiter.reject(failure)
+  work.span?.fail()
 }
 
 /** Refuses what merges into earlier settings, because these cannot be read. Other events stay. */

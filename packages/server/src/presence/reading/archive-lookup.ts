@@ -6,6 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { isInvisible } from '../core/machine.ts'
 import type { UserRecord } from '../core/record.ts'
+import { freshVersion } from '../core/version.ts'
 import { Unavailable } from '../unavailable.ts'
 import { fromArchive } from './archived-user.ts'
 
@@ -40,11 +41,15 @@ export function createArchiveLookup(archive: Archive, clock: Clock, logger: Logg
   let pausedUntil = 0
 
   function toRecord(user: ArchivedUser, now: number, isUnread = false): ArchivedRecord {
-    const record = fromArchive(user, now)
+    const found = fromArchive(user, now)
+    // Of a user who could not be read any version may have been shown, and what hides the user must be newer.
+    const record: UserRecord = isUnread
+      ? { ...found, settings: 'unknown', version: freshVersion(now) }
+      : found
     return {
       user,
       isUnread,
-      record: { ...record, settings: isUnread ? 'unknown' : 'known' },
+      record,
       isKnown: user.lastSeen !== null || user.settings !== null,
       wasHere: user.lastSeen?.status === 'here' && !isInvisible(record, now),
       archivedVersion: user.lastSeen?.version ?? 0,

@@ -2,17 +2,7 @@
 // the user chose; sessions are soft state and never come back from it.
 import type { ArchivedUser, HereDevice, LastSeenRow, SettingsRow } from '../../archive/port.ts'
 import { emptyRecord, type Session, type ShownCustomStatus, type UserRecord } from '../core/record.ts'
-
-const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
-
-/**
- * Versions never go back, even when the hot state that counted them is lost. A user without a known version
- * therefore starts at the present millisecond. No user changes once a millisecond all the time, so that is
- * above every version the user was ever shown with.
- */
-export function freshVersion(now: number): number {
-  return now - VERSION_EPOCH_AT
-}
+import { freshVersion, NO_VERSION } from '../core/version.ts'
 
 export function fromArchive(user: ArchivedUser, now: number): UserRecord {
   const { lastSeen, settings } = user
@@ -47,9 +37,10 @@ function stillShown({ shownCustomStatus: shown, updatedAt }: LastSeenRow): Shown
 }
 
 // The row of an offline user holds the last version shown. The row of a user who was present is older: later
-// versions were in the lost hot record.
+// versions were in the lost hot record. Without a row the first change gives the version, not this look at the
+// archive: when somebody looked must not show in what others are told.
 function versionOf(row: LastSeenRow | null, now: number): number {
-  if (row === null) return freshVersion(now)
+  if (row === null) return NO_VERSION
   return row.status === 'offline' ? row.version : Math.max(row.version, freshVersion(now))
 }
 

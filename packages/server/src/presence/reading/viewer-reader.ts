@@ -1,6 +1,6 @@
 // Reads presence as a given viewer: a user, an anonymous caller, or the app's backend. Everything that HTTP
 // answers comes through here, so nothing reaches a viewer that the evaluator did not allow.
-import type { QueriedPresence, Source } from '@greendot/protocol'
+import type { Presence, QueriedPresence, Source } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import { PRIVACY_UNKNOWN, type PrivacyRules, UNRESTRICTED } from '../core/privacy.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
@@ -34,6 +34,8 @@ export interface ViewerReader {
   readJson(as: ReadAs, userIds: readonly string[]): Promise<{ json: string; isDegraded: boolean }>
   /** What decides what this viewer sees of one target, read past every cache. */
   context(as: ReadAs, userId: string): Promise<ViewContext>
+  /** What this viewer sees of one target, read past every cache. Degraded: it may be another moment's. */
+  seenBy(viewerId: string, userId: string): Promise<{ presence: Presence; isDegraded: boolean }>
 }
 
 export interface ViewerReaderParts {
@@ -101,6 +103,17 @@ export function createViewerReader(parts: ViewerReaderParts): ViewerReader {
     return { ...seen, source: source ?? sourceOf(record) }
   }
 
+  async function context(as: ReadAs, userId: string): Promise<ViewContext> {
+    const { records, isDegraded } = await reader.read([userId])
+    const found = records[0] ?? null
+    // An erased user is a user that never came.
+    const record = found === null || isBare(found) ? null : found
+    const viewer = await viewerOf(as)
+    const between =
+      viewer && (await relations.betweenMany([partyOf(userId, record)], viewer, { isFresh: true }))
+    return { record, viewer, isDegraded, ...(between?.[0] ?? STRANGERS) }
+  }
+
   return {
     async read(as, userIds) {
       const answer = await reader.query(userIds)
@@ -122,15 +135,15 @@ export function createViewerReader(parts: ViewerReaderParts): ViewerReader {
       })
       return { json: `[${texts.join(',')}]`, isDegraded }
     },
-    async context(as, userId) {
-      const { records, isDegraded } = await reader.read([userId])
-      const found = records[0] ?? null
-      // An erased user is a user that never came.
-      const record = found === null || isBare(found) ? null : found
-      const viewer = await viewerOf(as)
-      const between =
-        viewer && (await relations.betweenMany([partyOf(userId, record)], viewer, { isFresh: true }))
-      return { record, viewer, isDegraded, ...(between?.[0] ?? STRANGERS) }
+    context,
+    async seenBy(viewerId, userId) {
+      const { record, viewer, relation, isDegraded } = await context(
+        { kind: 'user', userId: viewerId },
+        userId,
+      )
+      if (record === null) return { presence: unknownPresence(userId, rules.hiddenAs), isDegraded }
+      const { level } = evaluator.visibleTo(partyOf(userId, record), viewer, relation)
+      return { presence: evaluator.present(toPresence(userId, record), level, clock.now()), isDegraded }
     },
   }
 }

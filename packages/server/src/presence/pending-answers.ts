@@ -1,20 +1,19 @@
-// Callers that wait for the owner of a user to answer. Answers come over the bus and may be lost, so each wait ends by
-// itself: the caller is told to try again, whether the update took effect or not.
+// Callers that wait for another process to answer. Answers come over the bus and may be lost, so each wait ends by
+// itself: the caller is told to try again, whether what it asked for took effect or not.
 import type { Clock, Timer } from '../platform/clock.ts'
-import type { Tracked } from '../presence/pipeline/tracker.ts'
-import { Unavailable } from '../presence/unavailable.ts'
+import { Unavailable } from './unavailable.ts'
 
 const LOOK_EVERY_MS = 250
 
-interface Waiting {
+interface Waiting<T> {
   until: number
-  resolve(tracked: Tracked): void
+  resolve(answer: T): void
   reject(error: unknown): void
 }
 
-export interface PendingAnswers {
-  wait(waitMs: number): { ref: string; answer: Promise<Tracked> }
-  resolve(ref: string, tracked: Tracked): void
+export interface PendingAnswers<T> {
+  wait(waitMs: number): { ref: string; answer: Promise<T> }
+  resolve(ref: string, answer: T): void
   reject(ref: string, error: unknown): void
   count(): number
   /** Resolves when none is waited for. */
@@ -22,8 +21,8 @@ export interface PendingAnswers {
   stop(): void
 }
 
-export function createPendingAnswers(clock: Clock, onLate: () => void = () => {}): PendingAnswers {
-  const waiting = new Map<string, Waiting>()
+export function createPendingAnswers<T>(clock: Clock, onLate: () => void = () => {}): PendingAnswers<T> {
+  const waiting = new Map<string, Waiting<T>>()
   let lastRef = 0
   let looking: Timer | null = null
   let none: PromiseWithResolvers<void> | null = null
@@ -47,7 +46,7 @@ export function createPendingAnswers(clock: Clock, onLate: () => void = () => {}
     noticeNone()
   }
 
-  function take(ref: string): Waiting | undefined {
+  function take(ref: string): Waiting<T> | undefined {
     const found = waiting.get(ref)
     if (waiting.delete(ref)) noticeNone()
     return found
@@ -56,13 +55,13 @@ export function createPendingAnswers(clock: Clock, onLate: () => void = () => {}
   return {
     wait(waitMs) {
       const ref = (++lastRef).toString(36)
-      const answer = new Promise<Tracked>((resolve, reject) => {
+      const answer = new Promise<T>((resolve, reject) => {
         waiting.set(ref, { until: clock.now() + waitMs, resolve, reject })
       })
       looking ??= clock.every(LOOK_EVERY_MS, look)
       return { ref, answer }
     },
-    resolve: (ref, tracked) => take(ref)?.resolve(tracked),
+    resolve: (ref, answer) => take(ref)?.resolve(answer),
     reject: (ref, error) => take(ref)?.reject(error),
     count: () => waiting.size,
     async settled() {

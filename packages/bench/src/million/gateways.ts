@@ -1,0 +1,95 @@
+// The deployment for very many users: as many gateways as the limit of open files demands on one port, one Redis, and
+// one process that sweeps and answers queries. They start a few at a time, because all of them share two cores.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { endProcess } from '../platform/child.ts'
+import { within } from '../platform/clock.ts'
+import { freePort } from '../platform/ports.ts'
+import { BenchProblem } from '../platform/problem.ts'
+import type { Scope } from '../platform/scope.ts'
+import { findGreendot } from '../subject/greendot.ts'
+import type { TargetSpec } from '../subject/subject.ts'
+
+const HOST = '127.0.0.1'
+const START_MS_MAX = 60_000
+const STARTED_TOGETHER = 4
+
+export interface Deployment {
+  target: TargetSpec
+  gatewayPids(): readonly number[]
+  presencePids(): readonly number[]
+  /** Kills one gateway. */
+  kill(): Promise<void>
+  /** Starts as many as are missing. */
+  startMissing(): Promise<void>
+}
+
+export interface DeploymentOptions {
+  folder: string
+  gateways: number
+  redisUrl: string
+  settings: readonly string[]
+  onStarted(gateways: number): void
+}
+
+export async function startDeployment(options: DeploymentOptions, scope: Scope): Promise<Deployment> {
+  const { folder, gateways, redisUrl, settings, onStarted } = options
+  const secret = randomBytes(32).toString('hex')
+  const port = freePort()
+  const env = {
+    PATH: process.env.PATH ?? '',
+    GREENDOT_JWT_SECRET: secret,
+    GREENDOT_SERVER_KEYS: randomBytes(16).toString('hex'),
+  }
+  const common = [
+    `--database-url=sqlite://${join(folder, 'greendot.db')}`,
+    `--redis-url=${redisUrl}`,
+    '--log-level=error',
+    '--drain-ms=0',
+    '--away-after-ms=86400000',
+    ...settings,
+  ]
+
+  async function start(flags: readonly string[]) {
+    const command = [process.execPath, findGreendot(), 'serve', ...common, ...flags]
+    const child = Bun.spawn(command, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    scope.add(() => endProcess(child, 'SIGKILL'))
+    await within(START_MS_MAX, 'starting a process of the server', ready(child.stdout))
+    return child
+  }
+  const startGateway = () => start([`--port=${port}`, '--reuse-port', '--roles=gateway'])
+  const presence = await start([`--port=${freePort()}`, '--roles=presence'])
+  const running = new Set<Awaited<ReturnType<typeof start>>>()
+
+  async function startMissing(): Promise<void> {
+    while (running.size < gateways) {
+      const count = Math.min(STARTED_TOGETHER, gateways - running.size)
+      for (const child of await Promise.all(Array.from({ length: count }, startGateway))) running.add(child)
+      onStarted(running.size)
+    }
+  }
+  await startMissing()
+
+  return {
+    target: { wire: 'greendot', host: HOST, port, secret, claims: {}, extra: {} },
+    gatewayPids: () => [...running].map(({ pid }) => pid),
+    presencePids: () => [presence.pid],
+    async kill() {
+      const [victim] = running
+      if (victim === undefined) throw new BenchProblem('no gateway is running')
+      running.delete(victim)
+      await endProcess(victim, 'SIGKILL')
+    },
+    startMissing,
+  }
+}
+
+async function ready(stdout: ReadableStream<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder()
+  let printed = ''
+  for await (const chunk of stdout) {
+    printed += decoder.decode(chunk, { stream: true })
+    if (/^greendot ready \S+\n/m.test(printed)) return
+  }
+  throw new BenchProblem('a process of the server ended before it was ready')
+}

@@ -1,0 +1,87 @@
+// `npm run bench:million`: as many users as one machine holds, load included. All connect, beat and watch each other;
+// some change; then one gateway is killed, and then Redis restarts. It says what every part took, how long changes took
+// to arrive, and whether a user was shown as offline who was not.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { machine, type Result, versions } from '../figures/result.ts'
+import { describeFlags, type Flag, readFlags } from '../platform/flags.ts'
+import { watchOthers } from '../platform/others.ts'
+import { createProgress } from '../platform/progress.ts'
+import { createScope } from '../platform/scope.ts'
+import { summary } from '../report/summary.ts'
+import { writeResults } from '../report/write.ts'
+import { type MillionOptions, measureMillion } from './phases.ts'
+
+const FLAGS: readonly Flag[] = [
+  { name: 'users', sign: '<n>', help: 'users who connect', fallback: '1000000' },
+  { name: 'contacts', sign: '<n>', help: 'users that each watches', fallback: '18' },
+  { name: 'graph', sign: '<ring|random>', help: 'who watches whom', fallback: 'ring' },
+  {
+    name: 'per-process',
+    sign: '<n>',
+    help: 'connections of a gateway and of a load process',
+    fallback: '17000',
+  },
+  { name: 'rate', sign: '<n>', help: 'connections a second while they come', fallback: '600' },
+  { name: 'changes', sign: '<n>', help: 'changes a second', fallback: '200' },
+  { name: 'minutes', sign: '<n>', help: 'minutes of beats and changes', fallback: '10' },
+  { name: 'out', sign: '<path>', help: 'folder, or JSON file, for the report' },
+]
+
+const HELP = [
+  'npm run bench:million -- [flags]',
+  '',
+  'Starts Redis, gateways on one port and a load in C (it needs a C compiler) on this machine, and stops them.',
+  '',
+  ...describeFlags(FLAGS),
+].join('\n')
+
+const { flags } = readFlags(FLAGS, { names: [], help: HELP })
+const count = (name: string): number => {
+  const value = Number(flags.text(name))
+  if (value > 0) return value
+  console.error(`--${name}: a number above 0`)
+  process.exit(2)
+}
+const graph = flags.text('graph')
+if (graph !== 'ring' && graph !== 'random') {
+  console.error('--graph: ring or random')
+  process.exit(2)
+}
+
+const scope = createScope()
+const progress = createProgress(process.stderr)
+const folder = mkdtempSync(join(tmpdir(), 'greendot-million-'))
+scope.add(() => rmSync(folder, { recursive: true, force: true }))
+process.on('SIGINT', () => void scope.close().finally(() => process.exit(130)))
+const options: MillionOptions = {
+  folder,
+  users: count('users'),
+  contacts: count('contacts'),
+  graph,
+  perProcess: count('per-process'),
+  connectsPerSecond: count('rate'),
+  changesPerSecond: count('changes'),
+  minutes: count('minutes'),
+}
+const othersPercent = watchOthers()
+const date = new Date().toISOString()
+const outcome = await measureMillion(options, { scope, progress }).finally(() => scope.close())
+progress.end()
+const result: Result = {
+  scenario: 'million',
+  subject: 'Greendot',
+  date,
+  command: `npm run bench:million -- ${process.argv.slice(2).join(' ')}`,
+  machine: machine(),
+  versions: versions(),
+  settings: { ...options },
+  constants: {},
+  othersPercent: othersPercent(),
+  ...outcome,
+}
+console.log(summary(result))
+const out = flags.text('out')
+if (out !== null) for (const file of await writeResults(out, [result])) console.error(`written: ${file}`)
+process.exit(outcome.problems.length > 0 ? 1 : 0)

@@ -1,0 +1,19 @@
+// Versions order what is shown of a user: each visible change takes the next. They never go back, even when the hot
+// state that counted them is lost.
+const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
+
+/** The version of a user who was never shown, as far as anything remembers. */
+export const NO_VERSION = 0
+
+/**
+ * For a user without a known version: the millisecond of the change. No user changes once a millisecond all the time, so
+ * that is above every version the user was ever shown with.
+ */
+export function freshVersion(now: number): number {
+  return Math.max(NO_VERSION + 1, now - VERSION_EPOCH_AT)
+}
+
+/** `changedAt` is when it happened, not when it was worked on: how long a look-up took must not show. */
+export function nextVersion(version: number, changedAt: number): number {
+  return version === NO_VERSION ? freshVersion(changedAt) : version + 1
+}

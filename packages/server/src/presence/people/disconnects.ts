@@ -1,0 +1,146 @@
+// The app disconnects users. A disconnect is in the archive before anything else happens, so it is carried out by every
+// process, whatever dies: each hears of it over the bus, reads those it may have missed, and reads all that are in force
+// when it starts. Afterwards it refuses tokens that were issued before, for as long as the app said, and its gateway ends
+// the connections. Carrying one out twice changes nothing: connections that began later are not meant.
+import type { Failure } from '@greendot/protocol'
+import type { Archive, DisconnectRow } from '../../archive/port.ts'
+import type { Bus, Disconnect } from '../../bus/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { Tracker } from '../pipeline/tracker.ts'
+import { Unavailable } from '../unavailable.ts'
+
+/** Every process listens here. */
+const CHANNEL = 'disconnects'
+/** A message that the bus lost is found that late. */
+const LOOK_EVERY_MS = 5_000
+/** Rows may become visible in another order than they were dated. */
+const OVERLAP_MS = 30_000
+const KEPT_MS = 600_000
+const LOOKS_PER_TRIM = 12
+const ROWS_PER_PAGE = 1_000
+/** Users whose older tokens are refused at the same time. */
+const REFUSED_MAX = 100_000
+
+export type DisconnectRequest = Pick<DisconnectRow, 'deviceId' | 'until' | 'reason'>
+
+export interface Disconnects {
+  /** Resolves when the sessions are over and the archive has it. */
+  disconnect(userId: string, request: DisconnectRequest): Promise<Failure | null>
+  /** Whether a token is refused. `issuedAt` is null for a token that does not say when it was issued. */
+  isRefused(userId: string, issuedAt: number | null): boolean
+  /** There is one listener: the gateway of this process. */
+  listen(listener: (userId: string, disconnect: Disconnect) => void): void
+  stop(): void
+}
+
+export interface DisconnectsParts {
+  archive: Archive
+  bus: Bus
+  tracker: Tracker
+  clock: Clock
+  /** For the instants in tokens. */
+  tokenClock: Pick<Clock, 'now'>
+  logger: Logger
+  /** No other process shares the archive, so nothing is missed. */
+  isAlone: boolean
+}
+
+/** Resolves when those in force are known. */
+export async function startDisconnects(parts: DisconnectsParts): Promise<Disconnects> {
+  const { archive, bus, tracker, clock, tokenClock, logger, isAlone } = parts
+  const refused = new Map<string, { issuedBefore: number; until: number }>()
+  let listener: (userId: string, disconnect: Disconnect) => void = () => {}
+  let lookedAt = tokenClock.now()
+  let looks = 0
+  let isLooking = false
+
+  function learn(userId: string, disconnect: Disconnect): void {
+    const { issuedBefore, until } = disconnect
+    if (until !== null && until > tokenClock.now()) {
+      const known = refused.get(userId)
+      refused.set(userId, {
+        issuedBefore: Math.max(issuedBefore, known?.issuedBefore ?? 0),
+        until: Math.max(until, known?.until ?? 0),
+      })
+    }
+    listener(userId, disconnect)
+  }
+
+  async function read(since: number): Promise<void> {
+    let after: DisconnectRow | null = null
+    for (;;) {
+      const wanted = { since, now: tokenClock.now(), after, limit: ROWS_PER_PAGE }
+      const rows: DisconnectRow[] = await archive.disconnects.page(wanted)
+      for (const row of rows) learn(row.userId, { ...row, issuedBefore: row.at })
+      after = rows.at(-1) ?? null
+      if (rows.length < ROWS_PER_PAGE) return
+    }
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    const now = tokenClock.now()
+    for (const [userId, { until }] of refused) if (until <= now) refused.delete(userId)
+    try {
+      if (!isAlone) await read(lookedAt - OVERLAP_MS)
+      lookedAt = now
+      if (++looks % LOOKS_PER_TRIM === 0) await archive.disconnects.trim(now - KEPT_MS, now)
+    } catch (error) {
+      logger.debug({ err: error }, 'disconnects cannot be read; the next look tries again')
+    } finally {
+      isLooking = false
+    }
+  }
+
+  const unsubscribe = await bus.subscribe(
+    CHANNEL,
+    (messages) => {
+      for (const message of messages)
+        if (message.kind === 'disconnect') learn(message.userId, message.disconnect)
+    },
+    () => void look(),
+  )
+  await read(lookedAt)
+  const timer = clock.every(LOOK_EVERY_MS, () => void look())
+
+  return {
+    async disconnect(userId, { deviceId, until, reason }) {
+      const issuedBefore = tokenClock.now()
+      if (until !== null && until <= issuedBefore)
+        return { code: 'invalid_expiry', message: 'until lies in the past' }
+      if (until !== null && refused.size >= REFUSED_MAX && !refused.has(userId))
+        return { code: 'overloaded', message: `tokens of ${REFUSED_MAX} users are refused already` }
+      await archive.disconnects
+        .write({ userId, deviceId, at: issuedBefore, until, reason })
+        .catch((error: unknown) => {
+          throw new Unavailable('the archive does not answer', { cause: error })
+        })
+      const disconnect: Disconnect = { deviceId, at: clock.now(), issuedBefore, until, reason }
+      learn(userId, disconnect)
+      await bus.publish(CHANNEL, [{ kind: 'disconnect', userId, disconnect }])
+      const at = clock.now() + 1
+      // Gateways end the sessions too. Where the store is away they do it when it is back.
+      await tracker
+        .apply(userId, deviceId === null ? { type: 'user_left', at } : { type: 'device_left', at, deviceId })
+        .catch((error: unknown) => {
+          if (!(error instanceof Unavailable)) throw error
+        })
+      return null
+    },
+    isRefused(userId, issuedAt) {
+      if (refused.size === 0) return false
+      const found = refused.get(userId)
+      if (found === undefined || found.until <= tokenClock.now()) return false
+      return issuedAt === null || issuedAt < found.issuedBefore
+    },
+    listen(next) {
+      listener = next
+    },
+    stop() {
+      timer.stop()
+      unsubscribe()
+    },
+  }
+}
