@@ -306,6 +306,9 @@ export function createTracker(parts: TrackerParts): Tracker {
       return { userId, work, ...same, isRepeated: true, span }
     }
     const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
+    // The store has lost versions that the archive has: rows with smaller ones would be ignored there.
+    if (found !== null && archived!.archivedVersion > before.version)
+      first.push({ type: 'raise_version', version: archived!.archivedVersion })
     const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
     // The store lost its memory of a user who is not shown any more: the row would say for ever that the user is here.
     const isStale =
