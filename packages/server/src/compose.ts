@@ -80,15 +80,15 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     logger,
     onChange: (userId, record, now) => feed.show(() => toPresence(userId, record), now),
   })
-  const { tally, clock, gateway, archivist, dutySweep } = pipeline
+  const { tally, clock, trueClock, gateway, archivist, dutySweep } = pipeline
 
   const loopWatch = startLoopWatch(clock, (lateMs) => {
     tally.loopDelays.observe(lateMs)
     tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
   })
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
-  const tokenClock = pipeline.trueClock
-  const access = createAccess({ ...pipeline, rateLimiter: hot.rateLimiter, tokenClock })
+
+  const access = createAccess({ ...pipeline, rateLimiter: hot.rateLimiter, tokenClock: trueClock })
   const app = startHttpApp({
     ...pipeline,
     access,

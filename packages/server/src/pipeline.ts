@@ -16,7 +16,7 @@ import { openTraces } from './ops/traces.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
 import { randomName } from './platform/ids.ts'
-import type { Logger } from './platform/logger.ts'
+import type { RootLogger } from './platform/logger.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import type { UserRecord } from './presence/core/record.ts'
@@ -43,9 +43,9 @@ export interface PipelineParts {
   /** Opens a topic of Kafka, where it is configured. */
   openTopic: ((clock: Clock) => (topic: string) => Promise<ChangeLog>) | null
   clock: Clock
-  /** The time of this machine, which may be set. */
+  /** The clock of the machine, with its steps. */
   machineClock: Clock
-  logger: Logger
+  logger: RootLogger
   /** A user changed, or who may see the user did. */
   onChange?: (userId: string, record: UserRecord, now: number) => void
   replace?: Replacements
@@ -189,6 +189,8 @@ export async function startPipeline(parts: PipelineParts) {
     trueClock,
     webhooks,
     gateway,
+    webhooks,
+    trueClock,
     logLag: () => fanout?.lags() ?? {},
     sweepLagMs: () => sweeper?.lagMs() ?? 0,
     /** Clients go elsewhere, then all work ends. Resolves with the number of users whose last change is not durable. */

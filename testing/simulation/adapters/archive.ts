@@ -1,7 +1,7 @@
 // The simulated database: one SQLite in memory for all processes, each of which reaches it over the network. Calls of a
 // process do not keep their order, as over a pool of connections. A call that is rejected may have taken effect. The
 // database can be away, frozen, slow or full, and a table can be locked.
-import type { Archive, HistoryArchive } from '../../../packages/server/src/archive/port.ts'
+import type { Archive } from '../../../packages/server/src/archive/port.ts'
 import type { Machine } from '../time/machine.ts'
 import type { Network } from '../time/network.ts'
 import type { Random } from '../time/random.ts'
@@ -117,13 +117,16 @@ export function createSimulatedDatabase(parts: DatabaseParts): SimulatedDatabase
               : method,
           ]),
         ) as Port
+      const { history, disconnects, webhooks } = archive
       return {
         ...reached(archive),
-        history: reached<HistoryArchive>(archive.history),
+        history: reached(history),
+        disconnects: reached(disconnects),
+        webhooks: reached(webhooks),
       }
     },
   }
 }
 
 const READS =
-  /^(read|pending|aliveAt|hereIds|contactsOf|contactsJson|areContacts|ownersOf|namedBy|ping|keepsSince|hours|refusing|unended|unfinishedErasures|ownersOfErased)$/
+  /^(read|pending|aliveAt|hereIds|contactsOf|contactsJson|areContacts|ownersOf|namedBy|ping|keepsSince|hours|refusing|unended|page|of|edition|list|health|told|toldUsers|failures|unfinishedErasures|ownersOfErased)$/

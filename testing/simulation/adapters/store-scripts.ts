@@ -89,8 +89,8 @@ const forget: Script = ({ data }, p, [now, limit, keptUntil]) => {
   const past = data.sortedRange(`${p}keep`, { min: '-inf', max: `(${now}`, limit: Number(limit) })
   let forgotten = 0
   for (const [id] of past) {
-    const isWatched = data.score(`${p}due`, id) !== null && data.exists(`${p}w:${id}`)
-    if (isWatched || data.score(`${p}archive`, id) !== null) {
+    const isUnwritten = data.score(`${p}archive`, id) !== null
+    if (isUnwritten || (data.score(`${p}due`, id) !== null && data.exists(`${p}w:${id}`))) {
       data.sortedAdd(`${p}keep`, id, Number(keptUntil))
       continue
     }

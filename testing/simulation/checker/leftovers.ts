@@ -21,11 +21,9 @@ export function checkLeftovers(
   return left.map((what) => ({ check: 'leftover', at: now, what }))
 }
 
-/** A gateway has one for its sessions and one for those of foreign gateways; a presence process sweeps by one. */
-const LEASES = { gateway: 2, presence: 1, fanout: 0 } as const
-
+/** One for each gateway and sweeper, and one for the foreign gateways that a process holds. */
 const leasesOf = (processes: readonly ServerProcess[]): number =>
-  processes.flatMap(({ roles }) => roles).reduce((sum, role) => sum + LEASES[role], 0)
+  processes.reduce((sum, { roles }) => sum + 1 + roles.filter((role) => role !== 'fanout').length, 0)
 
 function leftInStore({ name, data }: RedisNode, leases: number): string[] {
   const left: string[] = []
@@ -36,7 +34,7 @@ function leftInStore({ name, data }: RedisNode, leases: number): string[] {
     else if (key.endsWith('lost'))
       left.push(`lost gateways are left in ${name}: ${data.sortedRange(key, range).map(([lost]) => lost)}`)
     else if (key.endsWith('held') && data.sortedRange(key, range).length > leases)
-      left.push(`${data.sortedRange(key, range).length} leases, not ${leases}`)
+      left.push(`${data.sortedRange(key, range).length} leases, of ${leases} that there may be`)
   }
   for (const key of data.keys().filter((one) => /^\{s\d+\}:c$/.test(one)))
     for (const status of ['online', 'away', 'busy'])

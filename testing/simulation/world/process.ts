@@ -3,7 +3,7 @@
 import { openMemory, redisStateOn } from '../../../packages/server/src/adapters.ts'
 import { createDoubts } from '../../../packages/server/src/gateway/doubts.ts'
 import { type Pipeline, startPipeline } from '../../../packages/server/src/pipeline.ts'
-import type { Logger } from '../../../packages/server/src/platform/logger.ts'
+import type { RootLogger } from '../../../packages/server/src/platform/logger.ts'
 import { createSteadyClock } from '../../../packages/server/src/platform/steady-clock.ts'
 import { connectOver } from '../../../packages/server/src/redis/client.ts'
 import { openSimulatedLink } from '../adapters/redis-link.ts'
@@ -125,7 +125,7 @@ export function startProcess(ground: Ground, options: ProcessOptions): ServerPro
 }
 
 /** As much of a logger as the server uses. */
-function loggerOf({ onLog }: Ground, name: string): Logger {
+function loggerOf({ onLog }: Ground, name: string): RootLogger {
   const at = (level: string) => (fields: unknown, text?: string) => {
     const cause = (fields as { err?: unknown } | null)?.err
     onLog(name, level, `${text ?? String(fields)}${cause === undefined ? '' : ` (${cause})`}`)
@@ -138,5 +138,6 @@ function loggerOf({ onLog }: Ground, name: string): Logger {
     warn: at('warn'),
     error: at('error'),
     fatal: at('fatal'),
-  } as unknown as Logger
+    suppressedLines: () => 0,
+  } as unknown as RootLogger
 }

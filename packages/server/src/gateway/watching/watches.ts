@@ -189,13 +189,12 @@ export function createWatches(parts: WatchesParts): Watches {
     const level = edges.levelOf(edge)
     const json = targets.jsonFor(target, level)
     const encoding = delivery.encodingOf(edges.connectionOf(edge))
+    const text = () => targets.textFor(target, level, encoding)
     const userId = interner.name(target)
     // The store has lost the version that the client was shown. Only version 0 takes it back.
-    const isLost = !isNothingKnown(json) && isBehind(target, known) && certain.has(userId)
-    if (!isLost && isKnown(target, json, known)) return []
-    const state = targets.textFor(target, level, encoding)
-    if (!isLost) return [state]
-    return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), state]
+    if (!isNothingKnown(json) && isBehind(target, known) && certain.has(userId))
+      return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), text()]
+    return isKnown(target, json, known) ? [] : [text()]
   }
 
   function watchedFor(connection: number, reason: WatchReason): string[] {

@@ -22,10 +22,10 @@ export interface Transition {
   interested: readonly string[]
   /** An earlier commit may be unannounced: announce the present state, changed or not. */
   isRepeated: boolean
-  /** Ended once gateways are told; null or absent where the change is not traced. */
-  span?: Span | null
   /** The revision of an earlier commit that is not announced yet, as far as the store knows. */
   unannounced?: number
+  /** Ended once gateways are told; null or absent where the change is not traced. */
+  span?: Span | null
 }
 
 export interface Announcer {

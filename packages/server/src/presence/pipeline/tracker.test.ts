@@ -10,7 +10,7 @@ import {
 import { closed, connected, left, say } from '../../../../../testing/worlds/presence-user.ts'
 import type { CommitResult, PresenceStore } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
-import { toSettingsRow } from '../reading/archived-user.ts'
+import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
 
@@ -262,6 +262,19 @@ describe('a session that is announced again', () => {
     await apply('bob', again())
     const [healed] = await world.memory.load(['bob'])
     expect(healed!.record.customStatus?.text).toBe('newer')
+  })
+
+  test('[S4, P27] gets a version above that of the row, where the store has lost that one', async () => {
+    await apply('bob', connected('web#1', now()))
+    const [older] = await world.memory.load(['bob'])
+    const { record, revision } = older!
+    await world.archive.writeLastSeen([
+      toLastSeenRow('bob', { ...record, version: record.version + 2 }, now()),
+    ])
+    await apply('bob', again())
+    await world.clock.advance(10)
+    expect((await world.stored('bob'))!.version).toBe(record.version + 3)
+    expect((await world.memory.load(['bob']))[0]!.revision).toBeGreaterThan(revision)
   })
 
   test('[S4] and so is a session that its gateway declares lost, because the user left meanwhile', async () => {

@@ -295,24 +295,20 @@ export function createTracker(parts: TrackerParts): Tracker {
     if (isUnknown && found === null) refuseMerges(work)
     const { events, waiters } = work
     const revision = stored?.revision ?? 0
+    const { span } = work
     if (events.length === 0 && waiters.length === 0 && found === null) {
       if (!work.isRepeated) {
-        work.span?.end({ changed: false })
+        span?.end({ changed: false })
         return null
       }
       const dueAt = nextDeadline(before, policy)
-      return {
-        userId,
-        work,
-        before,
-        revision,
-        after: before,
-        dueAt,
-        interested: NO_GATEWAYS,
-        isRepeated: true,
-      }
+      const same = { before, revision, after: before, dueAt, interested: NO_GATEWAYS }
+      return { userId, work, ...same, isRepeated: true, span }
     }
     const first: PresenceEvent[] = found === null ? [] : [{ type: 'settings_found', archived: found }]
+    // The store has lost versions that the archive has: rows with smaller ones would be ignored there.
+    if (found !== null && archived!.archivedVersion > before.version)
+      first.push({ type: 'raise_version', version: archived!.archivedVersion })
     const { record: after, dueAt } = step(before, [...first, ...events], now, policy)
     // The store lost its memory of a user who is not shown any more: the row would say for ever that the user is here.
     const isStale =
@@ -323,7 +319,6 @@ export function createTracker(parts: TrackerParts): Tracker {
       isStale ||
       (isUnknown && found !== null) ||
       events.some(({ type }) => type === 'gateway_lost')
-    const { span } = work
     return { userId, work, before, revision, after, dueAt, interested: NO_GATEWAYS, isRepeated, span }
   }
 
