@@ -61,7 +61,6 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
   const { roles } = config
   const isShared = config.redisUrl !== null
   const doubts = createDoubts()
-
   const archive = await openArchive(config, isShared ? 'together' : 'alone')
   const hot =
     config.redisUrl === null
@@ -112,7 +111,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
           port: config.grpcPort,
           access,
           gateway,
-          tokenClock,
+          tokenClock: trueClock,
         })
   if (grpc?.isPicked && config.grpcPort !== 0)
     logger.warn(`port ${config.grpcPort} is taken, so gRPC is on ${grpc.address}; set grpc_port for another`)

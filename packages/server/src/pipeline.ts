@@ -186,8 +186,6 @@ export async function startPipeline(parts: PipelineParts) {
 
   return {
     ...shared,
-    trueClock,
-    webhooks,
     gateway,
     webhooks,
     trueClock,
