@@ -129,8 +129,9 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
       // The archive is still to be asked what the user chose.
       if (change.after.settings === 'unknown') return { duties: isStoreVolatile ? ARCHIVE : BOTH, since: now }
       if (isStoreVolatile || !isToldOf(change)) return undefined
-      const isWritten = needsRow(change) || needsSettings(change)
-      return { duties: isWritten ? BOTH : ANNOUNCE, since: now }
+      // Not for settings alone, which are in the archive already: there is one duty for each user, and this commit would
+      // clear that of an earlier row.
+      return { duties: needsRow(change) ? BOTH : ANNOUNCE, since: now }
     },
     announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
       for (const transition of transitions)
