@@ -145,6 +145,17 @@ describe('with a store that outlives the process', () => {
     expect((await openDuties()).announce).toEqual([])
   })
 
+  test('[S4] a choice that shows nothing new leaves the duty of an earlier row open', async () => {
+    await apply('bob', connected('web#1', now()))
+    await world.clock.advance(CLEAR_MS)
+    isArchiveAway = true
+    await apply('bob', left('web#1', now()))
+    isArchiveAway = false
+    await apply('bob', { type: 'set_away_after', at: now() + 1, awayAfterMs: 60_000 })
+    await world.clock.advance(CLEAR_MS)
+    expect((await openDuties()).archive).toEqual(['bob'])
+  })
+
   test('[S4] a row that could not be written leaves its duty open, and nothing is kept here', async () => {
     isArchiveAway = true
     await apply('bob', connected('web#1', now()))
