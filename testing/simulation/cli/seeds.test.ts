@@ -16,7 +16,7 @@ function expectKept(seed: number): void {
 }
 
 describe('[B1] [B2] [B3] [B4] [B5] [B6] [B7] [B8] every bound holds', () => {
-  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
     '[X1] for the seeds of part %d',
     (part) => {
       for (let seed = 0; seed < SEEDS_PER_TEST; seed++) expectKept(part * SEEDS_PER_TEST + seed)
@@ -24,10 +24,10 @@ describe('[B1] [B2] [B3] [B4] [B5] [B6] [B7] [B8] every bound holds', () => {
     TEST_MS_MAX,
   )
 
-  test.each([0, 1])(
-    `[X1] for new seeds, from ${FRESH_FROM}, part %d`,
-    (part) => {
-      for (let seed = 0; seed < SEEDS_PER_TEST; seed++) expectKept(FRESH_FROM + part * SEEDS_PER_TEST + seed)
+  test(
+    `[X1] for new seeds, from ${FRESH_FROM}`,
+    () => {
+      for (let seed = 0; seed < SEEDS_PER_TEST; seed++) expectKept(FRESH_FROM + seed)
     },
     TEST_MS_MAX,
   )
