@@ -1,5 +1,6 @@
-// The places of servers in a random run: whole ones, or with Kafka gateways and owners apart. A place keeps its number over restarts; every process that was
-// started in it has a name of its own, so that a connection can be told from one to its successor.
+// The places of servers in a random run: whole ones, or with Kafka gateways and owners apart. A place keeps its number
+// over restarts; every process that was started in it has a name of its own, so that a connection can be told from one
+// to its successor.
 import type { SettingsInput } from '../../../clients/server.ts'
 import { type Greendot, startGreendot } from '../../process.ts'
 
@@ -28,8 +29,17 @@ export interface Servers {
 export async function startServers(count: number, settings: SettingsInput, prefix = 's'): Promise<Servers> {
   const places: (ServerProcess | null)[] = Array.from({ length: count }, () => null)
   const starts = new Array<number>(count).fill(0)
+  const starting = new Map<number, Promise<void>>()
 
+  /** Faults overlap: a place that was killed twice still gets one process. */
   async function start(place: number): Promise<void> {
+    if (places[place] !== null) return
+    const begun = starting.get(place) ?? startIn(place).finally(() => starting.delete(place))
+    starting.set(place, begun)
+    await begun
+  }
+
+  async function startIn(place: number): Promise<void> {
     const giveUpAt = performance.now() + START_MS_MAX
     while (true) {
       try {
