@@ -5,8 +5,8 @@ import type { FakeClock } from '../worlds/fake-clock.ts'
 
 export interface Driven {
   clock: FakeClock
-  /** Something has begun that is not done: a batch, a question to the archive, a wave. */
-  isBusy(): boolean
+  /** Something has begun that is not done: a batch, a question to the archive, a wave; or a deadline has passed. */
+  isBusy(): Promise<boolean>
   /** Grows with everything that happens: a frame, an answer, a message on the bus, a question to the archive and its answer. */
   activity(): number
 }
@@ -56,7 +56,8 @@ export function createLockstep(worlds: readonly Driven[], flushMs: number): Lock
       for (let interval = 0; interval < INTERVALS_MAX; interval++) {
         const before = activity()
         await advance(flushMs + MARGIN_MS)
-        if (activity() === before && !worlds.some((world) => world.isBusy())) return
+        const areBusy = await Promise.all(worlds.map((world) => world.isBusy()))
+        if (activity() === before && !areBusy.includes(true)) return
       }
       throw new Error(`not quiet after ${INTERVALS_MAX} flush intervals`)
     },

@@ -72,7 +72,7 @@ interface Server {
   gateway: Gateway
   http: Switchboard
   grpc: Door
-  isBusy(): boolean
+  isBusy(): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -123,7 +123,7 @@ export async function createWorld({ config, archiveMs, weakening = SOUND }: Worl
     gateway: () => server.gateway,
     http: () => server.http,
     grpc: () => server.grpc,
-    isBusy: () => isRestarting || questions.answered < questions.asked || server.isBusy(),
+    isBusy: async () => isRestarting || questions.answered < questions.asked || (await server.isBusy()),
     // An answer counts too: what follows from it waits for the next flush.
     activity: () => questions.asked + questions.answered + busMessages,
     async restart() {
@@ -292,9 +292,12 @@ async function startServer(ground: Ground): Promise<Server> {
     gateway,
     http: createSwitchboard(routes, guard),
     grpc: createDoor({ calls, access, logger }),
-    isBusy() {
+    // A deadline that has passed is found by the sweeper, or earlier by an event of that user. Content and order are the
+    // same in both worlds, and the instant is not promised, so the worlds are compared after the sweep.
+    async isBusy() {
       const { wavesWalking, wavesWaiting } = gateway.gauges()
-      return tracker.depth() + wavesWalking + wavesWaiting > 0
+      const overdue = await store.due(0, clock.now(), 1)
+      return tracker.depth() + wavesWalking + wavesWaiting + overdue.length > 0
     },
     async stop() {
       await rememberHere(archive, store, gateway.gauges().gatewayId, clock.now())
