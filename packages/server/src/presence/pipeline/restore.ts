@@ -36,6 +36,9 @@ export async function restore({ archive, store, policy, leaseMs, now }: RestoreP
       const dueAt = nextDeadline(record, policy)
       return { userId, expectedRevision: 0, record, dueAt, retainUntil: null }
     })
+    // A user who became invisible is offline without a change to come, so no later commit would correct the row.
+    const hidden = commits.filter(({ record }) => record.shown.status === 'offline')
+    await archive.writeLastSeen(hidden.map(({ userId, record }) => toLastSeenRow(userId, record, now)))
     await store.commit(commits)
     restored += userIds.length
     userIds = await archive.hereIds(userIds.at(-1)!, USERS_PER_BATCH)
