@@ -168,10 +168,10 @@ describe('a gateway that may have missed messages', () => {
     expect(await watchLate(1)).toEqual(['missed'])
   })
 
-  test('[R3] shows what it knows when neither store nor archive answers', async () => {
+  test('[S5, C7] refuses a new watcher when neither store nor archive answers: the user may be hidden by now', async () => {
     world.faults.isStoreAway = true
     world.faults.isArchiveAway = true
-    expect(await watchLate(1)).toEqual(['before'])
+    await expect(watchLate(1)).rejects.toThrow('the archive does not answer')
   })
 })
 

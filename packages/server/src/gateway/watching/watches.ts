@@ -29,7 +29,6 @@ import type { WatchedTargets } from './watched-targets.ts'
 
 /** Privacy that changes while contact lists are asked makes a decision outdated; then it is made again. */
 const DECIDE_ATTEMPTS_MAX = 4
-const NONE: ReadonlySet<string> = new Set()
 
 /** Versions that the client knows, by user id. */
 export type KnownVersions = Readonly<Record<string, number>>
@@ -126,20 +125,15 @@ export function createWatches(parts: WatchesParts): Watches {
    * Targets that are watched here already are kept up to date by pushes, as long as these arrive. One of which the client
    * was shown a newer version is read again. Resolves with those of which the store said what is true now.
    */
-  async function load(
+  function load(
     userIds: readonly string[],
     retained: readonly number[],
     { known }: WatchOptions,
   ): Promise<ReadonlySet<string>> {
-    const isHere = (position: number) => targets.isKnown(retained[position]!)
     const isTrusted = memory.isTrusted()
-    const isDoubted = (position: number) =>
-      isHere(position) && (!isTrusted || isBehind(retained[position]!, known))
-    const doubted = userIds.filter((_, position) => isDoubted(position))
-    // Where neither store nor archive answers, what is known here is all there is.
-    const again = reading.load(doubted).catch(() => NONE)
-    const first = await reading.load(userIds.filter((_, position) => !isHere(position)))
-    return first.union(await again)
+    const isUpToDate = (target: number) => targets.isKnown(target) && isTrusted && !isBehind(target, known)
+    // Where neither store nor archive answers the watch fails: a target may be hidden by now.
+    return reading.load(userIds.filter((_, position) => !isUpToDate(retained[position]!)))
   }
 
   /** What the viewer may see of each, by inputs that are still true; null when the connection ended meanwhile. */
