@@ -24,6 +24,9 @@ export interface TargetTable {
 /** Whether this is the object of a hidden or unknown user. The version is its last field. */
 export const isNothingKnown = (json: string): boolean => json.endsWith(',"version":0}')
 
+/** The version of the object. What is known to be shown elsewhere may be newer (`version` of the table). */
+export const versionIn = (json: string): number => Number(json.slice(json.lastIndexOf(':') + 1, -1))
+
 /** Approximate last seen moves at midnight (UTC), so a masked object is good for one day. */
 const DAY_MS = 86_400_000
 

@@ -15,6 +15,7 @@ import {
   isNothingKnown,
   NAMED,
   unpushed,
+  versionIn,
   type WatchReason,
 } from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
@@ -105,8 +106,9 @@ export function createWatches(parts: WatchesParts): Watches {
    */
   function isBehind(target: number, known: KnownVersions): boolean {
     const userId = interner.name(target)
-    if (!Object.hasOwn(known, userId) || isNothingKnown(targets.json(target))) return false
-    return known[userId]! > targets.version(target) && known[userId]! <= freshVersion(clock.now())
+    if (!Object.hasOwn(known, userId)) return false
+    const shown = versionIn(targets.json(target))
+    return shown > 0 && known[userId]! > shown && known[userId]! <= freshVersion(clock.now())
   }
 
   /** Whether a client that knows this version need not be told this state. */
@@ -115,8 +117,6 @@ export function createWatches(parts: WatchesParts): Watches {
     if (!Object.hasOwn(known, userId)) return false
     // A hidden user, or one with nothing to show, is told as version 0, whatever version it has here.
     if (isNothingKnown(json)) return known[userId] === 0
-    // A push follows.
-    if (isBehind(target, known)) return true
     // With privacy settings, what is seen of one version need not be what was seen of it before.
     return known[userId] === targets.version(target) && inputs.of(target).privacy === null
   }
@@ -185,9 +185,14 @@ export function createWatches(parts: WatchesParts): Watches {
     const encoding = delivery.encodingOf(edges.connectionOf(edge))
     const text = () => targets.textFor(target, level, encoding)
     const userId = interner.name(target)
-    // The store has lost the version that the client was shown. Only version 0 takes it back.
-    if (!isNothingKnown(json) && isBehind(target, known) && certain.has(userId))
-      return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), text()]
+    if (!isNothingKnown(json) && isBehind(target, known)) {
+      // The store has lost the version that the client was shown. Only version 0 takes it back.
+      if (certain.has(userId))
+        return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), text()]
+      // Perhaps the store has lost it. Taken as known here, so that a refresh shows what the store has above it (P27).
+      delivery.learn(target, known[userId]!, targets.json(target), clock.now())
+      return []
+    }
     return isKnown(target, json, known) ? [] : [text()]
   }
 
