@@ -155,6 +155,22 @@ describe('when the archive cannot be read', () => {
     expect(came.record).toMatchObject({ privacy: null, awayAfter: null })
   })
 
+  test('[C7] a choice that the store lost is read back once the archive answers', async () => {
+    // As a failover leaves it: the session is there, and the choice is not.
+    const record = emptyRecord(5)
+    const stored = { userId: 'bob', expectedRevision: 0, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([stored])
+    const again = { since: now(), formerIds: ['web#1'] }
+    await report('bob', connected('web#2', now(), { again }))
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    expect((await world.stored('bob'))?.privacy).toBeNull()
+    archiveGate.open()
+    await world.clock.advance(2 * PAUSE_MS)
+    expect((await world.stored('bob'))?.privacy).toMatchObject({ deny: ['mallory'] })
+    expect(world.tracker.depth()).toBe(0)
+  })
+
   test('[C7] a user that the store has meanwhile is stepped from the store', async () => {
     const chose = await apply('bob', set({ allow: ['ann'] }))
     const [archived] = await world.done(world.archive.read(['bob']))
