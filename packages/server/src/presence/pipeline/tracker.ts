@@ -333,12 +333,13 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   /**
    * What a user is stepped from whom the store does not know. Where the store has just lost its memory, a user whose row
-   * says that they were here is presumed to be here until it has settled: gateways announce those who are.
+   * says that they were here is presumed to be here until it has settled: gateways announce those who are, one after
+   * the other, so the end of one session proves nothing.
    */
   function baseOf(userId: string, { user, record, wasHere }: ArchivedRecord, now: number): UserRecord {
     const lostAt = store.settlesAt(store.shardOf(userId))
     if (now >= lostAt || !wasHere) return record
-    return presumeHere(user, { aliveAt: user.lastSeen!.updatedAt, lostAt, now, policy })
+    return presumeHere(user, { aliveAt: user.lastSeen!.updatedAt, lostAt, now, policy, hasOthers: true })
   }
 
   function toCommit(one: Stepped, now: number): Commit {
