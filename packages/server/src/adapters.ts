@@ -74,6 +74,8 @@ export interface HotState {
   whenHandled: MemoryLog['whenHandled'] | null
   rateLimiter: RateLimiter
   loadForQuery: PresenceStore['load']
+  /** Is told when a part of the store goes away and when all of it is back. */
+  onOutages?: (listener: { begin(): void; end(): void }) => void
   close(): Promise<void>
 }
 
@@ -174,6 +176,7 @@ export function redisStateOn(parts: RedisStateParts): HotState {
     whenHandled: null,
     rateLimiter,
     loadForQuery: store.loadForQuery,
+    onOutages: connection.onOutages,
     async close() {
       await log.close()
       await bus.close()

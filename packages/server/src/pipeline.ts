@@ -21,6 +21,7 @@ import { createStoreClock } from './platform/store-clock.ts'
 import { createTally } from './platform/tally.ts'
 import type { UserRecord } from './presence/core/record.ts'
 import { startDisconnects } from './presence/people/disconnects.ts'
+import { createOutages } from './presence/pipeline/outages.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
 import { HOLDER_PREFIX, SWEEPER_PREFIX } from './presence/pipeline/shard-owner.ts'
 import { startSweeper } from './presence/pipeline/sweeper.ts'
@@ -30,6 +31,8 @@ import { openWebhooks } from './webhooks/webhooks.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
 const ALIVE_EVERY_MS = 2_000
+/** A process that is up has marked itself alive within this time. */
+const ALIVE_MS_MAX = 5 * ALIVE_EVERY_MS
 /** Users named in a log line. */
 const LOST_NAMED_MAX = 10
 
@@ -59,7 +62,8 @@ export async function startPipeline(parts: PipelineParts) {
   const { bus } = hot
   const clock = await createStoreClock(parts.clock, () => hot.store.time(), logger)
   await archive.migrate()
-  await hot.store.lookAtShards(clock.now())
+  const aliveAt = await archive.aliveAt()
+  await hot.store.lookAtShards(clock.now(), aliveAt !== null && clock.now() - aliveAt < ALIVE_MS_MAX)
   // With a shared store, the store knows who is present, and leases tell when that ends.
   if (!isShared) {
     const users = await restore({
@@ -99,7 +103,11 @@ export async function startPipeline(parts: PipelineParts) {
           onTrouble,
         })
   const { whenHandled } = hot
-  const store = streaming === null ? hot.store : streaming.settling(hot.store)
+  // A part of the store that is away keeps gateways from announcing what another part has forgotten.
+  const outages = createOutages(clock, settleMsOf(config))
+  hot.onOutages?.(outages)
+  const whole = outages.settling(hot.store)
+  const store = streaming === null ? whole : streaming.settling(whole)
   const presence = createPresence({
     archive,
     store,

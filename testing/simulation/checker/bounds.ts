@@ -8,6 +8,8 @@ import type { SimulatedSettings } from '../world/settings.ts'
 const SWEPT_MS = 1_000
 /** Gateways notice that something was lost and announce themselves again; sweepers wait for that. */
 const SETTLING_MS = 3_000
+/** What a process committed and did not publish is announced by the sweeper of its shard, or by another one later. */
+const ANNOUNCED_AGAIN_MS = 4_000 + 1_000
 /** Rows of processes that died are written by every sweeper when they are this old. */
 const WRITTEN_AGAIN_MS = 10_000 + 1_000
 /** A call to the database is given up after this time, and a change may wait for a read and a write. */
@@ -20,6 +22,8 @@ export interface Bounds {
   visibleMs: number
   /** How long a user may be shown after the end of a connection, by the way it ended, before it is visible. */
   ghostMs: Readonly<Record<'left' | 'closed' | 'silent' | 'lost', number>>
+  /** After a process was killed, as long as another one sweeps, and after its restart where it was the only one. */
+  killedMs: Readonly<Record<'others sweep' | 'alone', number>>
   /** How long each kind of fault takes to heal, once it has ended. */
   healMs: Readonly<Record<FaultScope, number>>
   /** Sweepers that start wait until gateways had time to announce themselves. */
@@ -45,6 +49,10 @@ export function boundsOf(settings: SimulatedSettings): Bounds {
   return {
     visibleMs,
     ghostMs: { left: 0, closed: delayMs, silent: ttlMs + delayMs, lost: leaseMs + delayMs },
+    killedMs: {
+      'others sweep': Math.max(leaseMs + delayMs, ANNOUNCED_AGAIN_MS),
+      alone: Math.max(leaseMs, SETTLING_MS) + delayMs,
+    },
     healMs: {
       store: RECONNECT_MS + leaseMs + settlesMs + delayMs + visibleMs,
       server: leaseMs + settlesMs + delayMs + visibleMs,
@@ -67,8 +75,30 @@ export interface Allowances {
   isDuring(at: number, scopes: readonly FaultScope[]): boolean
 }
 
-export function allowancesOf(faults: readonly FaultRecord[], { visibleMs }: Bounds): Allowances {
-  const windows = faults.map(({ from, to, healMs, scope }) => ({ from, to: to + healMs, scope }))
+interface Window {
+  from: number
+  to: number
+  scope: FaultScope
+}
+
+const windowOf = ({ from, to, healMs, scope }: FaultRecord): Window => ({ from, to: to + healMs, scope })
+
+export const allowancesOf = (faults: readonly FaultRecord[], { visibleMs }: Bounds): Allowances =>
+  allowancesOfWindows(faults.map(windowOf), visibleMs)
+
+/** B1: where a process was killed and nothing else is broken, its users are gone as soon as it promises. */
+export const ghostAllowancesOf = (faults: readonly FaultRecord[], { visibleMs }: Bounds): Allowances =>
+  allowancesOfWindows(
+    faults.map((fault) => {
+      const window = windowOf(fault)
+      const overlaps = (other: Window) => other.from <= window.to && other.to >= window.from
+      const isAlone = faults.every((other) => other === fault || !overlaps(windowOf(other)))
+      return isAlone ? { ...window, to: fault.ghostsUntil ?? window.to } : window
+    }),
+    visibleMs,
+  )
+
+function allowancesOfWindows(windows: readonly Window[], visibleMs: number): Allowances {
   return {
     until(dueAt) {
       let until = dueAt + visibleMs

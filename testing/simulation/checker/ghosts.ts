@@ -25,7 +25,7 @@ export function checkGhosts(
   const views = viewsOf(history)
   for (const person of people) {
     const { id } = person.target
-    for (const { from, to, dueAt } of absencesOf(person, bounds, endedAt)) {
+    for (const { from, to, dueAt } of absencesOf(person, history, bounds, endedAt)) {
       const until = allowances.until(dueAt)
       if (until >= to) continue
       const say = (at: number, viewer: string, how: string) => {
@@ -51,11 +51,31 @@ export function checkGhosts(
 
 const isHere = (status: string | null): boolean => status !== 'offline' && status !== null
 
-function absencesOf({ target, attempts }: Person, { ghostMs }: Bounds, endedAt: number): Absence[] {
+/** A process that stands still reads the last heartbeats later, and takes their client for alive then. */
+function silentFrom({ server, endedAt }: Attempt, { faults }: History): number {
+  const still = faults.flatMap(({ from, stoodStill }) =>
+    stoodStill?.server === server && from <= endedAt && endedAt <= stoodStill.until ? [stoodStill.until] : [],
+  )
+  return Math.max(endedAt, ...still)
+}
+
+function absencesOf(
+  { target, attempts }: Person,
+  history: History,
+  { ghostMs }: Bounds,
+  endedAt: number,
+): Absence[] {
   const absences: Absence[] = []
   for (const { value, from, to } of target.isPresent.stretches()) {
     if (value || from === Number.NEGATIVE_INFINITY) continue
-    const goneAt = ({ endedAt: at, ending }: Attempt) => at + ghostMs[ending ?? 'lost']
+    // What a client says to a process that was killed is not heard.
+    const goneAt = (attempt: Attempt) => {
+      const { endedAt: at, ending, killedAt } = attempt
+      if (killedAt < at) return killedAt + ghostMs.lost
+      return ending === 'silent'
+        ? silentFrom(attempt, history) + ghostMs.silent
+        : at + ghostMs[ending ?? 'lost']
+    }
     const before = attempts.filter(({ triedAt }) => triedAt <= from)
     absences.push({ from, to: Math.min(to, endedAt), dueAt: Math.max(from, ...before.map(goneAt)) })
   }

@@ -81,10 +81,10 @@ export async function runSeeds({ seeds, from, jobs, planted }: SeedsOptions): Pr
   }
   for (const { seed } of failed.slice(0, DESCRIBED_MAX)) {
     const plant = planted?.plant
-    const result = runPlan({ plan: planOf(seed), ...(plant && { plant }) })
-    console.log(
-      `\n${describeFailure({ seed, result, plant, plantName: planted?.name ?? null, isShrunk: true })}`,
-    )
+    const plan = planOf(seed)
+    const result = runPlan({ plan, ...(plant && { plant }) })
+    const failure = { plan, result, plant, plantName: planted?.name ?? null, isShrunk: true }
+    console.log(`\n${describeFailure(failure).text}`)
   }
   console.log(`${seeds - failed.length} of ${seeds} seeds kept every promise; ${rate()}`)
   return failed.length

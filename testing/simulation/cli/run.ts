@@ -1,5 +1,7 @@
 // `npm run test:simulation`: runs seeds of the simulation, replays one, or plants a bug and looks how fast it is caught.
 import { catchPlanted, PLANTED } from '../planted/planted.ts'
+import type { Planted } from '../planted/planting.ts'
+import { keepPlan } from '../run/named-plans.ts'
 import { planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
 import { describeFailure, describePlan } from './report.ts'
@@ -17,6 +19,7 @@ checks the bounds of SPEC.md (B1 to B8). The same seed is the same run.
   --from <n>        the first seed (a new one each time)
   --seed <n>        replays one seed, makes it smaller, and prints its timeline
   --whole           with --seed: as it is, not made smaller
+  --keep <name>     with --seed: keeps the smaller plan as testing/simulation/run/named/<name>.json
   --jobs <n>        processes (one for each core)
   --plant <name>    with a bug that is planted; --plant list shows them
   --planted         plants all of them in turn, and says which check caught each after how many seeds
@@ -30,6 +33,7 @@ const PLANTED_SEEDS = 2_000
 interface Options {
   numbers: Map<string, number>
   plant: string | null
+  keep: string | null
   isWhole: boolean
   isPlanted: boolean
 }
@@ -37,6 +41,7 @@ interface Options {
 function parse(args: readonly string[]): Options | string {
   const numbers = new Map<string, number>()
   let plant: string | null = null
+  let keep: string | null = null
   let isWhole = false
   let isPlanted = false
   for (let index = 0; index < args.length; index++) {
@@ -44,6 +49,7 @@ function parse(args: readonly string[]): Options | string {
     if (name === '--whole') isWhole = true
     else if (name === '--planted') isPlanted = true
     else if (name === '--plant') plant = args[++index] ?? ''
+    else if (name === '--keep') keep = args[++index] ?? ''
     else if (['--seeds', '--from', '--seed', '--jobs'].includes(name)) {
       const value = Number(args[++index])
       if (!Number.isInteger(value) || value < 0 || value > SEED_MAX)
@@ -51,7 +57,7 @@ function parse(args: readonly string[]): Options | string {
       numbers.set(name, value)
     } else return `unknown option ${name}; try --help`
   }
-  return { numbers, plant, isWhole, isPlanted }
+  return { numbers, plant, keep, isWhole, isPlanted }
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -65,7 +71,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(options)
     return 2
   }
-  const { numbers, plant, isWhole, isPlanted } = options
+  const { numbers, plant, keep, isWhole, isPlanted } = options
   if (isPlanted) return plantAll(numbers.get('--from') ?? 1, numbers.get('--seeds') ?? PLANTED_SEEDS)
   const planted = PLANTED.find(({ name }) => name === plant) ?? null
   if (plant !== null && planted === null) {
@@ -73,7 +79,7 @@ async function main(args: readonly string[]): Promise<number> {
     return plant === 'list' ? 0 : 2
   }
   const seed = numbers.get('--seed')
-  if (seed !== undefined) return replay(seed, planted, isWhole)
+  if (seed !== undefined) return replay(seed, planted, isWhole, keep)
   const from = numbers.get('--from') ?? Math.floor(Math.random() * 1_000_000) * 1_000
   const jobs = Math.max(1, numbers.get('--jobs') ?? jobsByDefault())
   console.log(`seeds from ${from}${planted === null ? '' : `, with a bug: ${planted.name}`}`)
@@ -94,7 +100,7 @@ function plantAll(from: number, seedsMax: number): number {
   return missed === 0 ? 0 : 1
 }
 
-function replay(seed: number, planted: (typeof PLANTED)[number] | null, isWhole: boolean): number {
+function replay(seed: number, planted: Planted | null, isWhole: boolean, keep: string | null): number {
   const plan = planOf(seed)
   const plant = planted?.plant
   const result = runPlan({ plan, ...(plant && { plant }) })
@@ -102,7 +108,10 @@ function replay(seed: number, planted: (typeof PLANTED)[number] | null, isWhole:
     console.log(`seed ${seed} kept every promise: ${describePlan(plan)}; trace ${result.hash.toString(16)}`)
     return 0
   }
-  console.log(describeFailure({ seed, result, plant, plantName: planted?.name ?? null, isShrunk: !isWhole }))
+  const failure = { plan, result, plant, plantName: planted?.name ?? null, isShrunk: !isWhole }
+  const described = describeFailure(failure)
+  console.log(described.text)
+  if (keep !== null) keepPlan(keep, described.plan)
   return 1
 }
 

@@ -24,6 +24,8 @@ const WATCH_REF = 'watch'
 /** A connection from its first packet. `openedAt` is when it was welcomed: infinity if it never was. */
 export interface Attempt extends Connection {
   triedAt: number
+  /** When its process was killed; infinity if it was not. The client notices later. */
+  killedAt: number
 }
 
 export interface PeerOptions {
@@ -103,6 +105,7 @@ export function createPeer(options: PeerOptions): Peer {
       openedAt: Number.POSITIVE_INFINITY,
       endedAt: Number.POSITIVE_INFINITY,
       ending: null,
+      killedAt: Number.POSITIVE_INFINITY,
     }
     at = process
     attempt = current
@@ -263,6 +266,7 @@ export function createPeer(options: PeerOptions): Peer {
     },
     crashed(process) {
       if (at !== process || socket === null) return
+      if (attempt !== null) attempt.killedAt = timeline.now()
       const mine = generation
       after(random.fraction() * settings.heartbeatMs, () => {
         if (mine === generation && socket !== null) lose()

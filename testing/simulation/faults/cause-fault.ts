@@ -103,14 +103,14 @@ function cause(
   lost: { data: NodeData | null },
   record: FaultRecord,
 ): () => void {
-  const { ground, deployment, peers } = broken
+  const { ground, deployment, peers, bounds } = broken
   const { network, redis, database, settings, timeline } = ground
   const place = fault.which % deployment.places
   const process = deployment.at(place)
   switch (fault.kind) {
     case 'process crashed':
       crash()
-      return () => deployment.start(place)
+      return startAgain
     case 'process crashed at a commit':
       return crashAt(({ command, args }) => command === 'evalsha' && args[0] === COMMIT.sha)
     case 'process crashed at a publication':
@@ -121,10 +121,10 @@ function cause(
       const isPaused = fault.kind === 'process paused'
       if (!isPaused) excuse(process)
       process.machine.freeze()
-      if (isPaused) {
-        const forMs = Math.min(fault.forMs, PAUSED_SHARE * Math.min(settings.leaseMs, settings.ttlMs))
-        timeline.at(timeline.now() + forMs, () => process.machine.thaw())
-      }
+      const pausedMs = Math.min(fault.forMs, PAUSED_SHARE * Math.min(settings.leaseMs, settings.ttlMs))
+      const until = timeline.now() + (isPaused ? pausedMs : fault.forMs)
+      record.stoodStill = { server: process.name, until }
+      if (isPaused) timeline.at(until, () => process.machine.thaw())
       return () => process.machine.thaw()
     }
     case 'process restarted':
@@ -201,8 +201,20 @@ function cause(
   }
 
   function crash(): void {
-    excuse(deployment.at(place))
+    const killed = deployment.at(place)
+    excuse(killed)
     deployment.crash(place)
+    if (killed === null) return
+    // It may have waited for its moment.
+    record.from = timeline.now()
+    // Nothing is left of it that can sweep, and another process does.
+    if (deployment.serving('presence').length > 0)
+      record.ghostsUntil = timeline.now() + bounds.killedMs['others sweep']
+  }
+
+  function startAgain(): void {
+    deployment.start(place)
+    record.ghostsUntil ??= timeline.now() + bounds.killedMs.alone
   }
 
   /** Where another fault has restarted the node meanwhile, that was that. */
@@ -226,7 +238,7 @@ function cause(
     broken.calls.add(listener)
     return () => {
       broken.calls.delete(listener)
-      deployment.start(place)
+      startAgain()
     }
   }
 

@@ -6,7 +6,7 @@ import { checkVersions } from '../../faults/random/checks/versions.ts'
 import type { Violation } from '../../faults/random/checks/violation.ts'
 import type { History } from '../../faults/random/history/history.ts'
 import { type Answered, checkAgreement } from '../checker/agreement.ts'
-import { allowancesOf } from '../checker/bounds.ts'
+import { allowancesOf, ghostAllowancesOf } from '../checker/bounds.ts'
 import { checkArchived, checkChoices, checkHistory } from '../checker/durable.ts'
 import { checkFlicker } from '../checker/flicker.ts'
 import { checkGhosts } from '../checker/ghosts.ts'
@@ -97,7 +97,7 @@ function play(world: World): Violation[] {
       ...checkPrivacy(only(history, 'pushed'), bounds.visibleMs),
       ...checkPrivacy(only(history, 'asked'), bounds.visibleMs + bounds.cacheMs),
     ]),
-    ...checkGhosts(history, people, final, bounds, timeline.now()),
+    ...checkGhosts(history, people, ghostAllowancesOf(history.faults, bounds), bounds, timeline.now()),
   ]
 }
 

@@ -39,6 +39,8 @@ export interface RedisConnection extends RedisClient {
    * Rejects with the reason after a timeout.
    */
   follow(channel: string, follower: Follower): Promise<() => void>
+  /** Is told when a part of Redis goes away and when all of it is back. */
+  onOutages(listener: { begin(): void; end(): void }): void
   close(): Promise<void>
 }
 
@@ -80,6 +82,7 @@ export function connectOver(
   }
   const link = open(linkOptions)
   const following = new Set<() => void>()
+  const listeners: { begin(): void; end(): void }[] = []
 
   const pulse = startPulse({
     async probe() {
@@ -92,11 +95,13 @@ export function connectOver(
       isAway = true
       logger.warn({ redis: link.name, why }, 'redis is away')
       options.onTrouble?.(why)
+      for (const { begin } of listeners) begin()
     },
     onBack() {
       isAway = false
       logger.info({ redis: link.name }, 'redis is back')
       options.onBack?.()
+      for (const { end } of listeners) end()
     },
     clock,
   })
@@ -160,6 +165,10 @@ export function connectOver(
         following.delete(channelFollowed.stop)
         channelFollowed.stop()
       }
+    },
+    onOutages(listener) {
+      listeners.push(listener)
+      if (isAway) listener.begin()
     },
     async close() {
       if (isClosed) return

@@ -75,8 +75,11 @@ export interface PresenceStore {
   time(): Promise<number | null>
   readonly shardCount: number
   shardOf(userId: string): number
-  /** Looks whether a shard lost its memory since this process last looked; the process is told of those that did. */
-  lookAtShards(now: number): Promise<void>
+  /**
+   * Looks whether a shard lost its memory since this process last looked; the process is told of those that did.
+   * `isInUse`: other processes may be up, so this one is not the first that the store sees.
+   */
+  lookAtShards(now: number, isInUse?: boolean): Promise<void>
   /**
    * Until this instant the shard is settling: it lost its memory lately, so that it does not know a user proves
    * nothing. Every load looks for that before it returns null.

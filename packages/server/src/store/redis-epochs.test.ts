@@ -120,6 +120,12 @@ describe.each([
       expect([survivor.lost, late.lost]).toEqual([[[0]], [[0]]])
     })
 
+    test('[C7] of a deployment that is in use settles when a new process finds it empty, leases and all', async () => {
+      const { store } = open()
+      await store.lookAtShards(2_000, true)
+      expect(store.settlesAt(0)).toBe(2_000 + SETTLE_MS)
+    })
+
     test('[C7] of a deployment with leases settles when a new process finds it empty', async () => {
       const survivor = open()
       await survivor.store.lookAtShards(1_000)

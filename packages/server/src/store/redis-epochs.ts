@@ -3,12 +3,13 @@
 // gateway had time to announce itself again, such a shard is settling: what it does not know proves nothing.
 //
 // The first process of a deployment finds neither epochs nor leases. Its epochs are settled from the start, because
-// no gateway could announce anything. A process that knew an earlier epoch replaces such a one: it was not the first.
+// no gateway could announce anything. Where the archive says that a process was up a moment ago, it is not the first.
+// A process that knew an earlier epoch replaces such a one: it was not the first.
 import type { RedisClient } from '../redis/client.ts'
 import { EPOCH } from './redis-scripts.ts'
 
 export interface RedisEpochs {
-  lookAtShards(now: number): Promise<void>
+  lookAtShards(now: number, isInUse?: boolean): Promise<void>
   /** Looks at the shards that did not know a user, before that is believed. */
   check(shards: Iterable<number>): Promise<void>
   /** Whether this is the epoch that was seen last. */
@@ -50,12 +51,13 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
     return Promise.all(keys.map(async (key) => (await client.send('get', [key])) as string | null))
   }
 
-  async function look(shards: readonly number[], now: number): Promise<void> {
+  async function look(shards: readonly number[], now: number, isInUse = false): Promise<void> {
     const held = await read(shards)
     const changed = shards.filter((shard, index) => !isKnown(shard, held[index]!))
     if (changed.length === 0) return
     // Only a process that has not looked before can be the first of a deployment.
-    const since = isFirstLook && !(await hasLeases()) ? SETTLED : now
+    const isFirst = isFirstLook && !isInUse && !(await hasLeases())
+    const since = isFirst ? SETTLED : now
     const taken = await Promise.all(changed.map((shard) => take(shard, since, now)))
     const lost = changed.filter((_, index) => taken[index] === 'lost')
     if (lost.length > 0) onLost(lost)
@@ -73,8 +75,8 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
   }
 
   return {
-    async lookAtShards(now) {
-      await look(allShards, now)
+    async lookAtShards(now, isInUse) {
+      await look(allShards, now, isInUse)
       isFirstLook = false
     },
     check: async (shards) => look([...shards], (await time())!),

@@ -8,12 +8,12 @@ import type { ForeignRouting } from '../foreign/routing.ts'
 import type { ChangeLog, Consumption, LogEntry } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Outages } from '../presence/pipeline/outages.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import { Refused } from '../presence/unavailable.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import { toBatches } from './foreign-records.ts'
 import { createLogClock, type LogClock } from './log-clock.ts'
-import type { Outages } from './outages.ts'
 import { type ForeignRecord, readUpdate, type Update } from './update-record.ts'
 
 /** All aggregators share the partitions under this name. */

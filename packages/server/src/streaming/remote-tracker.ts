@@ -7,10 +7,10 @@ import type { Logger } from '../platform/logger.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
 import type { PendingAnswers } from '../presence/pending-answers.ts'
 import { type ArchiveOnlyParts, applyByArchive } from '../presence/pipeline/archive-only.ts'
+import type { Outages } from '../presence/pipeline/outages.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import { createRecentMap } from '../presence/recent-map.ts'
 import { Unavailable } from '../presence/unavailable.ts'
-import type { Outages } from './outages.ts'
 import { encodeUpdate, type Update } from './update-record.ts'
 
 const UPDATES_PER_APPEND = 1_000

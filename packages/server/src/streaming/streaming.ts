@@ -9,12 +9,12 @@ import { randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Policy } from '../presence/core/policy.ts'
 import { createPendingAnswers } from '../presence/pending-answers.ts'
+import { createOutages, type Outages } from '../presence/pipeline/outages.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
-import { createOutages, type Outages } from './outages.ts'
 import { ANSWER_MS_MAX, createRemoteTracker } from './remote-tracker.ts'
 
 export interface Streaming {

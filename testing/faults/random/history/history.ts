@@ -65,6 +65,10 @@ export interface FaultRecord {
   healMs: number
   /** Processes that were killed or frozen past their lease: their connections may be taken as lost. */
   readonly servers: string[]
+  /** A process was killed: until when those who left may be shown, if nothing else is broken. */
+  ghostsUntil?: number
+  /** A process that stood still: what clients sent meanwhile is read then. */
+  stoodStill?: { server: string; until: number }
 }
 
 /** While a watcher has its snapshot, and is shown every change. */

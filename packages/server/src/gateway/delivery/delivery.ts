@@ -17,7 +17,7 @@ import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 export { changeFrame, type Encoding, encoded, stateFrame } from './encodings.ts'
 export type { Sink } from './outbox.ts'
 export { unpushed } from './plans.ts'
-export { isNothingKnown } from './target-table.ts'
+export { isNothingKnown, versionIn } from './target-table.ts'
 export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
 
 /** Edges are changed by the verbs below; every part may read them. */

@@ -43,6 +43,15 @@ describe('the target table', () => {
     expect(targets.update(1, 8, json(8), 300)).toBe(true)
   })
 
+  test('[W9] a version that a client was shown is awaited, and older ones come too late', () => {
+    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    targets.update(1, 5, json(5), 100)
+    expect(targets.update(1, 7, json(5), 200)).toBe(false)
+    expect(targets.update(1, 6, json(6), 300)).toBe(false)
+    expect(targets.update(1, 7, json(7), 400)).toBe(true)
+    expect(targets.update(1, 7, json(7), 500)).toBe(false)
+  })
+
   test('[S5, S6] a masked object is made once a day, and again after a change', () => {
     const DAY_MS = 86_400_000
     let now = 3 * DAY_MS - 1

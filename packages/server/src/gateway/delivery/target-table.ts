@@ -24,6 +24,9 @@ export interface TargetTable {
 /** Whether this is the object of a hidden or unknown user. The version is its last field. */
 export const isNothingKnown = (json: string): boolean => json.endsWith(',"version":0}')
 
+/** The version of the object. What is known to be shown elsewhere may be newer (`version` of the table). */
+export const versionIn = (json: string): number => Number(json.slice(json.lastIndexOf(':') + 1, -1))
+
 /** Approximate last seen moves at midnight (UTC), so a masked object is good for one day. */
 const DAY_MS = 86_400_000
 
@@ -94,8 +97,12 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
     update(target, version, json, at) {
       versions = grown(versions, target + 1)
       changedAts = grown(changedAts, target + 1)
-      if (jsons[target] !== undefined) {
-        if (version === 0 ? versions[target] === 0 : version <= versions[target]!) return false
+      const known = jsons[target]
+      if (known !== undefined) {
+        // A client was shown this version (see `versionIn`), and only now it is known what it is.
+        const isAwaited = version === versions[target] && versionIn(known) > 0 && versionIn(known) < version
+        const isOld = version === 0 ? versions[target] === 0 : version <= versions[target]! && !isAwaited
+        if (isOld) return false
       }
       versions[target] = version
       // A user with nothing to show is the same object in every version.

@@ -102,12 +102,13 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
     const presence = presenceOf(userId, record)
     const json = JSON.stringify(presence)
     reconcileInputs(userId, target, record)
-    if (json === targets.json(target)) return
     const version = targets.version(target)
+    const isSame = json === targets.json(target)
+    if (isSame && presence.version >= version) return
     // The store lost what clients were shown, and clients keep the higher version.
     if (presence.version > 0 && presence.version <= version)
       tracker.report(userId, { type: 'raise_version', version })
-    else delivery.change(target, presence.version, json, clock.now())
+    else if (!isSame) delivery.change(target, presence.version, json, clock.now())
   }
 
   /** The store lost its memory of the user, or neither store nor archive knows the user: that proves nothing. */

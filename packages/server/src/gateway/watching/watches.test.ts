@@ -168,10 +168,10 @@ describe('a gateway that may have missed messages', () => {
     expect(await watchLate(1)).toEqual(['missed'])
   })
 
-  test('[R3] shows what it knows when neither store nor archive answers', async () => {
+  test('[S5, C7] refuses a new watcher when neither store nor archive answers: the user may be hidden by now', async () => {
     world.faults.isStoreAway = true
     world.faults.isArchiveAway = true
-    expect(await watchLate(1)).toEqual(['before'])
+    await expect(watchLate(1)).rejects.toThrow('the archive does not answer')
   })
 })
 
@@ -193,6 +193,22 @@ describe('a client that was shown a version which the store has lost', () => {
     const version = await versionOf()
     world.faults.isStoreAway = true
     expect(await watchKnowing(version + 2)).toEqual([])
+  })
+
+  test('[P27, W9] is told what the store has above that version, once it can be read', async () => {
+    await world.setText('bob', 'one')
+    const version = await versionOf()
+    world.watching.unwatch(1, ['bob'])
+    await world.clock.advance(1_000)
+    world.faults.isStoreAway = true
+    expect(await watchKnowing(version + 2)).toEqual([])
+    const second = await world.watch(2, ['bob'], { bob: version + 2 })
+    expect(second).toEqual([])
+    world.faults.isStoreAway = false
+    await world.done(world.watching.registerAgain(() => true))
+    await world.done(world.watching.refresh())
+    for (const viewer of [0, 2])
+      expect((await world.hears(viewer)).map((told) => told.version)).toEqual([version + 3])
   })
 })
 

@@ -15,6 +15,7 @@ import {
   isNothingKnown,
   NAMED,
   unpushed,
+  versionIn,
   type WatchReason,
 } from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
@@ -29,7 +30,6 @@ import type { WatchedTargets } from './watched-targets.ts'
 
 /** Privacy that changes while contact lists are asked makes a decision outdated; then it is made again. */
 const DECIDE_ATTEMPTS_MAX = 4
-const NONE: ReadonlySet<string> = new Set()
 
 /** Versions that the client knows, by user id. */
 export type KnownVersions = Readonly<Record<string, number>>
@@ -106,8 +106,9 @@ export function createWatches(parts: WatchesParts): Watches {
    */
   function isBehind(target: number, known: KnownVersions): boolean {
     const userId = interner.name(target)
-    if (!Object.hasOwn(known, userId) || isNothingKnown(targets.json(target))) return false
-    return known[userId]! > targets.version(target) && known[userId]! <= freshVersion(clock.now())
+    if (!Object.hasOwn(known, userId)) return false
+    const shown = versionIn(targets.json(target))
+    return shown > 0 && known[userId]! > shown && known[userId]! <= freshVersion(clock.now())
   }
 
   /** Whether a client that knows this version need not be told this state. */
@@ -116,8 +117,6 @@ export function createWatches(parts: WatchesParts): Watches {
     if (!Object.hasOwn(known, userId)) return false
     // A hidden user, or one with nothing to show, is told as version 0, whatever version it has here.
     if (isNothingKnown(json)) return known[userId] === 0
-    // A push follows.
-    if (isBehind(target, known)) return true
     // With privacy settings, what is seen of one version need not be what was seen of it before.
     return known[userId] === targets.version(target) && inputs.of(target).privacy === null
   }
@@ -126,20 +125,15 @@ export function createWatches(parts: WatchesParts): Watches {
    * Targets that are watched here already are kept up to date by pushes, as long as these arrive. One of which the client
    * was shown a newer version is read again. Resolves with those of which the store said what is true now.
    */
-  async function load(
+  function load(
     userIds: readonly string[],
     retained: readonly number[],
     { known }: WatchOptions,
   ): Promise<ReadonlySet<string>> {
-    const isHere = (position: number) => targets.isKnown(retained[position]!)
     const isTrusted = memory.isTrusted()
-    const isDoubted = (position: number) =>
-      isHere(position) && (!isTrusted || isBehind(retained[position]!, known))
-    const doubted = userIds.filter((_, position) => isDoubted(position))
-    // Where neither store nor archive answers, what is known here is all there is.
-    const again = reading.load(doubted).catch(() => NONE)
-    const first = await reading.load(userIds.filter((_, position) => !isHere(position)))
-    return first.union(await again)
+    const isUpToDate = (target: number) => targets.isKnown(target) && isTrusted && !isBehind(target, known)
+    // Where neither store nor archive answers the watch fails: a target may be hidden by now.
+    return reading.load(userIds.filter((_, position) => !isUpToDate(retained[position]!)))
   }
 
   /** What the viewer may see of each, by inputs that are still true; null when the connection ended meanwhile. */
@@ -191,9 +185,14 @@ export function createWatches(parts: WatchesParts): Watches {
     const encoding = delivery.encodingOf(edges.connectionOf(edge))
     const text = () => targets.textFor(target, level, encoding)
     const userId = interner.name(target)
-    // The store has lost the version that the client was shown. Only version 0 takes it back.
-    if (!isNothingKnown(json) && isBehind(target, known) && certain.has(userId))
-      return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), text()]
+    if (!isNothingKnown(json) && isBehind(target, known)) {
+      // The store has lost the version that the client was shown. Only version 0 takes it back.
+      if (certain.has(userId))
+        return [encoded(JSON.stringify(unknownPresence(userId, rules.hiddenAs)), encoding), text()]
+      // Perhaps the store has lost it. Taken as known here, so that a refresh shows what the store has above it (P27).
+      delivery.learn(target, known[userId]!, targets.json(target), clock.now())
+      return []
+    }
     return isKnown(target, json, known) ? [] : [text()]
   }
 

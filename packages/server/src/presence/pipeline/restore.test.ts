@@ -61,6 +61,9 @@ describe('a restart', () => {
     }
     await world.done(world.archive.writeSettings([{ userId: 'bob', ...settings }]))
     await restoreAll()
-    expect((await world.stored('bob'))?.shown.status).toBe('offline')
+    const bob = await world.stored('bob')
+    expect(bob?.shown.status).toBe('offline')
+    const [archived] = await world.done(world.archive.read(['bob']))
+    expect(archived?.lastSeen).toMatchObject({ status: 'offline', version: bob!.version })
   })
 })

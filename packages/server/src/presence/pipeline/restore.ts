@@ -2,7 +2,7 @@
 // The server gets the same grace as a crashed gateway: a user who comes back within it was never shown as
 // offline. Their sessions are restored as lost at the end of a lease, with the last moment the server was
 // alive as the proof of life; the machine does the rest.
-import type { Archive, ArchivedUser } from '../../archive/port.ts'
+import type { Archive, ArchivedUser, HereDevice } from '../../archive/port.ts'
 import { chunksOf } from '../../platform/chunks.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import { isInvisible, nextDeadline, openView } from '../core/machine.ts'
@@ -36,6 +36,9 @@ export async function restore({ archive, store, policy, leaseMs, now }: RestoreP
       const dueAt = nextDeadline(record, policy)
       return { userId, expectedRevision: 0, record, dueAt, retainUntil: null }
     })
+    // A user who became invisible is offline without a change to come, so no later commit would correct the row.
+    const hidden = commits.filter(({ record }) => record.shown.status === 'offline')
+    await archive.writeLastSeen(hidden.map(({ userId, record }) => toLastSeenRow(userId, record, now)))
     await store.commit(commits)
     restored += userIds.length
     userIds = await archive.hereIds(userIds.at(-1)!, USERS_PER_BATCH)
@@ -67,16 +70,28 @@ interface Circumstances {
   lostAt: number
   now: number
   policy: Policy
+  /** Other devices than those of the row may be connected: the row is written when the user arrives. */
+  hasOthers?: boolean
 }
 
+/** No device has this id. */
+const OTHER_DEVICE = ''
+
 /** The record of a user whose row says that they were here, with sessions that are lost at an instant to come. */
-export function presumeHere(user: ArchivedUser, { aliveAt, lostAt, now, policy }: Circumstances): UserRecord {
+export function presumeHere(user: ArchivedUser, circumstances: Circumstances): UserRecord {
+  const { aliveAt, lostAt, now, policy, hasOthers = false } = circumstances
   // Versions are counted from the time. The clock may have been set back since they were shown.
   const before = fromArchive(user, now < aliveAt ? aliveAt + ALIVE_MS_MAX : now)
   const lastSeen = Math.max(before.lastSeen ?? 0, aliveAt)
   // A proof of life that is yet to come would let the user linger until then.
   const provenAt = Math.min(aliveAt, now)
-  const sessions = (user.lastSeen?.devices ?? []).map(
+  const devices = user.lastSeen?.devices ?? []
+  const others = hasOthers ? devices.slice(0, 1) : []
+  const presumed = [
+    ...devices,
+    ...others.map((device): HereDevice => ({ ...device, deviceId: OTHER_DEVICE, activity: 'idle' })),
+  ]
+  const sessions = presumed.map(
     (device, index): Session => ({
       id: `${PRESUMED_GATEWAY}-${index}`,
       ...device,

@@ -73,9 +73,18 @@ describe('while the store settles after it lost its memory', () => {
     await world.clock.advance(10)
     expect(said.record?.shown).toMatchObject({ status: 'online', customStatus: { text: 'lunch' } })
     expect(world.changes()).toMatchObject([{ status: 'online', devices: ['web'] }])
-    // Its gateway announces the session again, and the presumed one is over.
+    // Its gateway announces the session again, and what was presumed of its device is over.
     const again = await apply('bob', connected('web#2', now(), { deviceId: 'device-web' }))
-    expect(again.record?.sessions.map(({ id }) => id)).toEqual(['web#2'])
+    expect(again.record?.sessions.map(({ deviceId }) => deviceId)).toEqual(['', 'device-web'])
+  })
+
+  test('[C7, B2] a user whose device leaves is not offline yet: another gateway may be about to announce one', async () => {
+    await apply('bob', connected('web#2', now(), { deviceId: 'device-web' }))
+    const gone = await apply('bob', left('web#2', now() + 1))
+    expect(gone.record?.shown.status).toBe('away')
+    await world.clock.advance(settlesInMs + world.policy.offlineDelayMs)
+    const later = await apply('bob', { type: 'tick' })
+    expect(later.record?.shown.status).toBe('offline')
   })
 
   test('[C7] a user whom no gateway announces goes offline once the store has settled', async () => {
@@ -153,6 +162,22 @@ describe('when the archive cannot be read', () => {
     expect(came.record?.sessions.map(({ id }) => id)).toEqual(['mobile#1', 'web#1'])
     // Nothing of the refused change is kept.
     expect(came.record).toMatchObject({ privacy: null, awayAfter: null })
+  })
+
+  test('[C7] a choice that the store lost is read back once the archive answers', async () => {
+    // As a failover leaves it: the session is there, and the choice is not.
+    const record = emptyRecord(5)
+    const stored = { userId: 'bob', expectedRevision: 0, record, dueAt: null, retainUntil: null }
+    await world.memory.commit([stored])
+    const again = { since: now(), formerIds: ['web#1'] }
+    await report('bob', connected('web#2', now(), { again }))
+    archiveGate.release(0, failure)
+    await world.clock.advance(10)
+    expect((await world.stored('bob'))?.privacy).toBeNull()
+    archiveGate.open()
+    await world.clock.advance(2 * PAUSE_MS)
+    expect((await world.stored('bob'))?.privacy).toMatchObject({ deny: ['mallory'] })
+    expect(world.tracker.depth()).toBe(0)
   })
 
   test('[C7] a user that the store has meanwhile is stepped from the store', async () => {

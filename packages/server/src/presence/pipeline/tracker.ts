@@ -18,6 +18,7 @@ import { createArchiveReadQueue } from './archive-read-queue.ts'
 import { batchSpansOf } from './batch-spans.ts'
 import { changeRecordOf } from './change-record.ts'
 import { presumeHere } from './restore.ts'
+import { createReviews } from './reviews.ts'
 import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
 
 /** Users per batch; bounds how long one turn works. */
@@ -93,7 +94,7 @@ const isDoubtful = ({ archived, events }: Work): boolean =>
   archived === null && events.some((event) => isAnnouncedAgain(event) || event.type === 'gateway_lost')
 
 /** Steps a user once more, with what the archive says. */
-const createReview = (): Work => ({ ...createWork(), events: [{ type: 'tick' }] })
+const createReview = (): Work => ({ ...createWork(), events: [{ type: 'tick' }], isReview: true })
 
 const isTicked = ({ events, waiters }: Work): boolean =>
   waiters.length === 0 && events.every(({ type }) => type === 'tick')
@@ -113,6 +114,11 @@ export function createTracker(parts: TrackerParts): Tracker {
   const tracer = parts.tracer ?? null
   let queue = new Map<string, Work>()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
+  const reviews = createReviews({
+    lookup,
+    clock,
+    review: (userIds) => readQueue.add(new Map(Array.from(userIds, (userId) => [userId, createReview()]))),
+  })
   let isRunning = false
   let isFailing = false
   /** Batches of the queue taken so far, and those that have ended. */
@@ -230,7 +236,10 @@ export function createTracker(parts: TrackerParts): Tracker {
       const spans = tracer === null ? null : batchSpansOf(remaining)
       const { loaded, missing } = await (spans?.around('store.load', () => load(works, now)) ??
         load(works, now))
-      for (const { userId, work } of loaded) if (isDoubtful(work)) reviewed.set(userId, createReview())
+      for (const { userId, work } of loaded) {
+        if (isDoubtful(work)) reviewed.set(userId, createReview())
+        if (work.isReview && work.archived?.isUnread) reviews.later(userId)
+      }
       // They are not of this batch any more and do not fail with it.
       for (const userId of missing.keys()) batch.delete(userId)
       readQueue.add(missing)
@@ -324,12 +333,13 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   /**
    * What a user is stepped from whom the store does not know. Where the store has just lost its memory, a user whose row
-   * says that they were here is presumed to be here until it has settled: gateways announce those who are.
+   * says that they were here is presumed to be here until it has settled: gateways announce those who are, one after
+   * the other, so the end of one session proves nothing.
    */
   function baseOf(userId: string, { user, record, wasHere }: ArchivedRecord, now: number): UserRecord {
     const lostAt = store.settlesAt(store.shardOf(userId))
     if (now >= lostAt || !wasHere) return record
-    return presumeHere(user, { aliveAt: user.lastSeen!.updatedAt, lostAt, now, policy })
+    return presumeHere(user, { aliveAt: user.lastSeen!.updatedAt, lostAt, now, policy, hasOthers: true })
   }
 
   function toCommit(one: Stepped, now: number): Commit {
@@ -375,7 +385,7 @@ export function createTracker(parts: TrackerParts): Tracker {
       idle ??= Promise.withResolvers()
       await idle.promise
     },
-    depth: () => queue.size + readQueue.size(),
+    depth: () => queue.size + readQueue.size() + reviews.size(),
     isReachable: () => true,
   }
 }

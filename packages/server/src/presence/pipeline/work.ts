@@ -23,6 +23,8 @@ export interface Work {
   waiters: Waiter[]
   /** A commit may have gone through unannounced: announce the present state again. */
   isRepeated: boolean
+  /** The store may have lost what the user chose, and the archive must be asked. */
+  isReview: boolean
   /** What the archive said of the user; null as long as it was not asked. */
   archived: ArchivedRecord | null
   /** Of the trace that the first of these events began; null where it is not traced. */
@@ -30,7 +32,7 @@ export interface Work {
 }
 
 export function createWork(): Work {
-  return { events: [], waiters: [], isRepeated: false, archived: null, span: null }
+  return { events: [], waiters: [], isRepeated: false, isReview: false, archived: null, span: null }
 }
 
 /** Adds what happened after it. */
@@ -38,6 +40,7 @@ export function join(work: Work, later: Work): void {
   work.events.push(...later.events)
   work.waiters.push(...later.waiters)
   work.isRepeated ||= later.isRepeated
+  work.isReview ||= later.isReview
   if (work.span === null) work.span = later.span
   else later.span?.end()
 }

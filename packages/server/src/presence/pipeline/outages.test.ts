@@ -1,7 +1,7 @@
 // Shards that lose their memory around an outage of the log settle after it, and others are not touched by it.
 import { beforeEach, expect, test } from 'bun:test'
-import { createFakeClock, type FakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import { createMemoryStore } from '../store/memory.ts'
+import { createFakeClock, type FakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import { createMemoryStore } from '../../store/memory.ts'
 import { createOutages, type Outages } from './outages.ts'
 
 const SETTLE_MS = 10_000

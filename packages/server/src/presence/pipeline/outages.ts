@@ -1,8 +1,9 @@
-// When updates did not get through: Kafka was away, or no owner answered. A shard of the store that lost its memory is
-// settled once gateways had time to announce themselves, and announcements are updates. So the time begins again behind
-// an outage that the settling overlaps with. Otherwise connected users would be shown offline until Kafka is back.
-import type { Clock } from '../platform/clock.ts'
-import type { PresenceStore } from '../store/port.ts'
+// When updates did not get through: a part of the store was away, or Kafka was, or no owner answered. A shard of the store
+// that lost its memory is settled once gateways had time to announce themselves, and announcements are updates. So the
+// time begins again behind an outage that the settling overlaps with. Otherwise connected users would be shown offline
+// until the outage is over.
+import type { Clock } from '../../platform/clock.ts'
+import type { PresenceStore } from '../../store/port.ts'
 
 export interface Outages {
   /** Updates do not get through from now on. */
