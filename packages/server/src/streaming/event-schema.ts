@@ -35,6 +35,8 @@ const session = {
   again: z.object({ since: at, formerIds: z.array(id) }).optional(),
 }
 
+const ended = { at, sessionId: id, deviceId: id.optional(), platform: z.enum(PLATFORMS).optional() }
+
 const privacy = z.strictObject({
   // Null is the server's default.
   statusVisibility: z.enum(AUDIENCES).nullable(),
@@ -52,11 +54,11 @@ export const presenceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('connected'), ...session }),
   z.object({ type: z.literal('active'), ...session }),
   z.object({ type: z.literal('idle'), ...session }),
-  z.object({ type: z.literal('left'), at, sessionId: id }),
+  z.object({ type: z.literal('left'), ...ended }),
   z.object({ type: z.literal('device_left'), at, deviceId: id }),
   z.object({ type: z.literal('user_left'), at }),
-  z.object({ type: z.literal('closed'), at, sessionId: id }),
-  z.object({ type: z.literal('lost'), at, sessionId: id, provenAt: at }),
+  z.object({ type: z.literal('closed'), ...ended }),
+  z.object({ type: z.literal('lost'), ...ended, provenAt: at }),
   z.object({ type: z.literal('gateway_lost'), at, gatewayId: id, provenAt: at }),
   z.object({ type: z.literal('raise_version'), version: z.int().min(0).max(VERSION_MAX) }),
   z.object({

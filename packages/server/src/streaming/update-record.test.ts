@@ -35,6 +35,7 @@ describe('an update of our own gateways', () => {
   test.each<PresenceEvent>([
     connected('web#1', T, { again }),
     closed('web#1', T),
+    { type: 'left', at: T, sessionId: 'g1-1', deviceId: 'd1', platform: 'web' },
     lost('web#1', T, T - 1),
     say('x'.repeat(140), T, T + 1),
     { type: 'set_availability', at: T, status: 'invisible', expiresAt: null },
@@ -78,6 +79,28 @@ describe('an update of our own gateways', () => {
 
   test('[C3] has a limited number of events', () => {
     expect(reasonOf(ownRecord(new Array(101).fill({ type: 'tick' })))).toContain('events')
+  })
+})
+
+describe('for other consumers', () => {
+  const publicOf = (event: PresenceEvent): object => {
+    const { type, device_id, platform, activity, at } = JSON.parse(encodeUpdate(update(event)))
+    return { type, device_id, platform, activity, at }
+  }
+  const session = { sessionId: 'g1-1', deviceId: 'd1', platform: 'web' } as const
+
+  test('[C3] the end of a session has its device, whichever way it ended', () => {
+    const expected = { type: 'session_disconnected', device_id: 'd1', platform: 'web', at: T }
+    expect(publicOf({ type: 'left', at: T, ...session })).toEqual(expected)
+    expect(publicOf({ type: 'closed', at: T, ...session })).toEqual(expected)
+    expect(publicOf({ type: 'lost', at: T, provenAt: T - 1, ...session })).toEqual(expected)
+    expect(publicOf({ type: 'device_left', at: T, deviceId: 'd1' })).toMatchObject({ device_id: 'd1' })
+    expect(publicOf({ type: 'user_left', at: T })).toEqual({ type: 'session_disconnected', at: T })
+  })
+
+  test('[C3] a choice and a deadline are a user_event', () => {
+    expect(publicOf(say('lunch', T))).toEqual({ type: 'user_event', at: T })
+    expect(publicOf({ type: 'tick' })).toEqual({ type: 'user_event', at: T })
   })
 })
 

@@ -71,7 +71,7 @@ export function encodeUpdate({ userId, from, events, isRepeated, ref, sentAt }: 
 function publicPart(event: PresenceEvent, sentAt: number): Record<string, unknown> {
   const type = typeOf(event)
   if (type === null) return { type: 'user_event', at: sentAt }
-  const { deviceId, platform, activity, at } = event as Extract<PresenceEvent, { type: 'connected' }>
+  const { deviceId, platform, activity, at } = event as Partial<Extract<PresenceEvent, { type: 'connected' }>>
   return { type, device_id: deviceId, platform, activity, at }
 }
 
