@@ -3,7 +3,7 @@
 // that: nothing known, and then the open word.
 import { expect } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { type Chosen, isHidden, positions, says, settle, toldSince } from './audience.ts'
+import { type Chosen, isHidden, positions, says, toldSince, untilDelivered } from './audience.ts'
 import { openLine } from './audience-line.ts'
 import type { Ear } from './audience-stream.ts'
 import type { Scene } from './scene.ts'
@@ -61,7 +61,7 @@ export async function hideAndWhisper(
     const shows = bob.chooses(SHOWING)
     expect(await Promise.all([speaks, shows])).toEqual([200, 200])
     await allSee(says(`open ${round}`))
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     const told = toldSince(ears, since, 'bob').map((presences) => presences.map(textOf))
     expect(told).toEqual(ears.map(() => [null, `open ${round}`]))
   }

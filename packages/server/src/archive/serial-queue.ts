@@ -18,13 +18,13 @@ export function createKeyedQueues(waitingMax: number, whatTheyWaitFor: string) {
     if (waiting >= waitingMax) throw new Error(`${waiting} already wait for ${whatTheyWaitFor}`)
     waiting += 1
     const result = (last.get(key) ?? Promise.resolve()).then(job)
-    const settled = result.catch(() => {})
-    last.set(key, settled)
+    const ended = result.catch(() => {})
+    last.set(key, ended)
     try {
       return await result
     } finally {
       waiting -= 1
-      if (last.get(key) === settled) last.delete(key)
+      if (last.get(key) === ended) last.delete(key)
     }
   }
 }

@@ -116,7 +116,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
     async flush() {
       while (appending !== null || answers.count() > 0) {
         await appending
-        await answers.settled()
+        await answers.whenAllAnswered()
       }
     },
     depth: () => queue.length + answers.count(),

@@ -45,7 +45,12 @@ export function startWebhookSender(parts: WebhookSenderParts): WebhookSender {
   let isLooking = false
   let mustLookAgain = false
 
-  async function settle(webhook: Webhook, batch: WebhookBatch, outcome: Outcome, failuresInRow: number) {
+  async function recordOutcome(
+    webhook: Webhook,
+    batch: WebhookBatch,
+    outcome: Outcome,
+    failuresInRow: number,
+  ) {
     const now = clock.now()
     if (outcome.ok) {
       tally.webhooksDelivered++
@@ -87,7 +92,7 @@ export function startWebhookSender(parts: WebhookSenderParts): WebhookSender {
       const batch = await archive.nextBatch(id, randomName('msg_'), clock.now(), CHANGES_PER_BATCH_MAX)
       if (batch === null) return
       const outcome = await send(webhook, batch)
-      await settle(webhook, batch, outcome, failures)
+      await recordOutcome(webhook, batch, outcome, failures)
       if (!outcome.ok) return
       // Another process may have it by now.
       if (!(await archive.renew(name, id, clock.now() + leaseMs))) return

@@ -147,7 +147,7 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
       followContacts: () => watching.followContacts(connection, isOpen),
       versionsSeen: (userIds) => watching.versionsSeen(connection, userIds),
       // What is held back is not known to the viewer, whatever version it has.
-      isCaughtUp: () => delivery.isCaughtUp(connection) && watching.isSettled(connection),
+      isCaughtUp: () => delivery.isCaughtUp(connection) && watching.hasNoHolds(connection),
       unblock() {
         if (isOpen()) delivery.unblock(connection)
       },
