@@ -1,6 +1,7 @@
 // The archive contract, second part: contact lists.
 import { describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { SOME_INSTANT as T } from '../worlds/records.ts'
 import { ODD_IDS } from './archive-rows.ts'
 
@@ -65,7 +66,7 @@ export function checkArchiveContacts(archive: () => Archive): void {
       const keepReading = async () => {
         while (!replaced) {
           seen.add((await read()).join())
-          await new Promise((resolve) => setImmediate(resolve))
+          await systemClock.nextTurn()
         }
       }
       // Several readers, so that some are reading when a replacement begins or ends.

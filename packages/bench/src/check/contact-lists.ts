@@ -48,7 +48,7 @@ async function replaceBesideReader(archive: Archive, contactIds: readonly string
   })
   while (!isReplaced) {
     await archive.contactsOf('owner', 501)
-    await new Promise((resolve) => setImmediate(resolve))
+    await systemClock.nextTurn()
   }
   await andCheckpoint(archive, replacing)
 }

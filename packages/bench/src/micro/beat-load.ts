@@ -1,6 +1,7 @@
 // Many WebSocket clients on bare TCP sockets that write beats, as fast as the server takes them or at a
 // pace it can keep, one or several in a segment.
 import { HEARTBEAT_ACTIVE } from '@greendot/protocol'
+import { systemClock } from '../../../server/src/platform/clock.ts'
 import { textFrame } from '../wires/frames.ts'
 
 export interface BeatLoad {
@@ -32,7 +33,7 @@ export async function openBeatLoad(port: number, options: BeatLoadOptions): Prom
       for (let turn = 1; performance.now() - startedAt < ms; turn++) {
         for (const connection of connections) connection.writeSegment()
         // Drain events of full sockets come between the turns.
-        await new Promise<void>((resolve) => setImmediate(resolve))
+        await systemClock.nextTurn()
         const aheadMs = startedAt + turn * segmentEveryMs - performance.now()
         if (segmentEveryMs > 0 && aheadMs > 0) await Bun.sleep(aheadMs)
       }

@@ -237,7 +237,7 @@ test('[W2] other writes do not wait for a long replacement', async () => {
   let writes = 0
   while (!isReplaced) {
     await archive.writeLastSeen([aRow('a', ++writes)])
-    await new Promise((resolve) => setImmediate(resolve))
+    await systemClock.nextTurn()
   }
   await replacing
   // One between any two of its transactions; it has two dozen of them.
