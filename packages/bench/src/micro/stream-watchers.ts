@@ -2,6 +2,7 @@
 // presence objects that they are sent after the snapshot.
 import { credentials, Metadata, makeClientConstructor, type ServiceClientConstructor } from '@grpc/grpc-js'
 import { loadProtoFiles } from '../../../server/src/grpc/definitions.ts'
+import { chunksOf } from '../../../server/src/platform/chunks.ts'
 import { textFrame } from '../wires/frames.ts'
 import { countUpdates } from '../wires/greendot-wire.ts'
 import type { Address } from '../wires/raw-socket.ts'
@@ -23,10 +24,7 @@ interface Push {
 }
 
 async function openAll(lists: readonly string[][], open: (watcher: number) => Promise<void>): Promise<void> {
-  for (let first = 0; first < lists.length; first += OPENED_TOGETHER) {
-    const together = lists.slice(first, first + OPENED_TOGETHER)
-    await Promise.all(together.map((_, step) => open(first + step)))
-  }
+  for (const together of chunksOf([...lists.keys()], OPENED_TOGETHER)) await Promise.all(together.map(open))
 }
 
 export async function openGrpcWatchers(
