@@ -5,7 +5,7 @@
 // half a list. A process that finds the claim of another, which may have crashed, takes it over: it keeps
 // what is shown and deletes the rest.
 import { randomName } from '../../platform/ids.ts'
-import { createKeyedQueues } from '../serial-queue.ts'
+import { createKeyedQueues } from '../../platform/serial-queue.ts'
 import { CONTACTS_PER_STATEMENT_MAX, type ContactRows, PER_STATEMENT } from './contact-rows.ts'
 import type { SqlDatabase, SqlDialect, SqlSession } from './database.ts'
 import { inSlices, sortedSet } from './slices.ts'
