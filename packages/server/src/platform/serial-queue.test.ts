@@ -27,10 +27,11 @@ test('[C7] a job that fails does not affect the next', async () => {
 })
 
 test('[C7] a job over the limit is rejected, and finished jobs make room', async () => {
-  const queueFor = createKeyedQueues(2, 'the test')
+  class Full extends Error {}
+  const queueFor = createKeyedQueues(2, 'the test', (why) => new Full(why))
   const gate = Promise.withResolvers<void>()
   const waiting = [queueFor('a', () => gate.promise), queueFor('b', () => gate.promise)]
-  await expect(queueFor('c', async () => 'in')).rejects.toThrow('2 already wait for the test')
+  await expect(queueFor('c', async () => 'in')).rejects.toThrow(new Full('2 already wait for the test'))
   gate.resolve()
   await Promise.all(waiting)
   expect(await queueFor('c', async () => 'in')).toBe('in')

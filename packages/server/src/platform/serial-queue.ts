@@ -9,13 +9,17 @@ export function createSerialQueue(waitingMax: number, whatTheyWaitFor: string): 
   return (job) => wait('', job)
 }
 
-/** One queue for each key. The limit applies to all queues together. */
-export function createKeyedQueues(waitingMax: number, whatTheyWaitFor: string) {
+/** One queue for each key. The limit applies to all queues together; a job past it is refused with this error. */
+export function createKeyedQueues(
+  waitingMax: number,
+  whatTheyWaitFor: string,
+  refusal: (why: string) => Error = (why) => new Error(why),
+) {
   const last = new Map<string, Promise<unknown>>()
   let waiting = 0
 
   return async <Result>(key: string, job: () => Promise<Result>): Promise<Result> => {
-    if (waiting >= waitingMax) throw new Error(`${waiting} already wait for ${whatTheyWaitFor}`)
+    if (waiting >= waitingMax) throw refusal(`${waiting} already wait for ${whatTheyWaitFor}`)
     waiting += 1
     const result = (last.get(key) ?? Promise.resolve()).then(job)
     const ended = result.catch(() => {})
