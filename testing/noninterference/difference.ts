@@ -9,7 +9,7 @@ import type { Entry, Line } from './stage.ts'
 interface Item {
   /** The target of a change, or that it is an own view; null for every other entry. */
   target: string | null
-  /** Of what is pushed; 0 for a target that is hidden, and for every other entry. */
+  /** The version that is pushed; 0 for a target that is hidden, and for every other entry. */
   version: number
   text: string
   at: number

@@ -26,7 +26,7 @@ const RETRY_FIRST_MS = 250
 const RETRY_MS_MAX = 4_000
 /** What other gateways need to announce themselves again, once they have noticed the same trouble. */
 const ANNOUNCE_MS = 1_500
-/** Of a lease, for which former names are renewed: longer than the next renewal takes, and never fresh. */
+/** Former names are renewed for this part of a lease: longer than until the next renewal, and shorter than a new lease. */
 const FORMER_SHARE = 0.5
 
 export interface Membership {

@@ -87,7 +87,7 @@ export interface HttpAppParts {
   clock: Clock
   logger: Logger
   processGauges: () => ProcessGauges
-  /** Of the consumers of the log in this process. */
+  /** How far the consumers of the log in this process are behind. */
   logLag: () => LogLag
   /** Null where this process has the port to itself. */
   siblings: Siblings | null

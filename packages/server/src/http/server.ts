@@ -30,7 +30,7 @@ const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
 const HTTP_IDLE_SECONDS = 10
 
-/** Of the path that speaks WebSocket. */
+/** The parameters of the path that speaks WebSocket. */
 const PARAMETERS = ['token', 'device_id', 'platform', 'activity']
 
 const TOO_LONG: Failure = { code: 'too_large', message: 'the URL is too long' }

@@ -66,7 +66,7 @@ export async function startRedisConsumer(parts: RedisConsumerParts): Promise<Con
     )
   }
 
-  /** Of what is above the quota, only partitions that are not being handled are given away. */
+  /** Gives partitions away that are above the quota, but none that is being handled. */
   async function release(count: number): Promise<void> {
     const idle = [...held.keys()].filter((shard) => !handling.has(shard)).slice(0, count)
     drop(idle)

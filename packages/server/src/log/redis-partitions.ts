@@ -4,7 +4,7 @@ import type { RedisArgument, RedisClient, RedisScript } from '../redis/client.ts
 import type { LogEntry } from './port.ts'
 import { ATTEND, KEEP, RELEASE, RENEW, TAKE } from './redis-scripts.ts'
 
-/** Of one partition in one read. */
+/** One read returns at most so many entries of a partition. */
 const READ_ENTRIES_MAX = 50
 
 export interface RedisPartitionsParts {

@@ -8,7 +8,7 @@ const GATHER_MS = 1_000
 const BATCH_MAX = 512
 const WAITING_MAX = 4_096
 const ANSWER_MS_MAX = 5_000
-/** Of one batch. */
+/** A batch is dropped after so many. */
 const ATTEMPTS_MAX = 3
 const PATH = '/v1/traces'
 const INTERNAL_KIND = 1

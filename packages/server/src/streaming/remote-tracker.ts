@@ -120,7 +120,7 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
       }
     },
     depth: () => queue.length + answers.count(),
-    // Now and then one is let through to find out.
+    // After a failure choices are refused for a second. The next ones show whether updates get through again.
     isReachable: () => !isFailing || clock.now() - failedAt >= TRY_AGAIN_MS,
   }
 }

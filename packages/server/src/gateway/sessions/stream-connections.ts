@@ -12,7 +12,7 @@ const CHECK_EVERY_MS = 1_000
 
 const GOING_AWAY: Failure = { code: 'unavailable', message: 'this server is going away; connect again' }
 const TOO_MANY: Failure = { code: 'rate_limited', message: 'too many streams; close some' }
-/** Of a stream that ended before it had begun. */
+/** The answer for a stream that ended before it had begun. */
 export const ENDED: Failure = {
   code: 'unavailable',
   message: 'the stream was ended as it began; connect again',

@@ -25,7 +25,7 @@ export interface Work {
   isRepeated: boolean
   /** What the archive said of the user; null as long as it was not asked. */
   archived: ArchivedRecord | null
-  /** Of the trace that the first of these events began; null where it is not traced. */
+  /** The first of these events began its trace; null where it is not traced. */
   span: Span | null
 }
 
