@@ -1,5 +1,5 @@
 // The pipeline without a network, for measurements inside one process: a real store in memory, archive,
-// tracker, reader and evaluator, put together as compose.ts does, with connected users.
+// tracker, reader and evaluator, put together as pipeline.ts does, with connected users.
 import type { Activity } from '@greendot/protocol'
 import { createSqliteArchive } from '../../../server/src/archive/sqlite.ts'
 import { createMemoryBus } from '../../../server/src/bus/memory.ts'

@@ -1,5 +1,5 @@
 // The door of this room: builds the parts of presence from the ports, each from parts that exist already.
-// compose.ts, the benchmark and the test worlds build them here, so all of them run the same wiring.
+// pipeline.ts, the benchmark and the test worlds build them here, so all of them run the same wiring.
 import type { Archive } from '../archive/port.ts'
 import type { Bus } from '../bus/port.ts'
 import type { Clock } from '../platform/clock.ts'
