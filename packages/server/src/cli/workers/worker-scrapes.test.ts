@@ -1,7 +1,7 @@
 // The supervisor's part of a scrape, by a fake clock: it waits for all workers, but not for ever.
 import { expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import type { Family } from '../ops/exposition.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import type { Family } from '../../ops/exposition.ts'
 import type { ToWorker } from './worker-messages.ts'
 import { createWorkerScrapes } from './worker-scrapes.ts'
 

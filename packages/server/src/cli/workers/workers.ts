@@ -1,10 +1,10 @@
 // Several worker processes on one port, and a supervisor. The kernel spreads connections over the workers; each
 // is a whole server, and they share their state through Redis. A worker that dies is started again. SIGHUP
 // restarts them one after the other, so that the port is always served.
-import type { Clock, Timer } from '../platform/clock.ts'
-import type { Config } from '../platform/config/config.ts'
-import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
-import type { Logger } from '../platform/logger.ts'
+import type { Clock, Timer } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/config.ts'
+import { DEV_GRPC_PORT } from '../../platform/config/settings.ts'
+import type { Logger } from '../../platform/logger.ts'
 import { type FromWorker, SUPERVISED, type ToWorker } from './worker-messages.ts'
 import { createWorkerScrapes } from './worker-scrapes.ts'
 

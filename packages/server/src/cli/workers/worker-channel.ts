@@ -1,9 +1,9 @@
 // The worker's end of the channel to its supervisor: it answers with its own figures, and asks for those of all
 // workers. Without a supervisor, or when that does not answer, a scrape has the figures of this process.
-import type { Siblings } from '../http/http-app.ts'
-import type { Family } from '../ops/exposition.ts'
-import type { CollectMetrics } from '../ops/metrics.ts'
-import type { World } from './command.ts'
+import type { Siblings } from '../../http/http-app.ts'
+import type { Family } from '../../ops/exposition.ts'
+import type { CollectMetrics } from '../../ops/metrics.ts'
+import type { World } from '../command.ts'
 import { type FromWorker, SUPERVISED, type ToWorker } from './worker-messages.ts'
 
 const ANSWER_MS_MAX = 2_000

@@ -1,8 +1,8 @@
 // One scrape tells of all workers: they share a port, so a scraper reaches only one of them. That one asks the
 // supervisor, which asks every worker and puts the answers together, each with the label of its worker. A worker
 // that does not answer in time is left out and counted as missing.
-import { type Family, labelled, merged } from '../ops/exposition.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Family, labelled, merged } from '../../ops/exposition.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 /** Below the time that a worker waits for the whole answer. */
