@@ -4,7 +4,7 @@ import type { Failure } from '@greendot/protocol'
 import type { RateLimit, RateLimiter } from '../limits/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
-import type { Tally } from '../platform/tally.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 
 /** After the burst, a user may open one stream per interval. */
 const STREAM_EVERY_MS = 1_000

@@ -5,7 +5,7 @@ import type { Archive, ClaimedWebhook, Webhook, WebhookBatch } from '../archive/
 import type { Clock } from '../platform/clock.ts'
 import { jittered, randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Tally } from '../platform/tally.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import type { WebhookBook } from './book.ts'
 import { bodyOf } from './deliveries.ts'
 import type { Outcome, SendPost } from './request.ts'

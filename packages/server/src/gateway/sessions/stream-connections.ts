@@ -3,7 +3,7 @@
 // number that was taken is given back once.
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import type { Tally } from '../../platform/tally.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import { type Delivery, NAMED, type Sink } from '../delivery/delivery.ts'
 import type { Watching } from '../watching/watching.ts'

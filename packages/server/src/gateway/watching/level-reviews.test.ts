@@ -15,7 +15,7 @@ import {
   texts,
   versions,
 } from '../../../../../testing/worlds/watching-world.ts'
-import type { HistogramReading } from '../../platform/histogram.ts'
+import type { HistogramReading } from '../../platform/measuring/histogram.ts'
 import { NO_PRIVACY_CHOSEN } from '../../presence/core/privacy.ts'
 
 let world: GatewayWorld

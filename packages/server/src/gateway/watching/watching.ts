@@ -5,7 +5,7 @@ import type { Archive } from '../../archive/port.ts'
 import type { ChangeMessage, ErasedMessage, GoneMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import {
   PRIVACY_UNKNOWN,

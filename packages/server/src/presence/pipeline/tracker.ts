@@ -4,7 +4,7 @@
 // user is loaded and stepped again.
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Tracer } from '../../platform/tracing.ts'
+import type { Tracer } from '../../platform/measuring/tracing.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { nextDeadline, step } from '../core/machine.ts'

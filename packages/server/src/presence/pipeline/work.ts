@@ -1,6 +1,6 @@
 // One user's part of a batch: the events reported for the user, and the callers that wait for the result.
 
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord } from '../reading/archive-lookup.ts'

@@ -1,6 +1,6 @@
 // Spans: their relations, their times by a fake clock, and what of another process is continued.
 import { describe, expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
 import { createTracer, type FinishedSpan } from './tracing.ts'
 
 const NOW = 1_750_000_000_000

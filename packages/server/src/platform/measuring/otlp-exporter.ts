@@ -1,7 +1,7 @@
 // Sends finished spans to a collector: OTLP over HTTP, as JSON. Spans gather for a moment and go in batches, one request
 // at a time. What waits is bounded, and a collector that does not answer costs spans, never memory or a change.
-import type { Clock } from './clock.ts'
-import type { Logger } from './logger.ts'
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../logger.ts'
 import type { Attributes, FinishedSpan } from './tracing.ts'
 
 const GATHER_MS = 1_000

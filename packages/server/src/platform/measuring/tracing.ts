@@ -1,8 +1,8 @@
 // Traces: which parts a change goes through, and how long it is in each. A trace begins where an event is reported, and
 // goes on in other processes by the `traceparent` that a bus message carries. Only a share of the events is traced. A
 // span has no id and no text of a user. Where tracing is off there is no tracer, and parts compare one null.
-import type { Clock } from './clock.ts'
-import { randomHex, takesPart } from './ids.ts'
+import type { Clock } from '../clock.ts'
+import { randomHex, takesPart } from '../ids.ts'
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 

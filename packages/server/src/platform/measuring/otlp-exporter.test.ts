@@ -1,8 +1,8 @@
 // The exporter beside a collector that takes, refuses or is away: batches, bounds, and what is logged. That a real
 // receiver understands it is in testing/e2e/traces.test.ts.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import { createLogger } from './logger.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import { createLogger } from '../logger.ts'
 import { createOtlpExporter } from './otlp-exporter.ts'
 import type { FinishedSpan } from './tracing.ts'
 

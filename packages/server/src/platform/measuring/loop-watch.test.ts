@@ -1,6 +1,6 @@
 // How long the event loop was held up, by a clock whose ticks a test can make late.
 import { expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
 import { startLoopWatch } from './loop-watch.ts'
 
 test('[W7] says how late a look was, and nothing while the loop comes round in time', async () => {
