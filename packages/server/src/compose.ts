@@ -2,7 +2,7 @@
 // in front of it. Each part is given parts that exist already, and no part reaches for a later one.
 import { openArchive, openMemory, openRedis, topicsOf } from './adapters.ts'
 import { createDoubts } from './gateway/doubts.ts'
-import { createAccess } from './http/access.ts'
+import { createAccess } from './http/access/access.ts'
 import { type Siblings, startHttpApp } from './http/http-app.ts'
 import { createFeed } from './ops/feed.ts'
 import { startPipeline } from './pipeline.ts'

@@ -6,13 +6,13 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
 import { Unavailable } from '../presence/unavailable.ts'
-import { type Authenticator, bearerToken, type Caller } from './auth.ts'
+import { type Authenticator, bearerToken, type Caller } from './access/auth.ts'
+import type { OriginRules } from './access/origins.ts'
+import type { Throttle } from './access/throttle.ts'
 import { createInputReader } from './input.ts'
-import type { OriginRules } from './origins.ts'
 import { refuse } from './reply.ts'
 import { queryOf } from './request-url.ts'
 import type { Methods, Route } from './route.ts'
-import type { Throttle } from './throttle.ts'
 
 export interface GuardParts {
   authenticator: Authenticator

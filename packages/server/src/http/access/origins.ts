@@ -2,8 +2,8 @@
 // is looked at. Requests without it come from programs or from a page of this server, and are not affected. The
 // server's own origin is always allowed (decision 29). In dev mode only pages of this machine may call.
 import type { Failure } from '@greendot/protocol'
-import type { Config } from '../platform/config/config.ts'
-import { ANY_ORIGIN } from '../platform/config/setting-types.ts'
+import type { Config } from '../../platform/config/config.ts'
+import { ANY_ORIGIN } from '../../platform/config/setting-types.ts'
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 const CORS_METHODS = 'GET, PUT, POST, PATCH, DELETE'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import { createLogger } from '../platform/logger.ts'
+import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
+import { createLogger } from '../../platform/logger.ts'
 import { createRejectionLog } from './rejection-log.ts'
 
 function scene() {

@@ -2,7 +2,7 @@
 // promise, where the library needs a thread. It only accepts, and only tokens without unusual headers or
 // claims. Everything else goes to the library, which decides and names the error.
 import { timingSafeEqual } from 'node:crypto'
-import type { Config } from '../platform/config/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 
 export interface Hs256Claims {
   sub: string

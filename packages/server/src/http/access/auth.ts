@@ -4,8 +4,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Failure, isId } from '@greendot/protocol'
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/config.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/config.ts'
 import { createHs256 } from './hs256.ts'
 import type { RejectionReason } from './rejection-log.ts'
 

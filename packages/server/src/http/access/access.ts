@@ -1,11 +1,11 @@
 // Who calls and how often, for every door: one authenticator with one log of rejected tokens, and one throttle. HTTP
 // and gRPC are handed the same, so a limit holds for a user whichever way they come in.
-import type { RateLimiter } from '../limits/port.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/config.ts'
-import type { Logger } from '../platform/logger.ts'
-import type { Tally } from '../platform/measuring/tally.ts'
-import type { Disconnects } from '../presence/people/disconnects.ts'
+import type { RateLimiter } from '../../limits/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/config.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
+import type { Disconnects } from '../../presence/people/disconnects.ts'
 import { type Authenticator, createAuthenticator } from './auth.ts'
 import { createRejectionLog, REJECTION_REASONS, type RejectionReason } from './rejection-log.ts'
 import { createThrottle, type Throttle } from './throttle.ts'

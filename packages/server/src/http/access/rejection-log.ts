@@ -1,8 +1,8 @@
 // Why tokens were rejected, for operators: the first rejection with a reason is logged at once, further ones are
 // counted and logged as one line at the end of each interval. So a flood costs one line per reason and interval.
 // A line has the reason and the count, and never anything from the token.
-import type { Clock, Timer } from '../platform/clock.ts'
-import type { Logger } from '../platform/logger.ts'
+import type { Clock, Timer } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
 
 /** Closed, so that the number of lines is bounded. */
 export const REJECTION_REASONS = [

@@ -1,10 +1,10 @@
 // How often a user may call, over HTTP and gRPC: which limits there are, and the failure of a call over one. Users are
 // counted in the limiter, which all processes share; server keys are not counted.
 import type { Failure } from '@greendot/protocol'
-import type { RateLimit, RateLimiter } from '../limits/port.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/config.ts'
-import type { Tally } from '../platform/measuring/tally.ts'
+import type { RateLimit, RateLimiter } from '../../limits/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/config.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 
 /** After the burst, a user may open one stream per interval. */
 const STREAM_EVERY_MS = 1_000
