@@ -1,7 +1,7 @@
 // promtool for the tests of deploy/prometheus and of the text format: an installed one, or else that of Debian's
 // Prometheus. A failure is returned as the reason for the titles of skipped tests.
-import type { Found } from './found.ts'
-import { installPackage } from './install.ts'
+import type { Found } from '../found.ts'
+import { installPackage } from '../install.ts'
 
 let found: Promise<Found> | null = null
 

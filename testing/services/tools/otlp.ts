@@ -2,13 +2,13 @@
 // repository. A failure is returned as the reason for the titles of skipped tests.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { newFolder, removeFolder, startChild } from './child.ts'
-import type { Found } from './found.ts'
-import { NO_INSTALLING } from './install.ts'
-import { freePort, LOOPBACK } from './ports.ts'
+import { newFolder, removeFolder, startChild } from '../child.ts'
+import type { Found } from '../found.ts'
+import { NO_INSTALLING } from '../install.ts'
+import { freePort, LOOPBACK } from '../ports.ts'
 
 const SOURCE = resolve(import.meta.dir, 'otlp-receiver')
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
+const CACHE = resolve(import.meta.dir, '../../../node_modules/.cache')
 /** Building it takes a minute or two; an unreachable registry must not delay the tests for long. */
 const BUILD_MS_MAX = 300_000
 

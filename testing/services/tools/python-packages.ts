@@ -2,9 +2,9 @@
 // installed. A failure is returned as the reason for the titles of skipped tests.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { NO_INSTALLING } from './install.ts'
+import { NO_INSTALLING } from '../install.ts'
 
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
+const CACHE = resolve(import.meta.dir, '../../../node_modules/.cache')
 /** An unreachable registry must not delay the tests for long. */
 const INSTALL_MS_MAX = 120_000
 const VERSION_NEEDED = [3, 10]

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { type FoundPackages, findPythonPackages } from './python-packages.ts'
 
-const REQUIREMENTS = resolve(import.meta.dir, '../grpc/requirements.txt')
+const REQUIREMENTS = resolve(import.meta.dir, '../../grpc/requirements.txt')
 
 let grpcio: Promise<FoundPackages> | null = null
 

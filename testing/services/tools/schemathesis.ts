@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { type FoundPackages, findPythonPackages } from './python-packages.ts'
 
-const REQUIREMENTS = resolve(import.meta.dir, '../openapi/requirements.txt')
+const REQUIREMENTS = resolve(import.meta.dir, '../../openapi/requirements.txt')
 
 let schemathesis: Promise<FoundPackages> | null = null
 

@@ -1,7 +1,7 @@
 // nginx for the tests of deploy/nginx.conf: an installed one, or else Debian's. A failure is returned as the reason
 // for the titles of skipped tests.
-import type { Found } from './found.ts'
-import { installPackage } from './install.ts'
+import type { Found } from '../found.ts'
+import { installPackage } from '../install.ts'
 
 /** Debian has it where only root looks. */
 const SEARCH = `${process.env.PATH ?? ''}:/usr/local/sbin:/usr/sbin`

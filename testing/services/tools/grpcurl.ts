@@ -3,13 +3,13 @@
 // skipped tests.
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Found } from './found.ts'
-import { NO_INSTALLING } from './install.ts'
+import type { Found } from '../found.ts'
+import { NO_INSTALLING } from '../install.ts'
 
 /** As tested. */
 const VERSION = 'v1.9.3'
 const MODULE = `github.com/fullstorydev/grpcurl/cmd/grpcurl@${VERSION}`
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
+const CACHE = resolve(import.meta.dir, '../../../node_modules/.cache')
 /** Building it takes a minute or two; an unreachable registry must not delay the tests for long. */
 const INSTALL_MS_MAX = 240_000
 

@@ -1,7 +1,7 @@
 // Caddy for the tests of deploy/Caddyfile: an installed one, or else Debian's. A failure is returned as the reason
 // for the titles of skipped tests.
-import type { Found } from './found.ts'
-import { installPackage } from './install.ts'
+import type { Found } from '../found.ts'
+import { installPackage } from '../install.ts'
 
 let found: Promise<Found> | null = null
 

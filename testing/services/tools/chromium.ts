@@ -2,8 +2,8 @@
 // for the titles of skipped tests. Nearly all tests use the headless shell where there is one: the same engine
 // without the window around it, for a quarter of the processor time per page.
 import { accessSync, constants } from 'node:fs'
-import type { Found } from './found.ts'
-import { installPackage } from './install.ts'
+import type { Found } from '../found.ts'
+import { installPackage } from '../install.ts'
 
 const SHELL_PACKAGE = 'chromium-headless-shell'
 const SHELL_NAMES = [SHELL_PACKAGE, 'chrome-headless-shell']

@@ -2,12 +2,12 @@
 // folder of this repository. A failure is returned as the reason for the titles of skipped tests.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Found } from './found.ts'
-import { NO_INSTALLING } from './install.ts'
+import type { Found } from '../found.ts'
+import { NO_INSTALLING } from '../install.ts'
 
 /** As tested; another version gets a folder of its own. */
 const PACKAGE = 'deno@2.9.6'
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
+const CACHE = resolve(import.meta.dir, '../../../node_modules/.cache')
 /** The program is about 40 MB to fetch; an unreachable registry must not delay the tests for long. */
 const INSTALL_MS_MAX = 90_000
 
