@@ -1,7 +1,7 @@
 // The consumer and the sweep of the history, on a real archive and a fake clock.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StatusChangedRecord } from '@greendot/protocol'
-import { aLastSeen, someSettings } from '../../../../testing/contracts/archive-rows.ts'
+import { aLastSeen, someSettings } from '../../../../testing/contracts/archive/rows.ts'
 import { createPipeline, type Pipeline } from '../../../../testing/worlds/presence-pipeline.ts'
 import type { HistoryArchive } from '../archive/port.ts'
 import { createMemoryLog } from '../log/memory.ts'

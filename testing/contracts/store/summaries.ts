@@ -1,7 +1,7 @@
 // The store contract, fourth part: texts that processes publish about themselves, each with an expiry.
 import { describe, expect, test } from 'bun:test'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
+import type { StoreUnderTest } from './under-test.ts'
 
 export function checkSummaries({ store }: StoreUnderTest): void {
   describe('process summaries', () => {

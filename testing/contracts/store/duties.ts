@@ -1,9 +1,9 @@
 // The store contract, fifth part: the duties that commits leave, which another process finds and does when the
 // process that committed has died.
 import { describe, expect, test } from 'bun:test'
-import type { Duty } from '../../packages/server/src/store/port.ts'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import type { Duty } from '../../../packages/server/src/store/port.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
+import type { StoreUnderTest } from './under-test.ts'
 
 const BOTH: readonly Duty[] = ['announce', 'archive']
 const OPEN_MAX = 1_000

@@ -1,10 +1,10 @@
 // The archive contract, fourth part: privacy settings. They are read back completely, however long the lists
 // are, and the users named in them can be found.
 import { describe, expect, test } from 'bun:test'
-import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { LISTED_MAX, type PrivacySetting } from '../../packages/server/src/presence/core/privacy.ts'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
-import { aLastSeen, ODD_IDS, someSettings } from './archive-rows.ts'
+import type { Archive } from '../../../packages/server/src/archive/port.ts'
+import { LISTED_MAX, type PrivacySetting } from '../../../packages/server/src/presence/core/privacy.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
+import { aLastSeen, ODD_IDS, someSettings } from './rows.ts'
 
 const ID_BYTES_MAX = 128
 /** Users with full lists, more than one read takes. */

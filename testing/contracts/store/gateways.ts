@@ -1,8 +1,8 @@
 // The store contract, third part: the state of a gateway. Its lease, which it can lose once and never get
 // back; its interest; and the users with a session on it.
 import { describe, expect, test } from 'bun:test'
-import { aCommit, aRecord, aRecordOn, aSession, SOME_INSTANT as T } from '../worlds/records.ts'
-import { interestedIn, type StoreUnderTest } from './store-under-test.ts'
+import { aCommit, aRecord, aRecordOn, aSession, SOME_INSTANT as T } from '../../worlds/records.ts'
+import { interestedIn, type StoreUnderTest } from './under-test.ts'
 
 export function checkGateways({ store, put }: StoreUnderTest): void {
   describe('leases', () => {

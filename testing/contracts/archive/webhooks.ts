@@ -7,8 +7,8 @@ import type {
   ToldView,
   Webhook,
   WebhookDelivery,
-} from '../../packages/server/src/archive/port.ts'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
+} from '../../../packages/server/src/archive/port.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
 
 export function aWebhook(id: string, fields: Partial<Webhook> = {}): Webhook {
   return {

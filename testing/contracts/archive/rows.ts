@@ -1,8 +1,8 @@
 // The archive contract, first part: rows of a user are read back as written, and after a crash every user
 // who was here has a last seen.
 import { describe, expect, test } from 'bun:test'
-import type { Archive, LastSeenRow, SettingsRow } from '../../packages/server/src/archive/port.ts'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
+import type { Archive, LastSeenRow, SettingsRow } from '../../../packages/server/src/archive/port.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
 
 /** More than any adapter puts in one statement. */
 const BATCH_SIZE = 3_000

@@ -1,9 +1,9 @@
 // The archive contract, second part: contact lists.
 import { describe, expect, test } from 'bun:test'
-import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { systemClock } from '../../packages/server/src/platform/clock.ts'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
-import { ODD_IDS } from './archive-rows.ts'
+import type { Archive } from '../../../packages/server/src/archive/port.ts'
+import { systemClock } from '../../../packages/server/src/platform/clock.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
+import { ODD_IDS } from './rows.ts'
 
 /** Long enough for many statements, so that a reader could see a replacement half done. */
 const LIST_SIZE = 4_000

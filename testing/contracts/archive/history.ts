@@ -4,13 +4,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Status } from '@greendot/protocol'
 import fc from 'fast-check'
-import type { Archive, HistorySpan } from '../../packages/server/src/archive/port.ts'
+import type { Archive, HistorySpan } from '../../../packages/server/src/archive/port.ts'
 import {
   type HistoryChange,
   type HistoryHour,
   HOUR_MS,
-} from '../../packages/server/src/presence/core/history.ts'
-import { aLastSeen, someSettings } from './archive-rows.ts'
+} from '../../../packages/server/src/presence/core/history.ts'
+import { aLastSeen, someSettings } from './rows.ts'
 
 const T = 1_700_000_000_000 - (1_700_000_000_000 % HOUR_MS)
 const MINUTE_MS = 60_000

@@ -1,7 +1,7 @@
 // The store contract, first part: records are loaded as committed, and of two writers only one wins.
 import { describe, expect, test } from 'bun:test'
-import { aCommit, aFullRecord, aRecord, aRecordOn, SOME_INSTANT as T } from '../worlds/records.ts'
-import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
+import { aCommit, aFullRecord, aRecord, aRecordOn, SOME_INSTANT as T } from '../../worlds/records.ts'
+import { committed, interestedIn, type StoreUnderTest } from './under-test.ts'
 
 /** As many as a tracker commits at once. */
 const BATCH_SIZE = 1_000

@@ -3,7 +3,7 @@
 // A failure prints `{ seed, path }`. To replay it: `fc.assert(property, { seed: …, path: '…' })`.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Archive, LastSeenRow, SettingsRow } from '../../packages/server/src/archive/port.ts'
+import type { Archive, LastSeenRow, SettingsRow } from '../../../packages/server/src/archive/port.ts'
 
 // Few values, so that equal instants and equal versions are frequent.
 const USERS = ['a', 'b']

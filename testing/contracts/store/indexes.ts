@@ -1,7 +1,7 @@
 // The store contract, second part: the indexes that commits maintain: interest, deadlines and retention.
 import { describe, expect, test } from 'bun:test'
-import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../worlds/records.ts'
-import { committed, interestedIn, type StoreUnderTest } from './store-under-test.ts'
+import { aCommit, aRecord, aRecordOn, SOME_INSTANT as T } from '../../worlds/records.ts'
+import { committed, interestedIn, type StoreUnderTest } from './under-test.ts'
 
 export function checkIndexes({ store, put, allDue, dueIds }: StoreUnderTest): void {
   describe('interest', () => {

@@ -5,9 +5,9 @@
 import { expect } from 'bun:test'
 import { STATUSES, type Status } from '@greendot/protocol'
 import fc from 'fast-check'
-import type { UserRecord } from '../../packages/server/src/presence/core/record.ts'
-import type { PresenceStore } from '../../packages/server/src/store/port.ts'
-import { aRecord, aSession } from '../worlds/records.ts'
+import type { UserRecord } from '../../../packages/server/src/presence/core/record.ts'
+import type { PresenceStore } from '../../../packages/server/src/store/port.ts'
+import { aRecord, aSession } from '../../worlds/records.ts'
 
 const USERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const GATEWAYS = ['g1', 'g2', 'g3']

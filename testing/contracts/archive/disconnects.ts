@@ -1,7 +1,7 @@
 // The archive contract, seventh part: users that the app disconnected. Of two disconnects of the same, the later
 // instants win, in whatever order they are written.
 import { describe, expect, test } from 'bun:test'
-import type { Archive, DisconnectRow } from '../../packages/server/src/archive/port.ts'
+import type { Archive, DisconnectRow } from '../../../packages/server/src/archive/port.ts'
 
 const row = (userId: string, rest: Partial<DisconnectRow> = {}): DisconnectRow => ({
   userId,

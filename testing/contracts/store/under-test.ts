@@ -1,7 +1,7 @@
 // The store under test, and the calls that most tests of the contract make.
 import { afterEach, beforeEach } from 'bun:test'
-import type { Commit, CommitResult, Due, PresenceStore } from '../../packages/server/src/store/port.ts'
-import { aCommit } from '../worlds/records.ts'
+import type { Commit, CommitResult, Due, PresenceStore } from '../../../packages/server/src/store/port.ts'
+import { aCommit } from '../../worlds/records.ts'
 
 /** Makes an empty store. The caller closes it. */
 export type MakeStore = () => Promise<PresenceStore>

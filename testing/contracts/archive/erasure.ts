@@ -1,9 +1,9 @@
 // The archive contract, fifth part: erasure removes all data of one user, and of no other.
 import { describe, expect, test } from 'bun:test'
-import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { NO_PRIVACY_CHOSEN } from '../../packages/server/src/presence/core/privacy.ts'
-import { SOME_INSTANT as T } from '../worlds/records.ts'
-import { aLastSeen, someSettings } from './archive-rows.ts'
+import type { Archive } from '../../../packages/server/src/archive/port.ts'
+import { NO_PRIVACY_CHOSEN } from '../../../packages/server/src/presence/core/privacy.ts'
+import { SOME_INSTANT as T } from '../../worlds/records.ts'
+import { aLastSeen, someSettings } from './rows.ts'
 
 /** More than one transaction erases. */
 const OWNERS = 600
