@@ -3,7 +3,7 @@
 import { systemClock as clock } from '../../../server/src/platform/clock.ts'
 import { createTracer } from '../../../server/src/platform/measuring/tracing.ts'
 import { type Micro, perCpuSecond, sideBySide } from './measure.ts'
-import { createUsers, sessionOf, userName } from './users.ts'
+import { createUsers, sessionOf, userName } from './setup/users.ts'
 
 const USERS = 1_000
 const GATEWAY = 'g-watching'

@@ -1,18 +1,18 @@
 // The pipeline without a network, for measurements inside one process: a real store in memory, archive,
 // tracker, reader and evaluator, put together as pipeline.ts does, with connected users.
 import type { Activity } from '@greendot/protocol'
-import { createSqliteArchive } from '../../../server/src/archive/sqlite.ts'
-import { createMemoryBus } from '../../../server/src/bus/memory.ts'
-import { systemClock as clock } from '../../../server/src/platform/clock.ts'
-import { createLogger } from '../../../server/src/platform/logger.ts'
-import type { Tracer } from '../../../server/src/platform/measuring/tracing.ts'
-import type { SessionFacts } from '../../../server/src/presence/core/event.ts'
-import { step } from '../../../server/src/presence/core/machine.ts'
-import { POLICIES } from '../../../server/src/presence/core/policy.ts'
-import type { PrivacyRules } from '../../../server/src/presence/core/privacy.ts'
-import { emptyRecord, type UserRecord } from '../../../server/src/presence/core/record.ts'
-import { createPresence } from '../../../server/src/presence/presence.ts'
-import { createMemoryStore } from '../../../server/src/store/memory.ts'
+import { createSqliteArchive } from '../../../../server/src/archive/sqlite.ts'
+import { createMemoryBus } from '../../../../server/src/bus/memory.ts'
+import { systemClock as clock } from '../../../../server/src/platform/clock.ts'
+import { createLogger } from '../../../../server/src/platform/logger.ts'
+import type { Tracer } from '../../../../server/src/platform/measuring/tracing.ts'
+import type { SessionFacts } from '../../../../server/src/presence/core/event.ts'
+import { step } from '../../../../server/src/presence/core/machine.ts'
+import { POLICIES } from '../../../../server/src/presence/core/policy.ts'
+import type { PrivacyRules } from '../../../../server/src/presence/core/privacy.ts'
+import { emptyRecord, type UserRecord } from '../../../../server/src/presence/core/record.ts'
+import { createPresence } from '../../../../server/src/presence/presence.ts'
+import { createMemoryStore } from '../../../../server/src/store/memory.ts'
 
 export const policy = POLICIES.instant
 const rules: PrivacyRules = { defaultVisibility: 'everyone', hiddenAs: 'offline' }

@@ -2,13 +2,13 @@
 // runs in production, and the bare runtime. What one operation costs is the CPU time that the kernel
 // charges to the process, so the load may be slower than what it measures.
 import { join } from 'node:path'
-import { endProcess, pinned } from '../platform/child.ts'
-import { now, within } from '../platform/clock.ts'
-import { usageOf } from '../platform/proc.ts'
-import { createScope } from '../platform/scope.ts'
-import { startGreendot } from '../subject/greendot.ts'
-import { mintToken } from '../wires/tokens.ts'
-import type { Side } from './measure.ts'
+import { endProcess, pinned } from '../../platform/child.ts'
+import { now, within } from '../../platform/clock.ts'
+import { usageOf } from '../../platform/proc.ts'
+import { createScope } from '../../platform/scope.ts'
+import { startGreendot } from '../../subject/greendot.ts'
+import { mintToken } from '../../wires/tokens.ts'
+import type { Side } from '../measure.ts'
 
 const SERVER_CORE = 0
 const START_MS_MAX = 10_000

@@ -1,8 +1,8 @@
 // Many WebSocket clients on bare TCP sockets that write beats, as fast as the server takes them or at a
 // pace it can keep, one or several in a segment.
 import { HEARTBEAT_ACTIVE } from '@greendot/protocol'
-import { systemClock } from '../../../server/src/platform/clock.ts'
-import { textFrame } from '../wires/frames.ts'
+import { systemClock } from '../../../../server/src/platform/clock.ts'
+import { textFrame } from '../../wires/frames.ts'
 
 export interface BeatLoad {
   /** All clients send heartbeats for so long; resolves when the last segment is with the kernel. */

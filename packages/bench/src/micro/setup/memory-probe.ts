@@ -1,11 +1,11 @@
 // The inside of the memory measurement: builds watch edges or targets and prints the bytes of each. A process
 // of its own, in which nothing else grows.
 import { heapStats } from 'bun:jsc'
-import { createTargetTable } from '../../../server/src/gateway/delivery/target-table.ts'
-import { createWatchEdges } from '../../../server/src/gateway/delivery/watch-edges.ts'
-import { createInterner } from '../../../server/src/gateway/interner.ts'
-import { emptyRecord } from '../../../server/src/presence/core/record.ts'
-import { toPresence } from '../../../server/src/presence/core/view.ts'
+import { createTargetTable } from '../../../../server/src/gateway/delivery/target-table.ts'
+import { createWatchEdges } from '../../../../server/src/gateway/delivery/watch-edges.ts'
+import { createInterner } from '../../../../server/src/gateway/interner.ts'
+import { emptyRecord } from '../../../../server/src/presence/core/record.ts'
+import { toPresence } from '../../../../server/src/presence/core/view.ts'
 
 const WATCHERS = 2_048
 const CONTACTS = 128

@@ -1,12 +1,12 @@
 // Many watchers of one kind in this process, for the comparison of gRPC streams with WebSockets. They count the
 // presence objects that they are sent after the snapshot.
 import { credentials, Metadata, makeClientConstructor, type ServiceClientConstructor } from '@grpc/grpc-js'
-import { loadProtoFiles } from '../../../server/src/grpc/definitions.ts'
-import { chunksOf } from '../../../server/src/platform/chunks.ts'
-import { textFrame } from '../wires/frames.ts'
-import { countUpdates } from '../wires/greendot-wire.ts'
-import type { Address } from '../wires/raw-socket.ts'
-import { BenchSocket } from '../wires/web-socket.ts'
+import { loadProtoFiles } from '../../../../server/src/grpc/definitions.ts'
+import { chunksOf } from '../../../../server/src/platform/chunks.ts'
+import { textFrame } from '../../wires/frames.ts'
+import { countUpdates } from '../../wires/greendot-wire.ts'
+import type { Address } from '../../wires/raw-socket.ts'
+import { BenchSocket } from '../../wires/web-socket.ts'
 
 /** A server takes at most 1,000 streams on a connection. */
 const STREAMS_PER_CONNECTION = 500
