@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectBare } from '../../testing/clients/client.ts'
 import { startServer, type TestServer } from '../../testing/clients/server.ts'
-import { findDeno } from '../../testing/services/deno.ts'
+import { findDeno } from '../../testing/services/tools/deno.ts'
 import { buildClient } from './build.ts'
 
 const deno = await findDeno()

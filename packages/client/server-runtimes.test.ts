@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'bun'
 import { startServer, type TestServer } from '../../testing/clients/server.ts'
 import { SECRET, SERVER_KEY, securedSettings } from '../../testing/http/tokens.ts'
-import { findDeno } from '../../testing/services/deno.ts'
+import { findDeno } from '../../testing/services/tools/deno.ts'
 import { buildClient } from './build.ts'
 
 const CALLS = 20

@@ -8,6 +8,7 @@ import { start } from '../../packages/server/src/compose.ts'
 import { type Clock, systemClock } from '../../packages/server/src/platform/clock.ts'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
+import { linesOf } from '../services/lines.ts'
 import { CLI } from './cli.ts'
 
 /** Settings by their file spelling, e.g. `{ offline_delay_ms: 200 }`. */
@@ -80,14 +81,24 @@ export async function startServer(
   }
 }
 
-/** With `folder` a server starts again on what another one left. */
-export async function spawnServer(settings: SettingsInput = {}, folder = newFolder()): Promise<TestProcess> {
+/** With `folder` a server starts again on what another one left. `log` is given its log lines, instead of stderr. */
+export async function spawnServer(
+  settings: SettingsInput = {},
+  folder = newFolder(),
+  log?: (line: string) => void,
+): Promise<TestProcess> {
   const child = Bun.spawn([process.execPath, CLI, 'serve', ...toFlags(settings, folder)], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '' },
     stdin: 'ignore',
     stdout: 'pipe',
-    stderr: 'inherit',
+    stderr: log === undefined ? 'inherit' : 'pipe',
+  })
+  const logged = log === undefined ? null : passOn(child.stderr!, log)
+  // The log is complete when the process has ended.
+  const exited = child.exited.then(async (code) => {
+    await logged
+    return code
   })
   let said = ''
   for await (const chunk of child.stdout) {
@@ -101,7 +112,7 @@ export async function spawnServer(settings: SettingsInput = {}, folder = newFold
     grpc: /^greendot grpc ready (\S+)\n/m.exec(said)?.[1] ?? null,
     folder,
     pid: child.pid,
-    exited: child.exited,
+    exited,
     signal: (signal) => child.kill(signal),
     async kill() {
       child.kill('SIGKILL')
@@ -113,4 +124,8 @@ export async function spawnServer(settings: SettingsInput = {}, folder = newFold
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function passOn(stream: ReadableStream<Uint8Array>, log: (line: string) => void): Promise<void> {
+  for await (const line of linesOf(stream)) log(line)
 }

@@ -2,14 +2,14 @@
 // one property connects them: the order and the number of writes never matter.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Archive } from '../../packages/server/src/archive/port.ts'
-import { checkArchiveContacts } from './archive-contacts.ts'
-import { checkArchiveDisconnects } from './archive-disconnects.ts'
-import { checkArchiveErasure } from './archive-erasure.ts'
-import { checkArchiveHistory } from './archive-history.ts'
-import { checkArchiveOrder } from './archive-order.ts'
-import { checkArchivePrivacy } from './archive-privacy.ts'
-import { checkArchiveRows } from './archive-rows.ts'
-import { checkArchiveWebhooks } from './archive-webhooks.ts'
+import { checkArchiveContacts } from './archive/contacts.ts'
+import { checkArchiveDisconnects } from './archive/disconnects.ts'
+import { checkArchiveErasure } from './archive/erasure.ts'
+import { checkArchiveHistory } from './archive/history.ts'
+import { checkArchiveOrder } from './archive/order.ts'
+import { checkArchivePrivacy } from './archive/privacy.ts'
+import { checkArchiveRows } from './archive/rows.ts'
+import { checkArchiveWebhooks } from './archive/webhooks.ts'
 
 /** Makes an archive on an empty database without a schema. The suite closes it. */
 export type MakeArchive = () => Promise<Archive>

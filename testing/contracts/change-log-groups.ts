@@ -1,6 +1,7 @@
 // The ChangeLog contract, second part: consumers of one group, and several groups.
 import { describe, expect, test } from 'bun:test'
 import type { LogEntry } from '../../packages/server/src/log/port.ts'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { type MakeLog, numbered, oncePerUser, type useLogs } from './change-log-under-test.ts'
 
 const USERS = Array.from({ length: 40 }, (_, index) => `user-${index}`)
@@ -31,7 +32,7 @@ export function checkLogGroups(makeLog: MakeLog, logs: ReturnType<typeof useLogs
       const before = async (partition: number, _: readonly LogEntry[]) => {
         if (busy.has(partition)) clashes.push(partition)
         busy.add(partition)
-        await new Promise((resolve) => setImmediate(resolve))
+        await systemClock.nextTurn()
         busy.delete(partition)
       }
       const count = one.partitionCount
@@ -45,7 +46,7 @@ export function checkLogGroups(makeLog: MakeLog, logs: ReturnType<typeof useLogs
           await one.append(USERS.flatMap((userId) => numbered(userId, 1, rounds)))
           rounds++
           // A log in memory writes without a turn of the event loop.
-          await new Promise((resolve) => setImmediate(resolve))
+          await systemClock.nextTurn()
         }
       })()
       const second = await logs.read(two, 'g', { before })

@@ -1,7 +1,7 @@
 // The contract of ChangeLog, run on every adapter: order for each user, at least once, one consumer of a group for a
 // partition, what a group handled is remembered, and a bound on what is kept.
 import { describe, expect, test } from 'bun:test'
-import { ODD_IDS } from './archive-rows.ts'
+import { ODD_IDS } from './archive/rows.ts'
 import { checkLogGroups } from './change-log-groups.ts'
 import { type MakeLog, numbered, oncePerUser, textOf, useLogs } from './change-log-under-test.ts'
 

@@ -2,13 +2,13 @@
 // shards, and their order is undefined. The examples are in five parts; random histories are compared with a
 // reference store.
 import { describe, test } from 'bun:test'
-import { checkDuties } from './store-duties.ts'
-import { checkGateways } from './store-gateways.ts'
-import { checkIndexes } from './store-indexes.ts'
-import { checkRandomHistories } from './store-model.ts'
-import { checkRecords } from './store-records.ts'
-import { checkSummaries } from './store-summaries.ts'
-import { type MakeStore, useStore } from './store-under-test.ts'
+import { checkDuties } from './store/duties.ts'
+import { checkGateways } from './store/gateways.ts'
+import { checkIndexes } from './store/indexes.ts'
+import { checkRandomHistories } from './store/model.ts'
+import { checkRecords } from './store/records.ts'
+import { checkSummaries } from './store/summaries.ts'
+import { type MakeStore, useStore } from './store/under-test.ts'
 
 const MODEL_RUNS = 100
 

@@ -22,7 +22,7 @@ export async function follow(person: Person): Promise<Presence[]> {
     .flatMap(({ frame }) => (frame.type === 'presence_state' ? frame.states : []))
 }
 
-/** Of whom something was heard since then, by a state or by a change, each time in the order of names. */
+/** Users of whom something was heard since then, by states and by changes, in the order of names. */
 export function heardSince(person: Person, since: number): { states: string[]; changes: string[] } {
   const frames = person.heard.slice(since).map(({ frame }) => frame)
   return {

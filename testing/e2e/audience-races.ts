@@ -3,7 +3,8 @@
 // that: nothing known, and then the open word.
 import { expect } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { type Chosen, isHidden, positions, says, settle, toldSince } from './audience.ts'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { type Chosen, isHidden, positions, says, toldSince, untilDelivered } from './audience.ts'
 import { openLine } from './audience-line.ts'
 import type { Ear } from './audience-stream.ts'
 import type { Scene } from './scene.ts'
@@ -24,7 +25,7 @@ export const SHOWING: Chosen = { status_visibility: 'everyone', deny: [] }
 export const textOf = ({ custom_status }: Presence) => custom_status?.text ?? null
 
 export async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < count; turn++) await systemClock.nextTurn()
 }
 
 /** Two lines of bob's: on one he chooses, on the other he says something. */
@@ -61,7 +62,7 @@ export async function hideAndWhisper(
     const shows = bob.chooses(SHOWING)
     expect(await Promise.all([speaks, shows])).toEqual([200, 200])
     await allSee(says(`open ${round}`))
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     const told = toldSince(ears, since, 'bob').map((presences) => presences.map(textOf))
     expect(told).toEqual(ears.map(() => [null, `open ${round}`]))
   }

@@ -1,5 +1,5 @@
 // What tests of privacy do and look at: users choose their audience, the app's backend edits contact lists, a
-// viewer watches by WebSocket and by stream. Every edit here is answered before it returns, and `settle`
+// viewer watches by WebSocket and by stream. Every edit here is answered before it returns, and `untilDelivered`
 // returns when what was announced before it has reached every watcher.
 import { expect } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence, Settings } from '@greendot/protocol'
@@ -93,7 +93,7 @@ export interface Audience {
   ears: Ear[]
 }
 
-/** Watches these, and whatever `settle` needs, by a stream and by a WebSocket. */
+/** Watches these, and whatever `untilDelivered` needs, by a stream and by a WebSocket. */
 export async function openAudience(
   scene: Scene,
   url: string,
@@ -114,7 +114,7 @@ export async function openAudience(
 let marks = 0
 
 /** Returns when what was announced before has reached these, who watch the marker. */
-export async function settle(url: string, ears: readonly Ear[]): Promise<void> {
+export async function untilDelivered(url: string, ears: readonly Ear[]): Promise<void> {
   const text = `mark ${++marks}`
   await say(url, MARKER, text)
   await Promise.all(ears.map((ear) => ear.sees(MARKER, says(text))))

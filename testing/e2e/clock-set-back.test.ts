@@ -44,7 +44,7 @@ async function steppedServer() {
   }
 }
 
-test('[C7] [P1] disconnections are seen, by silence and by a close, and users come back', async () => {
+test('[C7] [D1] [D2] disconnections are seen, by silence and by a close, and users come back', async () => {
   const { url, setClockBack } = await steppedServer()
   const beatEveryMs = 500
   const eve = await scene.person(url, 'eve', { beatEveryMs })

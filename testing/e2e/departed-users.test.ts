@@ -84,7 +84,7 @@ function keptTexts(): string[] {
   return strings.filter((text) => /departed-\d+-\d+/.test(text) && !text.includes(`departed-${ROUNDS - 1}-`))
 }
 
-test('[R2] nothing is kept of users who are gone, whatever they did', async () => {
+test('[B7][C7] nothing is kept of users who are gone, whatever they did', async () => {
   const world = await createWorld({ config: configOf({}), archiveMs: 0 })
   const resident = openSocket(world, 'resident')
   await world.clock.advance(10)

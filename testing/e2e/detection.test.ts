@@ -23,7 +23,7 @@ const NO_DELAY_ENDS = { offline_delay_ms: NEVER_MS, linger_ms: NEVER_MS }
 const CLOSED_ENDS = { offline_delay_ms: OFFLINE_DELAY_MS }
 
 const scene = useScene()
-/** Of the servers: never ahead of the times at which frames came. */
+/** The clock of the servers is never ahead of the times at which frames came. */
 const clock = createPatientClock()
 const beating = { beatEveryMs: BEAT_MS }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { QueriedPresence } from '@greendot/protocol'
 import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { openClient, type TestClient } from '../clients/client.ts'
 import { call, unknown } from '../http/calls.ts'
 import { openLine } from './audience-line.ts'
@@ -125,7 +126,7 @@ describe('at the very moment', () => {
       const erasures: Promise<unknown>[] = []
       for (let turn = 0; turn < 4; turn++) {
         erasures.push(erase(url, name))
-        await new Promise((resolve) => setImmediate(resolve))
+        await systemClock.nextTurn()
       }
       await Promise.all(erasures)
       // Either the welcome or the end comes; after the welcome the end may still be on its way.

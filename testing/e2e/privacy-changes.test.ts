@@ -16,9 +16,9 @@ import {
   positions,
   say,
   seenAs,
-  settle,
   toldSince,
   truthOf,
+  untilDelivered,
   type ViewLevel,
 } from './audience.ts'
 import type { Ear } from './audience-stream.ts'
@@ -50,7 +50,7 @@ async function told(
   const since = positions(ears)
   await change()
   await allSee(ears, since, 'bob', () => true)
-  await settle(url, ears)
+  await untilDelivered(url, ears)
   return toldSince(ears, since, 'bob')
 }
 
@@ -89,12 +89,12 @@ describe('the right to see a target', () => {
       const sinceOfCarol = positions(carol.ears)
       await way.lose(url)
       await allSee(alice.ears, sinceOfAlice, 'bob', isHidden)
-      await settle(url, [...alice.ears, ...carol.ears])
+      await untilDelivered(url, [...alice.ears, ...carol.ears])
       expect(toldSince(carol.ears, sinceOfCarol, 'bob')).toEqual([[], []])
       expect(await truthOf(url, 'bob')).toEqual(before)
 
       await keepChanging(url, carol)
-      await settle(url, alice.ears)
+      await untilDelivered(url, alice.ears)
       expect(toldSince(alice.ears, sinceOfAlice, 'bob')).toEqual(twice([hidden('bob')]))
       expect(await asked(url, 'alice', 'bob')).toEqual(hidden('bob'))
 
@@ -104,10 +104,10 @@ describe('the right to see a target', () => {
         custom_status: { text: 'unheard' },
         devices: ['desktop'],
       })
-      await settle(url, carol.ears)
+      await untilDelivered(url, carol.ears)
       const sinceGained = positions(carol.ears)
       expect(await told(url, alice.ears, () => way.gain(url))).toEqual(twice([present]))
-      await settle(url, carol.ears)
+      await untilDelivered(url, carol.ears)
       expect(toldSince(carol.ears, sinceGained, 'bob')).toEqual([[], []])
       expect(await asked(url, 'alice', 'bob')).toEqual(present)
 
@@ -128,9 +128,9 @@ describe('the right to see a target', () => {
     await choose(url, 'bob', { deny: ['mallory'], away_after_ms: 60_000 })
     await choose(url, 'bob', { reciprocal: true, last_seen_visibility: 'everyone' })
     await editContacts(url, 'PUT', 'bob', [])
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     // Once more, for what had to be looked up first.
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     expect(toldSince(ears, since, 'bob')).toEqual([[], [], [], []])
   })
 
@@ -141,7 +141,7 @@ describe('the right to see a target', () => {
     const before = await truthOf(url, 'bob')
     await choose(url, 'bob', { status_visibility: 'nobody' })
     await choose(url, 'bob', { status_visibility: 'everyone' })
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     for (const ear of ears) expect(ear.sightings('bob').at(-1)!.presence).toEqual(before)
   })
 
@@ -195,7 +195,7 @@ describe('last seen', () => {
     test(`[S5] of a target who is ${isHere ? 'here' : 'gone'}: every change arrives, under the same version`, async () => {
       const { url, alice, carol } = await enter({})
       if (!isHere) await leave(url, 'bob', DEVICE)
-      await settle(url, [...alice.ears, ...carol.ears])
+      await untilDelivered(url, [...alice.ears, ...carol.ears])
       const truth = await truthOf(url, 'bob')
       expect(truth).toMatchObject({ status: isHere ? 'online' : 'offline', last_seen: expect.any(Number) })
       for (const { change, sees } of STEPS) {

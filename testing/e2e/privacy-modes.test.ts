@@ -13,9 +13,9 @@ import {
   positions,
   say,
   seenAs,
-  settle,
   toldSince,
   truthOf,
+  untilDelivered,
 } from './audience.ts'
 import { behindEveryDoor, throughEveryDoor } from './audience-doors.ts'
 import { MODES, type Mode } from './audience-modes.ts'
@@ -74,7 +74,7 @@ describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
         let since = positions(ears)
         const changed = await say(url, 'bob', 'after')
         expect(changed.version).toBe(busy.version + 1)
-        await settle(url, ears)
+        await untilDelivered(url, ears)
         expect(toldSince(ears, since, 'bob')).toEqual([pushed(changed), pushed(changed)])
 
         since = positions(ears)
@@ -90,7 +90,7 @@ describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
           version: changed.version + 1,
         })
         expect(gone.last_seen).toBeWithin(goingAt, goneAt + 1)
-        await settle(url, ears)
+        await untilDelivered(url, ears)
         expect(toldSince(ears, since, 'bob')).toEqual([pushed(gone), pushed(gone)])
         expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(gone))
         if (how === 'he leaves') return
@@ -101,7 +101,7 @@ describe.each(Object.keys(GOING) as (keyof typeof GOING)[])(
         const own = await say(url, 'bob', 'behind the mask')
         expect(own).toMatchObject({ devices: ['mobile'], custom_status: { text: 'behind the mask' } })
         await scene.person(url, 'bob', { deviceId: 'laptop', platform: 'desktop' })
-        await settle(url, ears)
+        await untilDelivered(url, ears)
         expect(toldSince(ears, since, 'bob')).toEqual([[], []])
         expect(await throughEveryDoor(url, 'alice', 'bob')).toEqual(behindDoors(gone))
       })
@@ -139,10 +139,10 @@ describe('the two ends', () => {
     expect(await throughEveryDoor(url, 'bob', 'bob')).toEqual(
       behindEveryDoor({ app: here, viewer: here, anyone: hidden('bob') }),
     )
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     const since = positions(ears)
     const changed = await say(url, 'bob', 'to myself')
-    await settle(url, ears)
+    await untilDelivered(url, ears)
     expect(toldSince(ears, since, 'bob')).toEqual([[changed], [changed]])
   })
 

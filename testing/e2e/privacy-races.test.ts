@@ -10,8 +10,8 @@ import {
   positions,
   say,
   says,
-  settle,
   toldSince,
+  untilDelivered,
 } from './audience.ts'
 import { HIDING, hideAndWhisper, linesOfBob, SHOWING, textOf } from './audience-races.ts'
 import { openStreamEar } from './audience-stream.ts'
@@ -65,7 +65,7 @@ test('[S5][S6] a viewer who hides gets nothing of a reciprocal target from then 
     const since = positions(ears)
     await choose(url, 'alice', { status_visibility: 'nobody' })
     await say(url, 'bob', 'secret')
-    await Promise.all([say(url, 'bob', 'open'), settle(url, ears)])
+    await Promise.all([say(url, 'bob', 'open'), untilDelivered(url, ears)])
     await choose(url, 'alice', { status_visibility: 'everyone' })
     await allSee(ears, since, 'bob', says('open'))
     const told = toldSince(ears, since, 'bob').map((presences) => presences.map(textOf))

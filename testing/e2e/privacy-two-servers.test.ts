@@ -15,8 +15,8 @@ import {
   positions,
   say,
   says,
-  settle,
   toldSince,
+  untilDelivered,
 } from './audience.ts'
 import { editWhileAsking } from './audience-following.ts'
 import { hideAndWhisper } from './audience-races.ts'
@@ -48,13 +48,13 @@ describeWithPairs('two servers', (scene, start) => {
       await way.lose(here)
       await allSee(alice.ears, since, 'bob', isHidden)
       const unheard = await say(here, 'bob', 'unheard')
-      await settle(here, ears)
+      await untilDelivered(here, ears)
       const nothing = [hidden('bob')]
       expect(toldSince(ears, since, 'bob')).toEqual([nothing, nothing, [unheard], [unheard]])
 
       await way.gain(here)
       await allSee(alice.ears, since, 'bob', says('unheard'))
-      await settle(here, ears)
+      await untilDelivered(here, ears)
       const both = [hidden('bob'), unheard]
       expect(toldSince(ears, since, 'bob')).toEqual([both, both, [unheard], [unheard]])
     })

@@ -12,9 +12,9 @@ import {
   say,
   says,
   seenAs,
-  settle,
   toldSince,
   truthOf,
+  untilDelivered,
 } from './audience.ts'
 import { openStreamEar } from './audience-stream.ts'
 import { useScene, watch } from './scene.ts'
@@ -35,12 +35,12 @@ describe('reciprocity', () => {
     const sinceOfOther = positions(other.ears)
     const toldOf = (userId: string) => toldSince(alice.ears, since, userId)
     await choose(url, 'alice', { status_visibility: 'nobody' })
-    await settle(url, [...alice.ears, ...other.ears])
+    await untilDelivered(url, [...alice.ears, ...other.ears])
     for (const userId of mutual) expect(toldOf(userId)).toEqual([[hidden(userId)], [hidden(userId)]])
     expect(toldOf('open')).toEqual([[], []])
 
     await choose(url, 'alice', { status_visibility: 'everyone', last_seen_visibility: 'nobody' })
-    await settle(url, [...alice.ears, ...other.ears])
+    await untilDelivered(url, [...alice.ears, ...other.ears])
     for (const userId of mutual) {
       const truth = await truthOf(url, userId)
       const both = [hidden(userId), seenAs(truth, 'status')]

@@ -36,8 +36,8 @@ export interface Holder {
 
 export interface Scene {
   server(settings?: SettingsInput, clock?: Clock): Promise<TestServer>
-  /** With `folder` it starts again on what another process left. */
-  process(settings?: SettingsInput, folder?: string): Promise<TestProcess>
+  /** With `folder` it starts again on what another process left. `log` is given its log lines, instead of stderr. */
+  process(settings?: SettingsInput, folder?: string, log?: (line: string) => void): Promise<TestProcess>
   person(url: string, userId: string, options?: PersonOptions): Promise<Person>
   holder(url: string, userId: string, beatEveryMs: number): Promise<Holder>
   /** Resolves when all that was done before has reached `watcher`, who watches `marker`. */
@@ -57,8 +57,8 @@ export function useScene(): Scene {
       onEnd(server.stop)
       return server
     },
-    async process(settings, folder) {
-      const server = await spawnServer(settings, folder)
+    async process(settings, folder, log) {
+      const server = await spawnServer(settings, folder, log)
       // Stopping one that was killed only removes its folder.
       onEnd(server.stop)
       return server

@@ -52,7 +52,7 @@ async function changesBySeveralDoors(urls: readonly string[]): Promise<void> {
 
 const scene = useScene()
 
-test('[S6] every change reaches every device of one server', async () => {
+test('[P22] every change reaches every device of one server', async () => {
   const { url } = await scene.server()
   await changesBySeveralDoors([url])
 })
@@ -67,7 +67,7 @@ describeWithService('on two servers with one Redis', await findRedis(), startRed
     return [first.url, second.url]
   }
 
-  test('[S6][C2] every change reaches every device', async () => {
+  test('[P22][C2] every change reaches every device', async () => {
     await changesBySeveralDoors(await pair())
   })
 })

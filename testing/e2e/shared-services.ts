@@ -9,7 +9,7 @@ import { type Scene, useScene } from './scene.ts'
 export interface Pair {
   here: string
   there: string
-  /** Of both servers, for a test that starts another one, or one as a process. */
+  /** The settings of both servers, for a test that starts another one, or one as a process. */
   settings: SettingsInput
   databaseUrl: string
   redis: Redis

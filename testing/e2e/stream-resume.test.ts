@@ -2,6 +2,7 @@
 // deployment can go on from it. What cannot be trusted to be the same is told again.
 import { describe, expect, test } from 'bun:test'
 import type { ServerFrame } from '@greendot/protocol'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { call } from '../http/calls.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
@@ -70,7 +71,7 @@ describe('on the same server', () => {
     const streams = await Promise.all(
       names.map(async (name, n) => {
         const opening = stream(url, [name, 'marker'])
-        for (let turn = 0; turn < n % 12; turn++) await new Promise((resolve) => setImmediate(resolve))
+        for (let turn = 0; turn < n % 12; turn++) await systemClock.nextTurn()
         await put(url, `/api/v1/users/${name}/settings`, { deny: ['alice'] })
         return opening
       }),

@@ -2,6 +2,7 @@
 // never backwards, as far as the viewer may see), and the viewer is not online for it.
 import { describe, expect, test } from 'bun:test'
 import type { Presence, QueriedPresence } from '@greendot/protocol'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { call, expectProblem } from '../http/calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
 import { until, WAIT_MS } from '../services/within.ts'
@@ -81,7 +82,7 @@ describe('what comes', () => {
       if (round === 150) void setText(url, 'erin', 'first')
       if (round % 10 === 5) opening.push(stream(url, `alice-${round}`, [...names, 'erin']))
       // Each round is a turn of its own for the server, which shares this event loop.
-      if (round % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (round % 3 === 0) await systemClock.nextTurn()
     }
     for (const name of [...names, 'erin']) await setText(url, name, 'the end')
     for (const watcher of await Promise.all(opening)) {

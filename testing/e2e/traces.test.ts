@@ -2,8 +2,8 @@
 // reported to the process whose watcher got it.
 import { expect, test } from 'bun:test'
 import { describeWithService } from '../services/describe.ts'
-import { findOtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../services/otlp.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
+import { findOtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../services/tools/otlp.ts'
 import { until, WAIT_MS } from '../services/within.ts'
 import { isOnline, useScene, watch } from './scene.ts'
 

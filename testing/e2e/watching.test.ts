@@ -2,6 +2,7 @@
 // to frames in the order of the frames.
 import { describe, expect, test } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { openClient, type TestClient } from '../clients/client.ts'
 import { createPatientClock } from '../clients/patient-clock.ts'
 import { hidden } from './audience.ts'
@@ -50,7 +51,7 @@ describe('snapshot and changes', () => {
       bob.be(round % 2 === 0 ? 'idle' : 'active')
       if (round % 10 === 5) watchers[(round - 5) / 10]!.send({ type: 'watch', user_ids: ['bob'] })
       // Each round is a turn of its own for the server, which shares this event loop.
-      if (round % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (round % 3 === 0) await systemClock.nextTurn()
     }
     await ask(bob, { type: 'set_custom_status', text: 'the end' })
     for (const watcher of watchers) {

@@ -2,6 +2,7 @@
 // a few observers that together watch all users, and of every simulated user. A transition is false when it
 // was not true at any instant within the time that it may be late by. A ghost is timed from the departure to
 // the instant an observer was shown it.
+import { chunksOf } from '../../packages/server/src/platform/chunks.ts'
 import { type Client, createClient, type ShownState } from './client.ts'
 import type { Departure, SimulatedUsers, User } from './users.ts'
 
@@ -95,9 +96,8 @@ export function createChecker({ urls, watchLimit, beatMs }: CheckerOptions): Che
     async watch({ all }) {
       for (const user of all) byId.set(user.id, user)
       const ids = all.map(({ id }) => id)
-      for (let from = 0; from < ids.length; from += watchLimit) {
+      for (const watch of chunksOf(ids, watchLimit)) {
         const userId = `observer-${observers.length}`
-        const watch = ids.slice(from, from + watchLimit)
         const onState = (id: string, state: ShownState, before: ShownState | undefined) =>
           observe(byId.get(id)!, state, before, userId)
         observers.push(createClient({ userId, watch, urls, onState }))

@@ -1,5 +1,6 @@
 // Reads over HTTP, as a backend does: samples during the fault, and all users at the end.
 import type { Presence } from '@greendot/protocol'
+import { chunksOf } from '../../packages/server/src/platform/chunks.ts'
 import type { User } from './users.ts'
 
 const IDS_MAX = 1_000
@@ -53,8 +54,7 @@ export function sampleQueries(url: string, users: readonly User[]): { stop(): Sa
 /** Users whose state one process answers wrongly, as texts. */
 export async function wrongAnswers(url: string, users: readonly User[]): Promise<string[]> {
   const wrong: string[] = []
-  for (let from = 0; from < users.length; from += IDS_MAX) {
-    const slice = users.slice(from, from + IDS_MAX)
+  for (const slice of chunksOf(users, IDS_MAX)) {
     const response = await query(
       url,
       slice.map(({ id }) => id),

@@ -3,16 +3,19 @@
 import { expect, test } from 'bun:test'
 import type { TestClient } from '../clients/client.ts'
 import type { SettingsInput } from '../clients/server.ts'
-import { isOffline, isOnline, type Person, useScene, watch } from '../e2e/scene.ts'
+import { call, isOffline, isOnline, type Person, useScene, watch } from '../e2e/scene.ts'
 import { describeWithService } from '../services/describe.ts'
 import { findPostgres, startPostgres } from '../services/postgres.ts'
 import { findRedis } from '../services/redis.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 
 const redis = await findRedis()
 const found = redis.state === 'missing' ? redis : await findPostgres()
 /** For users who do not come back. */
 const SHORT_DELAY_MS = 500
+/** A sweeper acts on a deadline within this time. */
+const SWEPT_MS = 1_000
 /** Long enough to reconnect in, on a busy machine too. */
 const SETTINGS = { offline_delay_ms: 4_000, heartbeat_ttl_ms: 60_000, gateway_lease_ms: 3_000 }
 
@@ -37,6 +40,13 @@ describeWithService('Faults', found, startPostgres, (postgres) => {
     const users = await Promise.all(names.map((name) => scene.person(at, name, { deviceId: name })))
     for (const name of names) await alice.sees(name, isOnline)
     return { alice, users, since: alice.heard.length }
+  }
+
+  /** The next deadline of a user as the store has it. */
+  async function deadlineOf(url: string, userId: string): Promise<number> {
+    const path = `/api/v1/explain?user_id=${userId}`
+    const { body } = await call<{ details: { next_deadline_at: number | null } }>(url, 'dev', 'GET', path)
+    return body.details.next_deadline_at ?? Number.POSITIVE_INFINITY
   }
 
   async function showsText(alice: TestClient, person: Person, text: string): Promise<void> {
@@ -88,8 +98,11 @@ describeWithService('Faults', found, startPostgres, (postgres) => {
     await alice.sees('marker', isOnline, { since })
     arrived.send({ type: 'leave' })
     await alice.sees('marker', isOffline, { since })
-    // Twice the delay: the deadline is due, and no process acts on it.
-    await Bun.sleep(2 * SHORT_DELAY_MS)
+    await until(
+      WAIT_MS,
+      'an overdue deadline',
+      async () => Date.now() > (await deadlineOf(url, 'bob')) + SWEPT_MS,
+    )
     expect(alice.sightings('bob', since)).toEqual([])
     await deployment.start('presence')
     await alice.sees('bob', isOffline, { since })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { spawnServer } from '../clients/server.ts'
 import { call as callHttp } from '../http/calls.ts'
 import { secondsFromNow, securedSettings, sign } from '../http/tokens.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { connectGrpc } from './client.ts'
 import { useGrpcScene } from './scene.ts'
 
@@ -106,6 +107,6 @@ describe('the server ends a stream', () => {
     expect(await call.ended).toMatchObject({ status: 'DEADLINE_EXCEEDED' })
     const streams = async () =>
       (await callHttp<{ streams: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body.streams
-    while ((await streams()) > 0) await Bun.sleep(5)
+    await until(WAIT_MS, 'the end of the stream', async () => (await streams()) === 0)
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
 import { call as callHttp } from '../http/calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { connectGrpc, type Json } from './client.ts'
 import { refusalOf, useGrpcScene } from './scene.ts'
 
@@ -162,7 +163,7 @@ describe('limits', () => {
       detail: 'too many streams; close some',
     })
     first.cancel()
-    while ((await stats(url)).streams > 1) await Bun.sleep(5)
+    await until(WAIT_MS, 'the end of the first stream', async () => (await stats(url)).streams === 1)
     const next = alice.open('SubscribePresence', { user_ids: ['bob'] })
     await next.next(() => true)
     next.cancel()
@@ -184,13 +185,9 @@ describe('limits', () => {
     expect((await stats(url)).streams).toBe(1)
     client.close()
     call.cancel()
-    while ((await stats(url)).streams > 0) await Bun.sleep(5)
+    await until(WAIT_MS, 'the end of the stream', async () => (await stats(url)).streams === 0)
   })
 })
 
-async function stats(url: string): Promise<{ streams: number }> {
-  const { body } = await callHttp<{ processes: { streams: number }[] }>(url, 'GET', '/api/v1/stats', {
-    token: 'dev',
-  })
-  return body as unknown as { streams: number }
-}
+const stats = async (url: string) =>
+  (await callHttp<{ streams: number }>(url, 'GET', '/api/v1/stats', { token: 'dev' })).body

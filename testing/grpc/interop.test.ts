@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startServer, type TestServer } from '../clients/server.ts'
 import { isCI } from '../services/found.ts'
-import { findGrpcio } from '../services/grpcio.ts'
-import { findGrpcurl } from '../services/grpcurl.ts'
+import { findGrpcio } from '../services/tools/grpcio.ts'
+import { findGrpcurl } from '../services/tools/grpcurl.ts'
 import { buf, PROTO_FOLDER } from './generated.ts'
 
 const grpcurl = await findGrpcurl()

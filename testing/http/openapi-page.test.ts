@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { startServer, type TestServer } from '../clients/server.ts'
-import { CHROMIUM_FLAGS, findHeadlessShell } from '../services/chromium.ts'
 import { isCI } from '../services/found.ts'
+import { CHROMIUM_FLAGS, findHeadlessShell } from '../services/tools/chromium.ts'
 import { WAIT_MS } from '../services/within.ts'
 import { operationsOf, parseDocument } from './openapi-document.ts'
 

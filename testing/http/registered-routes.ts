@@ -1,8 +1,8 @@
 // Every route the server's code declares, whatever a server then serves: the tables in `http/routes/`,
 // built without their parts. Building a table touches nothing; only its handlers would.
 import { join, resolve } from 'node:path'
+import type { LimitedCall } from '../../packages/server/src/http/access/throttle.ts'
 import type { Routes, Who } from '../../packages/server/src/http/route.ts'
-import type { LimitedCall } from '../../packages/server/src/http/throttle.ts'
 
 const FOLDER = resolve(import.meta.dir, '../../packages/server/src/http/routes')
 

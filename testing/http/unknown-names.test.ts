@@ -56,7 +56,7 @@ async function refused(operation: Operation, request: Request): Promise<string> 
 }
 
 describe('parameters', () => {
-  test.each(named(operations))('[R1] %s refuses one that it does not have', async (_, operation) => {
+  test.each(named(operations))('[X8] %s refuses one that it does not have', async (_, operation) => {
     const request = usual(operation)
     expect(await refused(operation, { ...request, query: { colour: 'green' } })).toContain('"colour"')
     expect(await refused(operation, { ...request, query: { '': '' } })).toContain('no parameter ""')
@@ -70,7 +70,7 @@ describe('parameters', () => {
       .filter((parameter) => parameter.in === 'query')
       .map(({ name }) => [operation.name, name, operation] as const),
   )
-  test.each(own)('[R1] %s names %s when it is misspelt', async (_, name, operation) => {
+  test.each(own)('[X8] %s names %s when it is misspelt', async (_, name, operation) => {
     const query = { [misspelt(name)]: 'alice' }
     const detail = await refused(operation, { ...usual(operation), query })
     expect(detail).toBe(`this route has no parameter "${misspelt(name)}"; did you mean ${name}?`)
@@ -110,7 +110,7 @@ describe('parameters', () => {
 
 describe('fields', () => {
   const withBody = operations.filter(({ body }) => body !== null)
-  test.each(named(withBody))('[R1] %s refuses one that it does not have', async (_, operation) => {
+  test.each(named(withBody))('[X8] %s refuses one that it does not have', async (_, operation) => {
     const request = usual(operation)
     const good = request.body as Record<string, unknown>
     for (const name of ['colour', '', '__proto__', 'constructor', 'toString'])
@@ -122,7 +122,7 @@ describe('fields', () => {
   const own = withBody.flatMap((operation) =>
     fieldsOf(operation.body!).map((name) => [operation.name, name, operation] as const),
   )
-  test.each(own)('[R1] %s names %s when it is misspelt', async (_, name, operation) => {
+  test.each(own)('[X8] %s names %s when it is misspelt', async (_, name, operation) => {
     const request = usual(operation)
     const { [name]: value = 'x', ...rest } = request.body as Record<string, unknown>
     const detail = await refused(operation, { ...request, body: { ...rest, [misspelt(name)]: value } })
@@ -130,7 +130,7 @@ describe('fields', () => {
   })
 
   const withoutBody = operations.filter(({ body }) => body === null)
-  test.each(named(withoutBody))('[R1] %s takes no body', async (_, operation) => {
+  test.each(named(withoutBody))('[X8] %s takes no body', async (_, operation) => {
     // Clients of the standard send no body with GET; requests by hand below do.
     if (operation.method === 'GET') return
     const request = usual(operation)

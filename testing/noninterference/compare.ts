@@ -145,18 +145,18 @@ function createIntervals(stage: Stage): () => Line[] {
 export async function compare(history: History, weakening = SOUND): Promise<Comparison> {
   const { flushMs } = configOf(history.settings)
   const real = await createPerformance(history, true, weakening)
-  const imagined = await createPerformance(history, false, weakening)
-  const [inReal, inImagined] = [createIntervals(real.stage), createIntervals(imagined.stage)]
+  const without = await createPerformance(history, false, weakening)
+  const [inReal, inWithout] = [createIntervals(real.stage), createIntervals(without.stage)]
   let difference: string | null = null
   await playIn(history, {
-    performances: [real, imagined],
+    performances: [real, without],
     onQuiet() {
-      difference = firstDifference(inReal(), inImagined(), { flushMs, hiddenId: 'hidden' })
+      difference = firstDifference(inReal(), inWithout(), { flushMs, hiddenId: 'hidden' })
       return difference === null
     },
   })
   // A weakened server may complain; that is not what catches it.
-  if (weakening === SOUND) throwComplaints([real.world, imagined.world])
+  if (weakening === SOUND) throwComplaints([real.world, without.world])
   const { stage } = real
   return {
     difference,

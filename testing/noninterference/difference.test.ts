@@ -12,8 +12,8 @@ const changes = (at: number, ...changes: object[]): Entry => ({
 })
 const frame = (at: number, text: string): Entry => ({ at, text: JSON.stringify({ type: text }) })
 
-function differ(real: readonly Entry[], imagined: readonly Entry[]): boolean {
-  const lines = [real, imagined].map((entries) => [{ name: 'socket', entries: [...entries] }])
+function differ(real: readonly Entry[], without: readonly Entry[]): boolean {
+  const lines = [real, without].map((entries) => [{ name: 'socket', entries: [...entries] }])
   return firstDifference(lines[0]!, lines[1]!, { flushMs: FLUSH_MS, hiddenId: 'hidden' }) !== null
 }
 

@@ -9,7 +9,7 @@ import type { Entry, Line } from './stage.ts'
 interface Item {
   /** The target of a change, or that it is an own view; null for every other entry. */
   target: string | null
-  /** Of what is pushed; 0 for a target that is hidden, and for every other entry. */
+  /** The version that is pushed; 0 for a target that is hidden, and for every other entry. */
   version: number
   text: string
   at: number
@@ -26,13 +26,13 @@ export interface Leniency {
 /** The first difference as a text, with the entries of both worlds; null when there is none. */
 export function firstDifference(
   real: readonly Line[],
-  imagined: readonly Line[],
+  without: readonly Line[],
   leniency: Leniency,
 ): string | null {
-  if (real.length !== imagined.length)
-    return `the viewer can tell: ${real.length} lines, not ${imagined.length}`
+  if (real.length !== without.length)
+    return `the viewer can tell: ${real.length} lines, not ${without.length}`
   for (const [position, one] of real.entries()) {
-    const other = imagined[position]!
+    const other = without[position]!
     const isSame = one.name === other.name && areAlike(itemsOf(one.entries), itemsOf(other.entries), leniency)
     if (!isSame)
       return `the viewer can tell.\n--- as it is\n${textOf(one)}\n--- without the secret\n${textOf(other)}`
@@ -98,15 +98,15 @@ function itemsOf(entries: readonly Entry[]): Item[] {
   })
 }
 
-function areAlike(real: readonly Item[], imagined: readonly Item[], leniency: Leniency): boolean {
+function areAlike(real: readonly Item[], without: readonly Item[], leniency: Leniency): boolean {
   const pairs: [Item, Item][] = []
-  for (const target of new Set([...real, ...imagined].map(({ target }) => target))) {
+  for (const target of new Set([...real, ...without].map(({ target }) => target))) {
     const of = (items: readonly Item[]) => items.filter((item) => item.target === target)
-    const found = pair(of(real), of(imagined), isOvertaken(leniency))
+    const found = pair(of(real), of(without), isOvertaken(leniency))
     if (found === null) return false
     pairs.push(...found)
   }
-  return areInOrder(pairs, [real, imagined], leniency)
+  return areInOrder(pairs, [real, without], leniency)
 }
 
 type Skip = (items: readonly Item[], position: number) => boolean
@@ -133,22 +133,22 @@ const neighbouringMs = (flushMs: number) => 2 * flushMs
 /** Which item is which in the other world; null where one has something that the other has not. */
 function pair(
   real: readonly Item[],
-  imagined: readonly Item[],
+  without: readonly Item[],
   mayBeMissing: Skip,
   [at, otherAt]: [number, number] = [0, 0],
 ): [Item, Item][] | null {
-  const [one, other] = [real[at], imagined[otherAt]]
+  const [one, other] = [real[at], without[otherAt]]
   if (one === undefined && other === undefined) return []
   if (one !== undefined && one.text === other?.text) {
-    const rest = pair(real, imagined, mayBeMissing, [at + 1, otherAt + 1])
+    const rest = pair(real, without, mayBeMissing, [at + 1, otherAt + 1])
     if (rest !== null) return [[one, other], ...rest]
   }
   if (one !== undefined && mayBeMissing(real, at)) {
-    const rest = pair(real, imagined, mayBeMissing, [at + 1, otherAt])
+    const rest = pair(real, without, mayBeMissing, [at + 1, otherAt])
     if (rest !== null) return rest
   }
-  if (other !== undefined && mayBeMissing(imagined, otherAt))
-    return pair(real, imagined, mayBeMissing, [at, otherAt + 1])
+  if (other !== undefined && mayBeMissing(without, otherAt))
+    return pair(real, without, mayBeMissing, [at, otherAt + 1])
   return null
 }
 
@@ -159,12 +159,12 @@ function pair(
  */
 function areInOrder(
   pairs: readonly [Item, Item][],
-  [real, imagined]: readonly [readonly Item[], readonly Item[]],
+  [real, without]: readonly [readonly Item[], readonly Item[]],
   { flushMs }: Leniency,
 ): boolean {
   const isNear = (one: Item, other: Item) => Math.abs(one.at - other.at) <= neighbouringMs(flushMs)
   const ordered = pairs
-    .map(([one, other]) => ({ one, other, at: real.indexOf(one), otherAt: imagined.indexOf(other) }))
+    .map(([one, other]) => ({ one, other, at: real.indexOf(one), otherAt: without.indexOf(other) }))
     .sort((a, b) => a.at - b.at)
   return ordered.every((first, position) =>
     ordered.slice(position + 1).every((second) => {

@@ -1,6 +1,6 @@
 // `npm run test:openapi`: the test of the OpenAPI document with as many requests as wanted.
 import { parseArgs } from 'node:util'
-import { findSchemathesis } from '../services/schemathesis.ts'
+import { findSchemathesis } from '../services/tools/schemathesis.ts'
 import { IDENTITIES, startTestedServer } from './identities.ts'
 import { runSchemathesis } from './schemathesis.ts'
 

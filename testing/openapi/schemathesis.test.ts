@@ -2,7 +2,7 @@
 // requests that it forbids. `npm run test:openapi` does the same with more requests and other seeds.
 import { describe, expect, test } from 'bun:test'
 import { isCI } from '../services/found.ts'
-import { findSchemathesis } from '../services/schemathesis.ts'
+import { findSchemathesis } from '../services/tools/schemathesis.ts'
 import { IDENTITIES, startTestedServer } from './identities.ts'
 import { runSchemathesis } from './schemathesis.ts'
 

@@ -2,7 +2,7 @@
 // that passes passes again.
 import { delimiter, join } from 'node:path'
 import { newFolder, removeFolder } from '../services/child.ts'
-import type { FoundPackages } from '../services/python-packages.ts'
+import type { FoundPackages } from '../services/tools/python-packages.ts'
 
 const CONFIG = join(import.meta.dir, 'schemathesis.toml')
 const START = 'import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())'

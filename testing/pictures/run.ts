@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { connect, type TestClient } from '../clients/client.ts'
 import { spawnServer, type TestProcess } from '../clients/server.ts'
-import { CHROMIUM_FLAGS, findChromium } from '../services/chromium.ts'
 import { startRedis } from '../services/redis.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../services/tools/chromium.ts'
 import { playVisitors } from './visitors.ts'
 
 const HELP = `npm run pictures -- [--minutes 4] [--folder docs/images]

@@ -64,7 +64,7 @@ export interface Postgres {
   /** The URL of an empty database. */
   readonly url: string
   readonly port: number
-  /** Of the main process; changes with each restart. */
+  /** The id of the main process; it changes with each restart. */
   readonly pid: number
   /** A URL with a schema of its own: as empty as a new database, and faster to create. */
   newSchema(): Promise<string>

@@ -5,7 +5,7 @@ import type { Import } from './tree.ts'
 
 export const CLIENT = 'packages/client/src/'
 
-/** Of each room: what it may import, by path below src. A path that ends in a slash is a whole room. */
+/** What each room may import, by path below src. A path that ends in a slash is a whole room. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   roster: [],
   activity: [],

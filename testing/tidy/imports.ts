@@ -8,8 +8,8 @@ const PRESENCE = `${SERVER}presence/`
 const PROTOCOL = 'packages/protocol/'
 const COMPOSE = `${SERVER}compose.ts`
 const ADAPTERS = `${SERVER}adapters.ts`
-/** Pure functions without state: presence/ may call them; everything else of platform/ it is handed. */
-const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`])
+/** Files without time, chance and I/O: presence/ may call them; everything else of platform/ it is handed. */
+const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`, `${SERVER}platform/serial-queue.ts`])
 /** A program that measures the server from outside and inside, so it may import everything. */
 const BENCH = 'packages/bench/'
 const BENCH_NAME = '@greendot/bench'

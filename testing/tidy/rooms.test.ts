@@ -71,9 +71,10 @@ describe('the rules of the rooms', () => {
     expect(lines(testingRoomDirection([random('loose.ts', '')]))).toEqual([1])
   })
 
+  const wiring = (...body: string[]): TreeFile =>
+    server('gateway/gateway.ts', 'export function start(parts) {', ...body, '}')
+
   test('a part that is used before it is built is found, also inside a closure', () => {
-    const wiring = (...body: string[]): TreeFile =>
-      server('gateway/gateway.ts', 'export function start(parts) {', ...body, '}')
     const cyclic = wiring(
       '  const table = createTable(() => membership.id())',
       '  const membership = createMembership(table)',
@@ -84,6 +85,42 @@ describe('the rules of the rooms', () => {
       '  const identity = createIdentity()',
       '  const table = createTable(identity)',
       '  const membership = await startMembership({ identity, table })',
+    )
+    expect(forwardReferences([fine])).toEqual([])
+  })
+  test.each([
+    [
+      'behind a role',
+      ["  const sweeper = roles.includes('presence')", '    ? startSweeper({ store })', '    : null'],
+    ],
+    [
+      'behind another part',
+      ['  const sweeper =', '    streaming &&', '    (await work.startSweeper({ store }))'],
+    ],
+    [
+      'replaced',
+      ['  const sweeper = replaced(', '    createSweeper({ store }),', '    replace.sweeper,', '  )'],
+    ],
+    ['with a type', ['  const sweeper: Sweeper | null = createSweeper<Lease>({ store })']],
+    ['as one of several', ['  const { lease, ...sweeper } = await openLeases({ store })']],
+    [
+      'under another name',
+      ['  const {', '    lease,', '    part: sweeper,', '  } = await openLeases({ store })'],
+    ],
+  ])('a part that is built %s and used before is found', (_, built) => {
+    const store = '  const store = createStore()'
+    const later = '  const gateway = createGateway(sweeper)'
+    expect(forwardReferences([wiring(store, ...built, later)])).toEqual([])
+    for (const early of ['() => sweeper?.lagMs()', '() => ({ ...sweeper })', 'sweeper'])
+      expect(
+        lines(forwardReferences([wiring(store, `  const stats = statsOf(${early})`, ...built)])),
+      ).toEqual([3])
+  })
+
+  test('a field or a member of the same name is no use of a part', () => {
+    const fine = wiring(
+      '  const stats = statsOf({ sweeper: null, lag: parts.sweeper, name: "x" })',
+      '  const sweeper = createSweeper(stats)',
     )
     expect(forwardReferences([fine])).toEqual([])
   })

@@ -82,17 +82,43 @@ function pastTheDoor(from: string, to: string): string | null {
 
 /** Files that only build parts and hand them to each other. */
 export const WIRING = [
+  'adapters.ts',
   'compose.ts',
   'pipeline.ts',
   'presence/presence.ts',
+  'streaming/streaming.ts',
+  'webhooks/webhooks.ts',
+  'fanout/fanout.ts',
   'gateway/gateway.ts',
   'gateway/delivery/delivery.ts',
   'gateway/watching/watching.ts',
   'gateway/sessions/connections.ts',
+  'grpc/grpc-app.ts',
 ].map((path) => SERVER + path)
 
-const PART =
-  /^ {2}(?:const|let) (\w+) =\s+(?:\w+\.\w+\(['"]\w+['"]\)\s+\?\s+)?(?:await )?(?:create|start|open)[A-Z]\w*\(/gm
+/** A statement of a function goes on until a line that is indented as little and begins with a word, or is its end. */
+const DECLARATION =
+  /^ {2}(?:const|let) (\w+|[{[][^=]*?[}\]])(?:: [^=]*?)? =(?=\s)([\s\S]*?)(?=\n {2}[\w/]|\n}|$(?![\s\S]))/gm
+const BUILDS = /\b(?:create|start|open)[A-Z]\w*(?:<[^()]*>)?\(/
+
+interface Part {
+  names: string[]
+  builtAt: number
+}
+
+/** What is built anywhere in an initialiser is a part: behind a condition, an `await` or another call too. */
+const partsIn = (code: string): Part[] =>
+  Array.from(code.matchAll(DECLARATION))
+    .filter(({ 2: initialiser }) => BUILDS.test(initialiser!))
+    .map(({ 1: declared, index }) => ({ names: namesOf(declared!), builtAt: index }))
+
+/** `{ a, b: c, ...d }` declares a, c and d. */
+const namesOf = (declared: string): string[] =>
+  declared
+    .replace(/[{}[\]]/g, '')
+    .split(',')
+    .map((one) => one.replace(/=[\s\S]*|[\s\S]*:|\.\.\./g, '').trim())
+    .filter((name) => name !== '')
 
 /**
  * A part that is named before it is built is a forward reference: a cycle that imports do not show, however
@@ -106,12 +132,16 @@ export function forwardReferences(files: readonly TreeFile[]): Problem[] {
       const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|^import [\s\S]*?from .*|'[^'\n]*'/gm, (found) =>
         found.replace(/[^\n]/g, ' '),
       )
-      return Array.from(code.matchAll(PART)).flatMap(({ 1: name, index: builtAt }) => {
+      return partsIn(code).flatMap(({ names, builtAt }) => {
         const body = Math.max(0, code.lastIndexOf('\n}\n', builtAt))
-        const early = new RegExp(`(?<![.\\w])${name}(?![\\w:?])`).exec(code.slice(body, builtAt))
-        if (early === null) return []
-        const at = lineAt(text, body + early.index)
-        return [{ path, line: at, what: `uses ${name} before it is built: build it first, or share a value` }]
+        return names.flatMap((name) => {
+          // Neither a member of something else nor the name of a field.
+          const use = new RegExp(`(?<!\\w|(?<!\\.\\.)\\.)${name}(?!\\w|\\??:)`)
+          const early = use.exec(code.slice(body, builtAt))
+          if (early === null) return []
+          const line = lineAt(text, body + early.index)
+          return [{ path, line, what: `uses ${name} before it is built: build it first, or share a value` }]
+        })
       })
     })
 }

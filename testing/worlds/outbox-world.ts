@@ -11,7 +11,7 @@ import {
 import { ALL_AT_ONCE, type Plans } from '../../packages/server/src/gateway/delivery/plans.ts'
 import { type Pace, USUAL_PACE } from '../../packages/server/src/gateway/delivery/waves.ts'
 import type { Clock } from '../../packages/server/src/platform/clock.ts'
-import { createTally } from '../../packages/server/src/platform/tally.ts'
+import { createTally } from '../../packages/server/src/platform/measuring/tally.ts'
 import { NIL } from '../../packages/server/src/platform/typed-arrays.ts'
 import { unknownPresence } from '../../packages/server/src/presence/core/view.ts'
 import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'

@@ -5,7 +5,7 @@ import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts
 import { createMemoryBus } from '../../packages/server/src/bus/memory.ts'
 import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { createLogger } from '../../packages/server/src/platform/logger.ts'
-import { createTally } from '../../packages/server/src/platform/tally.ts'
+import { createTally } from '../../packages/server/src/platform/measuring/tally.ts'
 import { POLICIES } from '../../packages/server/src/presence/core/policy.ts'
 import type { PrivacyRules } from '../../packages/server/src/presence/core/privacy.ts'
 import { createActions } from '../../packages/server/src/presence/people/actions.ts'

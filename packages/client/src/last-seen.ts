@@ -30,7 +30,7 @@ export interface LastSeenOptions {
   locale?: Intl.LocalesArgument | undefined
   /** `short` and `narrow` abbreviate units. */
   style?: Intl.RelativeTimeFormatStyle
-  /** Of dates; that of the runtime by default. */
+  /** The time zone of dates; that of the runtime by default. */
   timeZone?: string | undefined
   /** Instead of the built-in words. Needed for languages without any; these get English ones otherwise. */
   words?: Partial<LastSeenWords>

@@ -70,7 +70,7 @@ describe('presence as text', () => {
     expect(lookWords('busy', true)).toBe('Was busy')
   })
 
-  test('[W5] a change is one sentence about its most important part', () => {
+  test('[X4] a change is one sentence about its most important part', () => {
     const sentenceOf = (after: Partial<Presence>, before: Presence | undefined = bob) =>
       changeWords({ ...bob, ...after }, before, NOON)
     expect(sentenceOf({}, undefined)).toBeNull()

@@ -44,7 +44,7 @@ export function customWords(custom: CustomStatus | null, now: number): string {
   return custom.expires_at === null ? said : `${said} until ${timeWords(custom.expires_at, now)}`
 }
 
-/** Of a user who is shown as offline; the page is in English. */
+/** Says when an offline user was last seen; the page is in English. */
 export function seenWords(person: Presence, now: number): string {
   if (person.last_seen === null && !person.last_seen_bucket) return 'Not seen yet'
   return `Last seen ${formatLastSeen({ ...person, status: 'offline' }, { now, locale: 'en' })}`

@@ -11,7 +11,7 @@ export const CUSTOM_EMOJI_BYTES_MAX = 32
 export const BAD_FRAMES_MAX = 10
 /** Sessions in one batch of a foreign gateway, those that are over included. */
 export const FOREIGN_ENTRIES_MAX = 10_000
-/** Of the reason that a disconnected client is told. */
+/** The longest reason that a disconnected client is told. */
 export const REASON_CHARS_MAX = 140
 
 const utf8 = new TextEncoder()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Archive } from '../../../server/src/archive/port.ts'
 import { createSqlArchive } from '../../../server/src/archive/sql/sql.ts'
 import { createSqliteArchive, openSqlite } from '../../../server/src/archive/sqlite.ts'
+import { chunksOf } from '../../../server/src/platform/chunks.ts'
 import { systemClock } from '../../../server/src/platform/clock.ts'
 import { type BoundGroup, createLargest, type Value } from './bounds.ts'
 import { longestBlockMs } from './event-loop.ts'
@@ -48,7 +49,7 @@ async function replaceBesideReader(archive: Archive, contactIds: readonly string
   })
   while (!isReplaced) {
     await archive.contactsOf('owner', 501)
-    await new Promise((resolve) => setImmediate(resolve))
+    await systemClock.nextTurn()
   }
   await andCheckpoint(archive, replacing)
 }
@@ -100,8 +101,8 @@ async function checkpoint(folder: string): Promise<Value> {
 async function erase(archive: Archive): Promise<Value> {
   const ids = idsOf('a', 36)
   await archive.addContacts('owner', ids, T)
-  for (let start = 0; start < CONTACTS; start += 5_000)
-    await Promise.all(ids.slice(start, start + 5_000).map((id) => archive.addContacts(id, ['owner'], T)))
+  for (const some of chunksOf(ids, 5_000))
+    await Promise.all(some.map((id) => archive.addContacts(id, ['owner'], T)))
   const largest = createLargest('erase in SQLite')
   largest.add('list 1,000 owners', await longestBlockMs(() => archive.ownersOf('owner', '', 1_000)))
   largest.add('erase', await longestBlockMs(() => andCheckpoint(archive, archive.erase('owner'))))
@@ -119,11 +120,9 @@ async function privacyScan(archive: Archive): Promise<Value> {
     setAt: T,
   }
   const none = { availability: null, customStatus: null, awayAfter: null, history: null }
-  for (let start = 0; start < CONTACTS; start += 1_000)
+  for (const some of chunksOf(ids, 1_000))
     await archive.writeSettings(
-      ids
-        .slice(start, start + 1_000)
-        .map((userId) => ({ userId, ...none, privacy: { ...privacy, deny: [`not-${userId}`] } })),
+      some.map((userId) => ({ userId, ...none, privacy: { ...privacy, deny: [`not-${userId}`] } })),
     )
   const largest = createLargest('privacy scan in SQLite')
   largest.add('an id in no setting', await longestBlockMs(() => archive.namedBy('unknown', '', 1_000)))

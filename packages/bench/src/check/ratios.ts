@@ -61,7 +61,7 @@ function ratiosOf(readings: readonly Reading[]): Map<string, number> {
   return new Map(readings.flatMap(({ name, ratio }) => (ratio === null ? [] : [[name, ratio] as const])))
 }
 
-/** Of two looks at the same things the better one: what the machine did meanwhile only ever slows. */
+/** The better of two readings of each ratio. Other work on the machine only makes a reading worse. */
 export function better(first: readonly Reading[], second: readonly Reading[]): Reading[] {
   return first.map((reading) => {
     const again = second.find(({ name }) => name === reading.name)

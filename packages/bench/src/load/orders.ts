@@ -57,7 +57,7 @@ export interface Counts {
   updates: number
   /** Frames with a user's own view. */
   ownFrames: number
-  /** Of the exact connections only. */
+  /** Updates that the exact connections received. */
   exactUpdates: number
   /** Changes that an exact connection did not receive because a newer one replaced them. */
   superseded: number

@@ -9,8 +9,8 @@ import { encodeRecord, headOf } from '../../../server/src/store/redis-record.ts'
 import { COMMIT, COMMIT_FIELDS } from '../../../server/src/store/redis-scripts.ts'
 import { costOfLog, type Going } from './log-costs.ts'
 import { type Micro, type Reading, type Scale, type Side, sideBySide } from './measure.ts'
-import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
-import { arrived, userName } from './users.ts'
+import { missingRedis, type OwnRedis, withRedis } from './setup/redis.ts'
+import { arrived, userName } from './setup/users.ts'
 
 const USERS = 20_000
 /** Users a tracker commits together when it is busy; like the tracker, one batch at a time. */

@@ -6,17 +6,17 @@ import type { ServerWebSocket } from 'bun'
 import { createDelivery, type Sink } from '../../../server/src/gateway/delivery/delivery.ts'
 import { ALL_AT_ONCE } from '../../../server/src/gateway/delivery/plans.ts'
 import { systemClock } from '../../../server/src/platform/clock.ts'
-import { createTally } from '../../../server/src/platform/tally.ts'
+import { createTally } from '../../../server/src/platform/measuring/tally.ts'
 import { createEvaluator } from '../../../server/src/presence/privacy/evaluator.ts'
 import { endProcess } from '../platform/child.ts'
 import { type Micro, perCpuSecond, sideBySide } from './measure.ts'
-import { userName } from './users.ts'
+import { userName } from './setup/users.ts'
 
 const WATCHERS = 18
 const TARGETS = 20
 const FLUSH_MS = 5
 const FIRST_VERSION = 1_750_000_000_000
-const READERS = join(import.meta.dir, 'readers.ts')
+const READERS = join(import.meta.dir, 'setup/readers.ts')
 
 export const encodings: Micro = {
   name: 'encodings',

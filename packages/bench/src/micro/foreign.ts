@@ -12,7 +12,7 @@ import { createScope } from '../platform/scope.ts'
 import { startGreendot } from '../subject/greendot.ts'
 import { startRedis } from '../subject/redis.ts'
 import { type Micro, median, type Reading, type Scale } from './measure.ts'
-import { missingRedis } from './redis.ts'
+import { missingRedis } from './setup/redis.ts'
 
 const PROCESSES = 2
 const GATEWAYS = 4

@@ -5,11 +5,11 @@ import { createDoubts } from '../../../server/src/gateway/doubts.ts'
 import { startGateway } from '../../../server/src/gateway/gateway.ts'
 import type { Socket } from '../../../server/src/gateway/sessions/connections.ts'
 import { type Config, loadConfig } from '../../../server/src/platform/config/config.ts'
-import { createTally } from '../../../server/src/platform/tally.ts'
-import { type BeatLoadOptions, openBeatLoad } from './beat-load.ts'
+import { createTally } from '../../../server/src/platform/measuring/tally.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
-import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'
-import { createUsers, userName } from './users.ts'
+import { type BeatLoadOptions, openBeatLoad } from './setup/beat-load.ts'
+import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './setup/servers.ts'
+import { createUsers, userName } from './setup/users.ts'
 
 /** Several beats in a segment: what the code costs. One each, with time between: what a network makes of it. */
 const DENSE = { clients: 256, beatsPerSegment: 16, segmentEveryMs: 0 }

@@ -1,7 +1,7 @@
 // What the change log takes of Redis for each change, by Redis's own counters: commits that put a record into the log,
 // beside the same commits without it, in turns.
 import { constantReading, median, type Reading } from './measure.ts'
-import type { OwnRedis } from './redis.ts'
+import type { OwnRedis } from './setup/redis.ts'
 
 /** Batches of a turn. */
 const BATCHES = 40

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { constantReading, type Micro } from './measure.ts'
 
-const PROBE = join(import.meta.dir, 'memory-probe.ts')
+const PROBE = join(import.meta.dir, 'setup/memory-probe.ts')
 
 function bytesOf(kind: 'edges' | 'targets'): number {
   const child = Bun.spawnSync([process.execPath, PROBE, kind])

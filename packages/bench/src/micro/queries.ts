@@ -4,8 +4,8 @@
 import type { BunRequest } from 'bun'
 import { presenceRoutes } from '../../../server/src/http/routes/presence.ts'
 import { type Micro, perCpuSecond, type Reading, type Scale, sideBySide } from './measure.ts'
-import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './servers.ts'
-import { createUsers, userName } from './users.ts'
+import { type MeasuredServer, perServerCpuSecond, startBare, startMeasured } from './setup/servers.ts'
+import { createUsers, userName } from './setup/users.ts'
 
 const IDS = 200
 const CONNECTED = 2_000

@@ -8,8 +8,8 @@ import { createRedisBus } from '../../../server/src/bus/redis.ts'
 import { systemClock as clock } from '../../../server/src/platform/clock.ts'
 import type { Commit } from '../../../server/src/store/port.ts'
 import { constantReading, type Micro, type Reading } from './measure.ts'
-import { missingRedis, type OwnRedis, withRedis } from './redis.ts'
-import { arrived, userName } from './users.ts'
+import { missingRedis, type OwnRedis, withRedis } from './setup/redis.ts'
+import { arrived, userName } from './setup/users.ts'
 
 const USERS = 20_000
 const BATCH = 500

@@ -2,7 +2,7 @@
 // the least that any step without mutation could do: copy the record, its session and what is shown.
 import { step } from '../../../server/src/presence/core/machine.ts'
 import { type Micro, perCpuSecond, sideBySide } from './measure.ts'
-import { arrived, policy, sessionOf } from './users.ts'
+import { arrived, policy, sessionOf } from './setup/users.ts'
 
 const USERS = 1_000
 const STARTED_AT = 1_700_000_000_000

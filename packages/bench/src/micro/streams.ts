@@ -11,8 +11,8 @@ import { BenchSocket } from '../wires/web-socket.ts'
 import { userName } from '../wires/wire.ts'
 import type { Micro, Reading, Scale } from './measure.ts'
 import { median } from './measure.ts'
-import { type MeasuredServer, startMeasured } from './servers.ts'
-import { openGrpcWatchers, openSocketWatchers, type Watchers } from './stream-watchers.ts'
+import { type MeasuredServer, startMeasured } from './setup/servers.ts'
+import { openGrpcWatchers, openSocketWatchers, type Watchers } from './setup/stream-watchers.ts'
 
 const WATCHERS = 5_000
 const CONTACTS = 18

@@ -1,9 +1,9 @@
 // What traces cost where they are on: changes through tracker, store in memory, announcer and bus, beside the same with
 // traces off. The spans are dropped as they end, so sending them is not in it.
 import { systemClock as clock } from '../../../server/src/platform/clock.ts'
-import { createTracer } from '../../../server/src/platform/tracing.ts'
+import { createTracer } from '../../../server/src/platform/measuring/tracing.ts'
 import { type Micro, perCpuSecond, sideBySide } from './measure.ts'
-import { createUsers, sessionOf, userName } from './users.ts'
+import { createUsers, sessionOf, userName } from './setup/users.ts'
 
 const USERS = 1_000
 const GATEWAY = 'g-watching'

@@ -6,8 +6,8 @@ import { changeRecordOf } from '../../../server/src/presence/pipeline/change-rec
 import { encodeUpdate } from '../../../server/src/streaming/update-record.ts'
 import type { ConstantName } from '../capacity/constant-names.ts'
 import { constantReading, type Micro, type Reading } from './measure.ts'
-import { type MeasuredServer, startMeasured } from './servers.ts'
-import { arrived, sessionOf, userName } from './users.ts'
+import { type MeasuredServer, startMeasured } from './setup/servers.ts'
+import { arrived, sessionOf, userName } from './setup/users.ts'
 
 const CONTACTS = 50
 const CLIENT_HEADER_BYTES = 6

@@ -18,7 +18,7 @@ export interface Measured {
   connected: number
   cameS: number
   connectCpuSeconds: number
-  /** Of the gateways, before a user came. */
+  /** The memory of the gateways before a user came. */
   emptyBytes: number
   /** At the begin and at the end of the steady phase. */
   usedBefore: Usage

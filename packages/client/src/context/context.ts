@@ -4,7 +4,7 @@
 // Invariant: nothing here keeps state.
 import type { Dot } from '../types.ts'
 
-/** Of a connection for every element on the page, like that of a React provider. */
+/** The name of a connection for every element on the page, like that of a React provider. */
 export const ANY_DOT = 'greendot'
 
 interface ContextEvent extends Event {

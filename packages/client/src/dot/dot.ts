@@ -140,7 +140,7 @@ export function createDot({ runtime, activeAt, callSettings }: DotParts): InnerD
         onMe(message.me)
         break
       case 'answer':
-        requests.settle(message.ref, message.answer)
+        requests.answer(message.ref, message.answer)
         break
       case 'error':
         fail(message.failure)

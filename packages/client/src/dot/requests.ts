@@ -12,13 +12,13 @@ export interface Requests {
   send(frame: ClientFrame): Promise<Answer>
   /** Sends everything without an answer on a new connection. */
   resend(): void
-  settle(ref: number, answer: Answer): void
+  answer(ref: number, answer: Answer): void
   failAll(why: string): void
 }
 
 interface PendingRequest {
   frame: ClientFrame
-  settle(answer: Answer): void
+  end(answer: Answer): void
 }
 
 export const failed = (message: string, code: ErrorCode = 'unavailable'): Answer & { ok: false } => ({
@@ -36,22 +36,22 @@ export function createRequests(runtime: Runtime, send: (ref: number, frame: Clie
       if (open.size >= REQUESTS_MAX) return Promise.resolve(failed('too many pending requests', 'overloaded'))
       const ref = ++lastRef
       return new Promise((resolve) => {
-        const limit = runtime.after(REQUEST_MS_MAX, () => settle(failed('no answer in time')))
-        function settle(answer: Answer): void {
+        const limit = runtime.after(REQUEST_MS_MAX, () => end(failed('no answer in time')))
+        function end(answer: Answer): void {
           limit.stop()
           open.delete(ref)
           resolve(answer)
         }
-        open.set(ref, { frame, settle })
+        open.set(ref, { frame, end })
         send(ref, frame)
       })
     },
     resend() {
       for (const [ref, { frame }] of open) send(ref, frame)
     },
-    settle: (ref, answer) => open.get(ref)?.settle(answer),
+    answer: (ref, answer) => open.get(ref)?.end(answer),
     failAll(why) {
-      for (const request of open.values()) request.settle(failed(why))
+      for (const request of open.values()) request.end(failed(why))
     },
   }
 }

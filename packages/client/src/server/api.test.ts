@@ -27,7 +27,7 @@ const NOT_IN_THE_KIT: Record<string, string> = {
   'GET /metrics': 'text for Prometheus',
 }
 
-/** Of the webhook that is added first. */
+/** The id of the webhook that is added first. */
 let hookId = ''
 
 /** Every method of the kit, called once. */

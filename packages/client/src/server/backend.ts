@@ -72,7 +72,7 @@ export interface Backend {
     /** Merges: settings that are not named stay as they are. */
     change(userId: string, change: SettingsChange): Promise<Settings>
   }
-  /** Of users who allow a history, on a server with `history_days`; otherwise `not_found`. */
+  /** For users who allow a history, on a server with `history_days`; otherwise `not_found`. */
   history: {
     read(userId: string, span?: HistorySpan): Promise<UserHistory>
     /** The hours of all these users together. */

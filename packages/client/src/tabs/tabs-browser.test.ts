@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { describeWithTabs, get, hasOneSession, isLive } from '../../../../testing/browser/fixtures/tabs.ts'
-import { findHeadlessShell } from '../../../../testing/services/chromium.ts'
+import { findHeadlessShell } from '../../../../testing/services/tools/chromium.ts'
 import type { ConnectOptions } from '../types.ts'
 
 /** A busy machine may take longer than the away time to pass one key on to the leader. */

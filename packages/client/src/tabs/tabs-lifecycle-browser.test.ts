@@ -8,7 +8,7 @@ import {
   hasOneSession,
   TABS_WAIT_MS,
 } from '../../../../testing/browser/fixtures/tabs.ts'
-import { findHeadlessShell } from '../../../../testing/services/chromium.ts'
+import { findHeadlessShell } from '../../../../testing/services/tools/chromium.ts'
 import { within } from '../../../../testing/services/within.ts'
 
 /** One every 200 ms: together longer than the TTL of 5 s. */

@@ -2,7 +2,7 @@
 // back-forward cache that does this.
 import { expect, test } from 'bun:test'
 import { describeWithTabs, get, isLive } from '../../../../testing/browser/fixtures/tabs.ts'
-import { findChromium } from '../../../../testing/services/chromium.ts'
+import { findChromium } from '../../../../testing/services/tools/chromium.ts'
 
 describeWithTabs('restored pages in a browser', await findChromium(), (fixture) => {
   const { serve, openTab, bob, site } = fixture

@@ -7,7 +7,7 @@ import { slowest, total, windowWords } from './deployment.ts'
 
 interface Column {
   title: string
-  /** Of one process, or the sum of several. */
+  /** The figure of one process, or the sum of several. */
   text(processes: readonly Process[]): string
   /** For the bar behind the number. */
   amount?: (process: Process) => number

@@ -36,7 +36,7 @@ export function startCheckpointThread(path: string): CheckpointThread {
   let waiting: PromiseWithResolvers<void> | null = null
   let ended: string | null = null
 
-  function settle(failure: string | null): void {
+  function finish(failure: string | null): void {
     worker.unref()
     if (failure === null) waiting?.resolve()
     else waiting?.reject(new Error(`The SQLite database "${path}" could not be checkpointed: ${failure}`))
@@ -45,11 +45,11 @@ export function startCheckpointThread(path: string): CheckpointThread {
 
   function end(reason: string): void {
     ended ??= reason
-    settle(ended)
+    finish(ended)
   }
 
   worker.unref()
-  worker.on('message', settle)
+  worker.on('message', finish)
   worker.on('error', (error: Error) => end(error.message))
   worker.on('exit', () => end('its thread has ended'))
 
@@ -60,7 +60,7 @@ export function startCheckpointThread(path: string): CheckpointThread {
       if (ended === null) {
         worker.ref()
         worker.postMessage({ path, mode })
-      } else settle(ended)
+      } else finish(ended)
       return promise
     },
     async stop() {

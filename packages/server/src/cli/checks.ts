@@ -62,7 +62,7 @@ async function checkSchema(archive: Archive): Promise<DatabaseCheck> {
   return { check: ok(name, 'can be written, and its schema is up to date'), aliveAt }
 }
 
-/** Of a SQLite database; null for others. They hold what users set and whom they know. */
+/** Checks who may read the files of a SQLite database, because they hold what users set and whom they know. Null for other databases. */
 export async function checkDatabaseFiles(config: Config): Promise<Check | null> {
   const name = 'database files'
   const { exposedDatabaseFiles } = await import('../adapters.ts')

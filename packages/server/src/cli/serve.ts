@@ -6,8 +6,8 @@ import { createLogger } from '../platform/logger.ts'
 import { ownCommand } from '../platform/runtime-flags.ts'
 import { type Command, configFor, EXIT, type ExitCode, type World } from './command.ts'
 import { failureLine } from './failure.ts'
-import { openWorkerChannel } from './worker-channel.ts'
-import { startWorkers } from './workers.ts'
+import { openWorkerChannel } from './workers/worker-channel.ts'
+import { startWorkers } from './workers/workers.ts'
 
 export const serve: Command = {
   name: 'serve',

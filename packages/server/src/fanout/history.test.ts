@@ -1,13 +1,14 @@
 // The consumer and the sweep of the history, on a real archive and a fake clock.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StatusChangedRecord } from '@greendot/protocol'
-import { aLastSeen, someSettings } from '../../../../testing/contracts/archive-rows.ts'
+import { aLastSeen, someSettings } from '../../../../testing/contracts/archive/rows.ts'
 import { createPipeline, type Pipeline } from '../../../../testing/worlds/presence-pipeline.ts'
 import type { HistoryArchive } from '../archive/port.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import type { ChangeLog } from '../log/port.ts'
 import { DAY_MS, HOUR_MS } from '../presence/core/history.ts'
-import { createHistoryConsumer, HISTORY_GROUP } from './history.ts'
+import { groupOf } from './fanout.ts'
+import { createHistoryConsumer } from './history.ts'
 import { startHistorySweep } from './history-sweep.ts'
 
 const DAYS = 7
@@ -38,7 +39,7 @@ const unreliable = (history: HistoryArchive): HistoryArchive => ({
 })
 
 const parts = (historyDays = DAYS) => ({ ...world, archive: world.usedArchive, historyDays })
-const consume = () => world.done(log.consume(HISTORY_GROUP, 'oldest', createHistoryConsumer(parts())))
+const consume = () => world.done(log.consume(groupOf('history'), 'oldest', createHistoryConsumer(parts())))
 const keep = (...userIds: string[]) =>
   world.done(
     world.archive.writeSettings(
@@ -77,7 +78,7 @@ describe('the consumer', () => {
     expect(await kept('anna')).toMatchObject([
       { status: 'online', devices: ['web'], fromAt: at, toAt: at + 7 },
     ])
-    expect(await world.done(log.lag(HISTORY_GROUP))).toBe(0)
+    expect(await world.done(log.lag(groupOf('history')))).toBe(0)
   })
 
   test.each([
@@ -98,7 +99,7 @@ describe('the consumer', () => {
     await consume()
     await world.clock.advance(LATER_MS)
     expect(await kept('anna')).toMatchObject([{ status: 'busy', version: 5 }])
-    expect(await world.done(log.lag(HISTORY_GROUP))).toBe(0)
+    expect(await world.done(log.lag(groupOf('history')))).toBe(0)
   })
 
   test('[X6] [C7] is handed the same records again when the archive was away', async () => {

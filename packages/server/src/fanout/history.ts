@@ -9,9 +9,6 @@ import type { LogConsumer, LogEntry } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DAY_MS, type HistoryChange, keptSince } from '../presence/core/history.ts'
 
-/** The name of the consumer group. */
-export const HISTORY_GROUP = 'history'
-
 /** Most users have no history. This tells without parsing; the schema decides. */
 const PERMISSION = '"history"'
 /** Clocks differ by less. */

@@ -41,7 +41,7 @@ export function encodeBatch({ gatewayId, sessions, disconnected, isBrief }: Fore
   return JSON.stringify([gatewayId, entries, over, isBrief ?? false])
 }
 
-/** Of a text by `encodeBatch`, from another process of this deployment. */
+/** The text is by `encodeBatch`, from another process of this deployment. */
 export function decodeBatch(text: string): ForeignBatch {
   const [gatewayId, entries, over, isBrief] = JSON.parse(text) as [
     string,

@@ -1,7 +1,8 @@
 // Any process may receive any batch of a foreign gateway, and one process holds its sessions: the one whose name hashes
 // highest with that of the foreign gateway. So what a session last said is remembered in one place, and an unchanged
-// batch writes nothing. A holder that does not answer is passed over for a lease; the next one holds from then on, and
-// the sessions it finds at the first end by themselves. Holders are known by leases beside those of gateways.
+// batch writes nothing. A holder that does not answer is passed over for a lease, and its batches go to the process that
+// hashes next. The sessions that the former holder has in its table get no more heartbeats and end by their time to
+// live. Each process that can hold keeps a lease in the store, as gateways do; so all processes know the same holders.
 import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'

@@ -1,7 +1,7 @@
 // Messages from the bus, each handed to the part it concerns.
 import { CLOSE, type Failure } from '@greendot/protocol'
 import type { BusMessage } from '../bus/port.ts'
-import type { Tracer } from '../platform/tracing.ts'
+import type { Tracer } from '../platform/measuring/tracing.ts'
 import type { QueryCache } from '../presence/reading/query-cache.ts'
 import type { Connections } from './sessions/connections.ts'
 import type { Watching } from './watching/watching.ts'

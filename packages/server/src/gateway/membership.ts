@@ -8,7 +8,7 @@ import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import { jittered } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Tally } from '../platform/tally.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import { loseGateway } from '../presence/pipeline/gateway-loss.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -26,7 +26,7 @@ const RETRY_FIRST_MS = 250
 const RETRY_MS_MAX = 4_000
 /** What other gateways need to announce themselves again, once they have noticed the same trouble. */
 const ANNOUNCE_MS = 1_500
-/** Of a lease, for which former names are renewed: longer than the next renewal takes, and never fresh. */
+/** Former names are renewed for this part of a lease: longer than until the next renewal, and shorter than a new lease. */
 const FORMER_SHARE = 0.5
 
 export interface Membership {

@@ -8,7 +8,7 @@ import type {
   sendUnaryData,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { tokenInHeader } from '../http/auth.ts'
+import { tokenInHeader } from '../http/access/auth.ts'
 import type { Call, CallStream, Message, Out, Refused } from './call.ts'
 import type { Door } from './door.ts'
 import type { StatusWriter } from './status.ts'

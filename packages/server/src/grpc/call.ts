@@ -1,8 +1,8 @@
 // What a call is: its callers, its limit and its handler, declared once. Handlers take and return plain objects with
 // the field names of the .proto, and know nothing of the transport.
 import type { Failure } from '@greendot/protocol'
-import type { Caller } from '../http/auth.ts'
-import type { RetriableFailure } from '../http/throttle.ts'
+import type { Caller } from '../http/access/auth.ts'
+import type { RetriableFailure } from '../http/access/throttle.ts'
 
 export type User = Extract<Caller, { kind: 'user' }>
 export type Refused = Failure | RetriableFailure

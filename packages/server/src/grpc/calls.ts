@@ -2,7 +2,7 @@
 // there is a gateway. It knows nothing of the library.
 import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { Access } from '../http/access.ts'
+import type { Access } from '../http/access/access.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Policy } from '../presence/core/policy.ts'
 import type { Actions } from '../presence/people/actions.ts'

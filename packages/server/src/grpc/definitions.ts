@@ -55,7 +55,7 @@ function* symbolsIn(namespace: Namespace): Generator<ReflectionObject> {
   }
 }
 
-/** Of a type that is declared in one of these texts. */
+/** Writes a message of a type that is declared in one of these texts. */
 type Writer = (type: string, message: object) => Buffer
 
 function writerFor(text: string): Writer {

@@ -1,9 +1,9 @@
 // Stands before the calls as the guard stands before the routes: the caller, the rate and the form of the request are
 // checked, and a handler runs only when all checks pass. An unexpected error becomes one failure and one log line.
 import type { Failure } from '@greendot/protocol'
-import type { Access } from '../http/access.ts'
-import type { Caller } from '../http/auth.ts'
-import type { LimitedCall } from '../http/throttle.ts'
+import type { Access } from '../http/access/access.ts'
+import type { Caller } from '../http/access/auth.ts'
+import type { LimitedCall } from '../http/access/throttle.ts'
 import type { Logger } from '../platform/logger.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import {

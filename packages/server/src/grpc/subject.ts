@@ -1,6 +1,6 @@
 // The user that a call is about: the user of the token, or the one that a backend names.
 
-import type { Caller } from '../http/auth.ts'
+import type { Caller } from '../http/access/auth.ts'
 import { type Parsed, parse, userId } from '../input/schemas.ts'
 import type { Message } from './call.ts'
 

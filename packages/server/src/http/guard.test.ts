@@ -7,12 +7,12 @@ import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createMemoryRateLimiter } from '../limits/memory.ts'
 import { type Config, loadConfig } from '../platform/config/config.ts'
 import { createLogger } from '../platform/logger.ts'
-import { createTally } from '../platform/tally.ts'
-import { createAuthenticator } from './auth.ts'
+import { createTally } from '../platform/measuring/tally.ts'
+import { createAuthenticator } from './access/auth.ts'
+import { createOriginRules } from './access/origins.ts'
+import { createThrottle } from './access/throttle.ts'
 import { createGuard } from './guard.ts'
-import { createOriginRules } from './origins.ts'
 import { nothing, route } from './route.ts'
-import { createThrottle } from './throttle.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const anyText = z.string().optional()

@@ -5,7 +5,7 @@ import type {
   HttpSessions,
   RecordedHeartbeat as Recorded,
 } from '../gateway/sessions/connections.ts'
-import type { RetriableFailure, Throttle } from './throttle.ts'
+import type { RetriableFailure, Throttle } from './access/throttle.ts'
 
 export type RecordedHeartbeat = Recorded | { ok: false; failure: RetriableFailure }
 

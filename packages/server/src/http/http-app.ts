@@ -12,7 +12,7 @@ import { createStats } from '../ops/stats.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Tally } from '../platform/tally.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import { VERSION } from '../platform/version.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Contacts } from '../presence/people/contacts.ts'
@@ -25,10 +25,10 @@ import type { Reader } from '../presence/reading/reader.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
-import type { Access } from './access.ts'
+import type { Access } from './access/access.ts'
+import { createOriginRules } from './access/origins.ts'
 import { createGuard } from './guard.ts'
 import { openapi } from './openapi/openapi.ts'
-import { createOriginRules } from './origins.ts'
 import { createPages } from './pages/page.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
@@ -87,7 +87,7 @@ export interface HttpAppParts {
   clock: Clock
   logger: Logger
   processGauges: () => ProcessGauges
-  /** Of the consumers of the log in this process. */
+  /** How far the consumers of the log in this process are behind. */
   logLag: () => LogLag
   /** Null where this process has the port to itself. */
   siblings: Siblings | null

@@ -1,7 +1,7 @@
 // As whom a call reads presence: a user reads as themselves, a backend as the app or on behalf of a viewer.
 import type { Parsed } from '../input/schemas.ts'
 import type { ReadAs } from '../presence/reading/viewer-reader.ts'
-import type { Caller } from './auth.ts'
+import type { Caller } from './access/auth.ts'
 
 /** A backend sees every user, unless it asks on behalf of a viewer. */
 export function readAsOf(caller: Caller, viewerId: string | undefined): Parsed<ReadAs> {

@@ -1,6 +1,6 @@
 // Answers over HTTP. Every refusal is a problem document with a registered code.
 import { type Failure, problem } from '@greendot/protocol'
-import type { RetriableFailure } from './throttle.ts'
+import type { RetriableFailure } from './access/throttle.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 

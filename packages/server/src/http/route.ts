@@ -4,8 +4,8 @@
 import type { ErrorCode } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { z } from 'zod'
-import type { Caller } from './auth.ts'
-import type { LimitedCall } from './throttle.ts'
+import type { Caller } from './access/auth.ts'
+import type { LimitedCall } from './access/throttle.ts'
 
 /** Who may call, and what the handler knows about the caller. */
 interface Callers {

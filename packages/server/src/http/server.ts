@@ -8,9 +8,9 @@ import type { Opening, SocketData } from '../gateway/sessions/connections.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
 import { parameterFailure } from '../input/unknown-names.ts'
 import { randomName } from '../platform/ids.ts'
-import { type Authenticator, bearerToken, type Caller, type Refusal } from './auth.ts'
+import { type Authenticator, bearerToken, type Caller, type Refusal } from './access/auth.ts'
+import type { OriginRules } from './access/origins.ts'
 import type { Guard } from './guard.ts'
-import type { OriginRules } from './origins.ts'
 import type { Pages } from './pages/page.ts'
 import { refuse } from './reply.ts'
 import { queryOf, valuesOf } from './request-url.ts'
@@ -30,7 +30,7 @@ const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 const UNREAD_BYTES_MAX = 2 * 1024 * 1024
 const HTTP_IDLE_SECONDS = 10
 
-/** Of the path that speaks WebSocket. */
+/** The parameters of the path that speaks WebSocket. */
 const PARAMETERS = ['token', 'device_id', 'platform', 'activity']
 
 const TOO_LONG: Failure = { code: 'too_large', message: 'the URL is too long' }

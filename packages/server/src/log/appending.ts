@@ -2,7 +2,7 @@
 // records of a lane are written in the order they were given, also when a command has to be sent twice.
 import type { LogRecord } from './port.ts'
 
-/** Of one write. A character has at most three bytes, and Kafka takes a megabyte at a time. */
+/** One write has at most so many. A character has at most three bytes, and Kafka takes a megabyte at a time. */
 const WRITE_CHARS_MAX = 256 * 1024
 const WRITE_RECORDS_MAX = 500
 /** Given and not yet written, in all lanes. */

@@ -38,7 +38,7 @@ export interface KafkaConsumerParts {
 
 interface Held {
   member: Consumer
-  /** Of the group when the partition was assigned. */
+  /** The generation of the group when the partition was assigned. */
   generation: number
   next: bigint
 }

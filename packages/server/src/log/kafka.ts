@@ -30,11 +30,11 @@ export interface KafkaLogOptions extends KafkaAccess {
   topic: string
   clock: Clock
   logger: Logger
-  /** Of a topic that is created; one that exists keeps its own. */
+  /** For a topic that is created; one that exists keeps its own number. */
   partitions?: number
   replicas?: number
   retentionMs?: number
-  /** Of a partition; without it there is no bound by size. */
+  /** How much a partition keeps; without it there is no bound by size. */
   retentionBytes?: number
   /** An append that is not acknowledged in this time rejects. Its records may be written nevertheless. */
   appendMs?: number

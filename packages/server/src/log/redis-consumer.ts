@@ -7,7 +7,7 @@ import type { Consumption, LogConsumer, LogEntry } from './port.ts'
 import type { RedisPartitions } from './redis-partitions.ts'
 import { quotaOf } from './shares.ts'
 
-const ATTEND_EVERY_MS = 500
+const RENEW_EVERY_MS = 500
 /** While it has fewer partitions than its quota: another consumer is about to release some. */
 const TAKE_EVERY_MS = 100
 const READ_EVERY_MS = 50
@@ -66,7 +66,7 @@ export async function startRedisConsumer(parts: RedisConsumerParts): Promise<Con
     )
   }
 
-  /** Of what is above the quota, only partitions that are not being handled are given away. */
+  /** Gives partitions away that are above the quota, but none that is being handled. */
   async function release(count: number): Promise<void> {
     const idle = [...held.keys()].filter((shard) => !handling.has(shard)).slice(0, count)
     drop(idle)
@@ -86,22 +86,22 @@ export async function startRedisConsumer(parts: RedisConsumerParts): Promise<Con
   }
 
   /** Returns how long to wait for the next time. */
-  async function attend(): Promise<number> {
-    const names = await partitions.attend()
+  async function renewMembership(): Promise<number> {
+    const names = await partitions.sayAlive()
     await renew()
     const quota = quotaOf(names.indexOf(name), names.length, partitionCount)
     if (held.size > quota) await release(held.size - quota)
     if (held.size < quota) await take(quota - held.size)
-    return held.size === quota ? ATTEND_EVERY_MS : TAKE_EVERY_MS
+    return held.size === quota ? RENEW_EVERY_MS : TAKE_EVERY_MS
   }
 
-  async function keepAttending(): Promise<void> {
+  async function keepMembership(): Promise<void> {
     let waitMs = TAKE_EVERY_MS
     while (!isStopped) {
       await rest(waitMs, false)
       if (isStopped) return
       // While Redis is away nothing can be done but see which leases have run out.
-      waitMs = await attend().catch(() => ATTEND_EVERY_MS)
+      waitMs = await renewMembership().catch(() => RENEW_EVERY_MS)
       const at = clock.elapsed()
       drop([...held].filter(([, one]) => one.leaseUntil <= at).map(([shard]) => shard))
     }
@@ -167,7 +167,7 @@ export async function startRedisConsumer(parts: RedisConsumerParts): Promise<Con
     for (const end of rests) end()
     await partitions.leave().catch(() => {})
     await release(held.size).catch(() => {})
-    await Promise.all([attending, reading])
+    await Promise.all([renewing, reading])
     await Promise.all(handling.values())
     // Also what a call took that was on its way. What cannot be released now is free when its lease ends.
     const all = Array.from({ length: partitionCount }, (_, shard) => shard)
@@ -176,8 +176,8 @@ export async function startRedisConsumer(parts: RedisConsumerParts): Promise<Con
     await partitions.leave().catch(() => {})
   }
 
-  await attend()
-  const attending = keepAttending()
+  await renewMembership()
+  const renewing = keepMembership()
   const reading = keepReading()
   let stopping: Promise<void> | null = null
 

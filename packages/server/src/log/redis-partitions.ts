@@ -4,7 +4,7 @@ import type { RedisArgument, RedisClient, RedisScript } from '../redis/client.ts
 import type { LogEntry } from './port.ts'
 import { ATTEND, KEEP, RELEASE, RENEW, TAKE } from './redis-scripts.ts'
 
-/** Of one partition in one read. */
+/** One read returns at most so many entries of a partition. */
 const READ_ENTRIES_MAX = 50
 
 export interface RedisPartitionsParts {
@@ -19,7 +19,7 @@ export interface RedisPartitionsParts {
 
 export interface RedisPartitions {
   /** Says that this consumer is alive; returns the names of all that are, in order. */
-  attend(): Promise<string[]>
+  sayAlive(): Promise<string[]>
   /** Takes up to `limit` of them that are free; returns the offsets of those it took. */
   take(shards: readonly number[], limit: number): Promise<Map<number, string>>
   /** The offsets of those that are still its own. */
@@ -59,7 +59,7 @@ export function createRedisPartitions(parts: RedisPartitionsParts): RedisPartiti
   }
 
   return {
-    attend: async () => ((await client.run(ATTEND, consumers, [name, leaseMs])) as string[]).sort(),
+    sayAlive: async () => ((await client.run(ATTEND, consumers, [name, leaseMs])) as string[]).sort(),
     async take(shards, limit) {
       const taken = new Map<number, string>()
       const left = calls(shards)

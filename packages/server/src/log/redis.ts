@@ -17,7 +17,7 @@ import { createRedisPartitions } from './redis-partitions.ts'
 import { APPEND, BEGIN, COUNT, REWIND } from './redis-scripts.ts'
 
 const SHARDS = 64
-/** Of one shard; with 64 shards 640,000 in all, which Redis holds in memory. */
+/** A shard keeps at most so many: with 64 shards 640,000 in all, which Redis holds in memory. */
 const ENTRIES_MAX = 10_000
 const LEASE_MS = 6_000
 const PAUSE_MS = 100

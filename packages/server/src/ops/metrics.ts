@@ -2,9 +2,9 @@
 // scrape. Times are in seconds and no label is or has an id of a user. docs/operations.md lists every family.
 import type { GatewayGauges } from '../gateway/gateway.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Histogram } from '../platform/histogram.ts'
-import type { LabelledCount } from '../platform/labelled-count.ts'
-import type { Tally } from '../platform/tally.ts'
+import type { Histogram } from '../platform/measuring/histogram.ts'
+import type { LabelledCount } from '../platform/measuring/labelled-count.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import type { Duty, PresenceStore } from '../store/port.ts'
 import type { Family, Labels, Sample } from './exposition.ts'
 import type { LogLag } from './process-directory.ts'

@@ -22,7 +22,7 @@ export interface ProcessSummary {
   changes_per_second: number
   deliveries_per_second: number
   frames_in_per_second: number
-  /** Of the last minutes; null without a delivery in them. */
+  /** Measured over the last minutes; null without a delivery in them. */
   propagation_p50_ms: number | null
   propagation_p90_ms: number | null
   propagation_p99_ms: number | null

@@ -14,7 +14,7 @@ export interface Sample {
   watches: number
   changes_per_second: number
   deliveries_per_second: number
-  /** Of the slowest process, because percentiles cannot be added. */
+  /** The slowest process counts, because percentiles cannot be added. */
   propagation_p50_ms: number | null
   propagation_p90_ms: number | null
   propagation_p99_ms: number | null

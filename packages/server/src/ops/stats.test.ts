@@ -2,7 +2,7 @@
 // and several processes side by side.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import { createTally } from '../platform/tally.ts'
+import { createTally } from '../platform/measuring/tally.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import type { LogLag } from './process-directory.ts'
 import { createStats, type Stats } from './stats.ts'

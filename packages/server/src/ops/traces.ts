@@ -3,9 +3,9 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
-import { createOtlpExporter } from '../platform/otlp-exporter.ts'
-import type { Tally } from '../platform/tally.ts'
-import { createTracer, type Tracer } from '../platform/tracing.ts'
+import { createOtlpExporter } from '../platform/measuring/otlp-exporter.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
+import { createTracer, type Tracer } from '../platform/measuring/tracing.ts'
 import { VERSION } from '../platform/version.ts'
 
 export interface Traces {

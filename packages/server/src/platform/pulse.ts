@@ -37,12 +37,12 @@ export function startPulse({ probe, everyMs, awayEveryMs, onTrouble, onBack, clo
     const why = await probe().catch((error: unknown) => String(error))
     asking = null
     if (isStopped) return
-    settle(why)
+    noteAnswer(why)
     if (round.doubted && health.state === 'well') return ask()
     timer = clock.after(health.state === 'well' ? everyMs : awayEveryMs, () => void ask())
   }
 
-  function settle(why: string | null): void {
+  function noteAnswer(why: string | null): void {
     const before = health
     health = why === null ? { state: 'well' } : { state: 'away', why }
     if (why === null) firstAnswer.resolve()

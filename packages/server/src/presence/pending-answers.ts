@@ -17,7 +17,7 @@ export interface PendingAnswers<T> {
   reject(ref: string, error: unknown): void
   count(): number
   /** Resolves when none is waited for. */
-  settled(): Promise<void>
+  whenAllAnswered(): Promise<void>
   stop(): void
 }
 
@@ -64,7 +64,7 @@ export function createPendingAnswers<T>(clock: Clock, onLate: () => void = () =>
     resolve: (ref, answer) => take(ref)?.resolve(answer),
     reject: (ref, error) => take(ref)?.reject(error),
     count: () => waiting.size,
-    async settled() {
+    async whenAllAnswered() {
       if (waiting.size === 0) return
       none ??= Promise.withResolvers()
       await none.promise

@@ -1,10 +1,10 @@
 // The door of this room: builds the parts of presence from the ports, each from parts that exist already.
-// compose.ts, the benchmark and the test worlds build them here, so all of them run the same wiring.
+// pipeline.ts, the benchmark and the test worlds build them here, so all of them run the same wiring.
 import type { Archive } from '../archive/port.ts'
 import type { Bus } from '../bus/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Tracer } from '../platform/tracing.ts'
+import type { Tracer } from '../platform/measuring/tracing.ts'
 import type { PresenceStore } from '../store/port.ts'
 import type { Policy } from './core/policy.ts'
 import type { PrivacyRules } from './core/privacy.ts'

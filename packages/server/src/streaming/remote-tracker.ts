@@ -116,11 +116,11 @@ export function createRemoteTracker(parts: RemoteTrackerParts): Tracker {
     async flush() {
       while (appending !== null || answers.count() > 0) {
         await appending
-        await answers.settled()
+        await answers.whenAllAnswered()
       }
     },
     depth: () => queue.length + answers.count(),
-    // Now and then one is let through to find out.
+    // After a failure choices are refused for a second. The next ones show whether updates get through again.
     isReachable: () => !isFailing || clock.now() - failedAt >= TRY_AGAIN_MS,
   }
 }

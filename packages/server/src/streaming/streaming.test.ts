@@ -172,7 +172,7 @@ describe('updates through a log', () => {
     expect(told.get('bob')).toEqual(['online', 'lunch'])
   })
 
-  test('[C3, P4] that wait long do not make a user offline who came back in between', async () => {
+  test('[C3, P16] that wait long do not make a user offline who came back in between', async () => {
     owner = await done(world.own())
     await done(world.tracker.apply('bob', connected('web#1', now())))
     await world.store.addInterest('watching', ['bob'])
@@ -191,7 +191,7 @@ describe('updates through a log', () => {
     expect([told.get('bob') ?? [], await statusOf('bob')]).toEqual([[], 'online'])
   })
 
-  test('[C7, P4] a tick that waited long is not acted on, and the next one is', async () => {
+  test('[C7, D3] a tick that waited long is not acted on, and the next one is', async () => {
     owner = await done(world.own())
     await done(world.tracker.apply('bob', connected('web#1', now())))
     await clock.advance(10)

@@ -48,7 +48,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
     [UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(openTopic),
   )
   const name = randomName('a-')
-  // A gateway that waits for an answer in vain says so that late.
+  // An outage may be noticed only when a wait for an answer ends, so shards settle for that time longer.
   const outages = createOutages(clock, settleMs + ANSWER_MS_MAX)
   const answers = createPendingAnswers<Tracked>(clock, outages.notice)
   const unsubscribe = await bus.subscribe(name, (messages) => {

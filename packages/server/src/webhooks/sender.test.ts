@@ -1,9 +1,9 @@
 // The sender on a fake clock and a real archive: how long it tries, what waits meanwhile, and when a webhook is disabled.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { aWebhook } from '../../../../testing/contracts/archive-webhooks.ts'
+import { aWebhook } from '../../../../testing/contracts/archive/webhooks.ts'
 import { createPipeline, type Pipeline } from '../../../../testing/worlds/presence-pipeline.ts'
 import type { Webhook } from '../archive/port.ts'
-import { createTally } from '../platform/tally.ts'
+import { createTally } from '../platform/measuring/tally.ts'
 import { openWebhookBook, type WebhookBook } from './book.ts'
 import type { Outcome, Post } from './request.ts'
 import { startWebhookSender, type WebhookSender } from './sender.ts'

@@ -5,7 +5,7 @@ import type { Archive, ClaimedWebhook, Webhook, WebhookBatch } from '../archive/
 import type { Clock } from '../platform/clock.ts'
 import { jittered, randomName } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Tally } from '../platform/tally.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import type { WebhookBook } from './book.ts'
 import { bodyOf } from './deliveries.ts'
 import type { Outcome, SendPost } from './request.ts'
@@ -45,7 +45,12 @@ export function startWebhookSender(parts: WebhookSenderParts): WebhookSender {
   let isLooking = false
   let mustLookAgain = false
 
-  async function settle(webhook: Webhook, batch: WebhookBatch, outcome: Outcome, failuresInRow: number) {
+  async function recordOutcome(
+    webhook: Webhook,
+    batch: WebhookBatch,
+    outcome: Outcome,
+    failuresInRow: number,
+  ) {
     const now = clock.now()
     if (outcome.ok) {
       tally.webhooksDelivered++
@@ -87,7 +92,7 @@ export function startWebhookSender(parts: WebhookSenderParts): WebhookSender {
       const batch = await archive.nextBatch(id, randomName('msg_'), clock.now(), CHANGES_PER_BATCH_MAX)
       if (batch === null) return
       const outcome = await send(webhook, batch)
-      await settle(webhook, batch, outcome, failures)
+      await recordOutcome(webhook, batch, outcome, failures)
       if (!outcome.ok) return
       // Another process may have it by now.
       if (!(await archive.renew(name, id, clock.now() + leaseMs))) return

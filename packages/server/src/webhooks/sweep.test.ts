@@ -1,6 +1,6 @@
 // The sweep on a fake clock: a webhook for which too much waits is disabled, and old failures are deleted.
 import { expect, test } from 'bun:test'
-import { aWebhook } from '../../../../testing/contracts/archive-webhooks.ts'
+import { aWebhook } from '../../../../testing/contracts/archive/webhooks.ts'
 import { createPipeline } from '../../../../testing/worlds/presence-pipeline.ts'
 import { openWebhookBook } from './book.ts'
 import { startWebhookSweep } from './sweep.ts'

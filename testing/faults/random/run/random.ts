@@ -54,7 +54,7 @@ export async function runRandom({ count, seed: first, store, hasKafka }: RandomO
   return failed
 }
 
-/** Of each check how often it was violated, and the stories of the first ones. */
+/** For each check, how often it was violated and the stories of the first violations. */
 function describe(violations: readonly Violation[], story: (violation: Violation) => string): string[] {
   const byCheck = Map.groupBy(violations, ({ check }) => check)
   return [...byCheck.entries()].flatMap(([check, all]) => [

@@ -14,7 +14,7 @@ const EDGE_BYTES = 9
 const TO = 1
 const FROM = 2
 
-/** Of both directions: `u` watching `v` is `to` in the roster of u and `from` in the roster of v. */
+/** Both directions: `u` watching `v` is `to` in the roster of u and `from` in the roster of v. */
 export function rosterEdges(contacts: readonly ArrayLike<number>[]): Buffer {
   const users = contacts.length
   const kinds = new Map<number, number>()

@@ -25,7 +25,7 @@ interface ContactLists extends Pick<Archive, Reading | Editing> {
   /** Deletes the list of the user, and the user from the lists of others. */
   forgetContacts(userId: string): Promise<void>
   /** Finishes edits that a crash interrupted. */
-  settleContacts(): Promise<void>
+  finishClaimed(): Promise<void>
 }
 
 interface JsonPage {
@@ -130,7 +130,7 @@ export function createSqlContacts(database: SqlDatabase, sql: SqlStatements): Co
       }
     },
 
-    settleContacts: edits.settle,
+    finishClaimed: edits.finishClaimed,
   }
 }
 
@@ -150,7 +150,7 @@ function createLockedEdits(database: SqlDatabase, contacts: ContactRows): ListEd
       )
     },
     // A crash rolls the whole transaction back.
-    settle: async () => {},
+    finishClaimed: async () => {},
   }
 }
 

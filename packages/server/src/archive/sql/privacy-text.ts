@@ -13,7 +13,7 @@ const HIDDEN: Privacy = {
   deny: [],
 }
 
-/** The order of fields is fixed, so that equal settings are equal texts: texts settle ties of one instant. */
+/** The order of fields is fixed, so that equal settings are equal texts: texts decide ties of one instant. */
 export function toPrivacyText(privacy: Privacy): string {
   return JSON.stringify(onlyPrivacy(privacy))
 }

@@ -5,7 +5,7 @@
 // half a list. A process that finds the claim of another, which may have crashed, takes it over: it keeps
 // what is shown and deletes the rest.
 import { randomName } from '../../platform/ids.ts'
-import { createKeyedQueues } from '../serial-queue.ts'
+import { createKeyedQueues } from '../../platform/serial-queue.ts'
 import { CONTACTS_PER_STATEMENT_MAX, type ContactRows, PER_STATEMENT } from './contact-rows.ts'
 import type { SqlDatabase, SqlDialect, SqlSession } from './database.ts'
 import { inSlices, sortedSet } from './slices.ts'
@@ -15,7 +15,7 @@ const EDITS_WAITING_MAX = 10_000
 /** A difference up to this size is written in one transaction, without marks. */
 const CHANGES_AT_ONCE_MAX = CONTACTS_PER_STATEMENT_MAX
 /** Rows visited in one transaction of the cleanup. */
-const SETTLED_AT_ONCE_MAX = 500
+const FINISHED_AT_ONCE_MAX = 500
 
 /** Runs part of an edit in a transaction. */
 type Step = <Result>(run: (tx: SqlSession) => Promise<Result>) => Promise<Result>
@@ -28,7 +28,7 @@ export interface ListEdits {
   edit<Result>(ownerId: string, run: (tx: SqlSession) => Promise<Result>): Promise<Result>
   replace(ownerId: string, ids: readonly string[], now: number): Promise<void>
   /** Finishes replacements that a crash interrupted. */
-  settle(): Promise<void>
+  finishClaimed(): Promise<void>
 }
 
 export function createListEdits(database: SqlDatabase, contacts: ContactRows): ListEdits {
@@ -65,21 +65,21 @@ export function createListEdits(database: SqlDatabase, contacts: ContactRows): L
   async function takeOver(ownerId: string): Promise<void> {
     const claim = randomName('')
     await database.transaction((tx) => tx.run(sql.takeOver, [ownerId, claim]))
-    await unlessOvertaken(settleList(ownerId, stepsUnder(ownerId, claim)))
+    await unlessOvertaken(finishList(ownerId, stepsUnder(ownerId, claim)))
   }
 
-  async function settleList(ownerId: string, step: Step): Promise<void> {
+  async function finishList(ownerId: string, step: Step): Promise<void> {
     let afterId = ''
     let isLast = false
     while (!isLast) {
       const rows = await step(async (tx) => {
-        const found = await contacts.page(tx.rows, ownerId, afterId, SETTLED_AT_ONCE_MAX)
+        const found = await contacts.page(tx.rows, ownerId, afterId, FINISHED_AT_ONCE_MAX)
         const range = [ownerId, afterId, found.at(-1)?.contact_id ?? afterId]
         await tx.run(sql.deleteHidden, range)
         await tx.run(sql.unmarkShown, range)
         return found
       })
-      isLast = rows.length < SETTLED_AT_ONCE_MAX
+      isLast = rows.length < FINISHED_AT_ONCE_MAX
       afterId = rows.at(-1)?.contact_id ?? afterId
       await pause()
     }
@@ -108,14 +108,14 @@ export function createListEdits(database: SqlDatabase, contacts: ContactRows): L
     )
     await step((tx) => tx.run(sql.showNew, [ownerId]))
     // The new list is shown: a process that takes over from here finishes the same cleanup.
-    await unlessOvertaken(settleList(ownerId, step))
+    await unlessOvertaken(finishList(ownerId, step))
   }
 
   // The fallback: two processes that replace one list could overtake each other forever.
   async function atOnce(ownerId: string, ids: readonly string[], now: number): Promise<void> {
     const wanted = await sortedSet(ids, pause)
     await database.transaction(async (tx) => {
-      if (await isClaimed(tx, ownerId)) await settleList(ownerId, (run) => run(tx))
+      if (await isClaimed(tx, ownerId)) await finishList(ownerId, (run) => run(tx))
       await contacts.change(tx, ownerId, await contacts.difference(tx.rows, ownerId, wanted), now)
     })
   }
@@ -128,7 +128,7 @@ export function createListEdits(database: SqlDatabase, contacts: ContactRows): L
         if (!(await unlessOvertaken(inSteps(ownerId, ids, now)))) await atOnce(ownerId, ids, now)
       }),
 
-    async settle() {
+    async finishClaimed() {
       const claims = await database.read<{ owner_id: string }>(sql.claims)
       for (const { owner_id } of claims) await queueFor(owner_id, () => takeOver(owner_id))
     },

@@ -47,7 +47,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const history = createSqlHistory(database)
   const { erase: eraseDisconnects, ...disconnects } = createSqlDisconnects(database)
   const { forgetUser, ...webhooks } = createSqlWebhooks(database)
-  const { forgetContacts, settleContacts, ...contacts } = createSqlContacts(database, sql)
+  const { forgetContacts, finishClaimed, ...contacts } = createSqlContacts(database, sql)
 
   /** Each call of `write` gets rows of distinct users. */
   async function upsert<Row extends { userId: string }>(
@@ -76,7 +76,7 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   return {
     async migrate() {
       const applied = await migrate(database, MIGRATIONS, clock.now())
-      await settleContacts()
+      await finishClaimed()
       return applied
     },
 

@@ -2,8 +2,8 @@
 // each connection is sent what changed. It knows connections as numbers with a sink and is handed everything
 // it sends; it asks no other part of the gateway anything.
 import type { Clock } from '../../platform/clock.ts'
-import type { Tally } from '../../platform/tally.ts'
-import type { Span } from '../../platform/tracing.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'

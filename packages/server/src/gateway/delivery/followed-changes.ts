@@ -1,6 +1,6 @@
 // Traced changes on their way to their first watcher. Sending looks here only while there is one: `count` is a plain
 // number for that.
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 
 /** Past it the oldest is given up: its target has no watcher that may see it. */
 const FOLLOWED_MAX = 256

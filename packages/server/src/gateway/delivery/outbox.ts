@@ -1,7 +1,7 @@
 // Latest wins: for each connection we keep the set of targets that changed since its last frame, never a
 // queue of events. A slow reader costs one mark per watched target and one own view, and ends at the truth.
 import type { Clock } from '../../platform/clock.ts'
-import type { Tally } from '../../platform/tally.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import { grown, NIL } from '../../platform/typed-arrays.ts'
 import { changeFrame, type Encoding } from './encodings.ts'
 import { createFlushPhases } from './flush-phases.ts'

@@ -47,7 +47,7 @@ async function recordOf(userId: string) {
 const statusOf = async (userId: string) => (await recordOf(userId))?.record.shown.status ?? null
 
 /** Lets deadlines take effect, as the sweeper would. */
-async function settle(userId: string): Promise<void> {
+async function tick(userId: string): Promise<void> {
   world.tracker.report(userId, { type: 'tick' })
   await world.done(world.tracker.flush())
 }
@@ -82,7 +82,7 @@ describe('a batch', () => {
     expect((await recordOf('ada'))?.record.sessions).toMatchObject([{ end: { state: 'lost' } }])
     expect(await statusOf('ada')).toBe('online')
     await world.clock.advance(DELAY_MS)
-    await settle('ada')
+    await tick('ada')
     expect([await statusOf('ada'), await statusOf('bob')]).toEqual(['offline', 'online'])
   })
 
@@ -95,8 +95,8 @@ describe('a batch', () => {
     await report([alive('bob')])
     expect([await statusOf('ada'), await statusOf('bob')]).toEqual(['online', 'online'])
     await world.clock.advance(FLUSH_MS)
-    await settle('ada')
-    await settle('bob')
+    await tick('ada')
+    await tick('bob')
     expect([await statusOf('ada'), await statusOf('bob')]).toEqual(['offline', 'online'])
     expect((await recordOf('bob'))!.record.version).toBe(version)
   })
@@ -106,7 +106,7 @@ describe('a batch', () => {
     await report([alive('ada')], { gatewayId: 'chat-2' })
     await report([], { over: [{ userId: 'ada', deviceId: 'd1' }] })
     await world.clock.advance(DELAY_MS + FLUSH_MS)
-    await settle('ada')
+    await tick('ada')
     expect(await statusOf('ada')).toBe('online')
   })
 
@@ -114,7 +114,7 @@ describe('a batch', () => {
     await report([alive('ada')])
     await report([alive('ada')], { over: [{ userId: 'ada', deviceId: 'd1' }] })
     await world.clock.advance(DELAY_MS + FLUSH_MS)
-    await settle('ada')
+    await tick('ada')
     expect(await statusOf('ada')).toBe('online')
   })
 

@@ -24,7 +24,7 @@ export interface Opening {
   tokenExpiresAt: number | null
   /** The foreign gateway that reports the session. */
   foreign?: string
-  /** Of the presence that is sent to it; JSON where it is not given. */
+  /** How presence is written for it; JSON where it is not given. */
   encoding?: Encoding
 }
 

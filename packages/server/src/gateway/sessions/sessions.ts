@@ -3,7 +3,7 @@
 // the moment it opens until the moment it ends, and its end is reported once.
 import type { Activity } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import type { Tally } from '../../platform/tally.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { SessionFacts } from '../../presence/core/event.ts'
 import type { Policy } from '../../presence/core/policy.ts'

@@ -15,7 +15,7 @@ import {
 } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Tally } from '../../platform/tally.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'

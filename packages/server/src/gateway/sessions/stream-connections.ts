@@ -3,7 +3,7 @@
 // number that was taken is given back once.
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import type { Tally } from '../../platform/tally.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import { type Delivery, NAMED, type Sink } from '../delivery/delivery.ts'
 import type { Watching } from '../watching/watching.ts'
@@ -12,7 +12,7 @@ const CHECK_EVERY_MS = 1_000
 
 const GOING_AWAY: Failure = { code: 'unavailable', message: 'this server is going away; connect again' }
 const TOO_MANY: Failure = { code: 'rate_limited', message: 'too many streams; close some' }
-/** Of a stream that ended before it had begun. */
+/** The answer for a stream that ended before it had begun. */
 export const ENDED: Failure = {
   code: 'unavailable',
   message: 'the stream was ended as it began; connect again',
@@ -147,7 +147,7 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
       followContacts: () => watching.followContacts(connection, isOpen),
       versionsSeen: (userIds) => watching.versionsSeen(connection, userIds),
       // What is held back is not known to the viewer, whatever version it has.
-      isCaughtUp: () => delivery.isCaughtUp(connection) && watching.isSettled(connection),
+      isCaughtUp: () => delivery.isCaughtUp(connection) && watching.hasNoHolds(connection),
       unblock() {
         if (isOpen()) delivery.unblock(connection)
       },

@@ -30,7 +30,7 @@ describe('an edge that is held', () => {
     const open = world.closeGate()
     await world.setText('bob', 'marked before')
     await world.editContacts('bob', [])
-    expect(world.watching.isSettled(ALICE)).toBe(false)
+    expect(world.watching.hasNoHolds(ALICE)).toBe(false)
     await world.setText('bob', 'changed meanwhile')
     await world.clock.advance(60_000)
     expect(await world.hears(ALICE)).toEqual([])
@@ -52,7 +52,7 @@ describe('an edge that is held', () => {
   test('[S6] is told nothing if it missed nothing and its viewer may still see', async () => {
     await world.editContacts('bob', ['alice', 'carol'])
     expect(await world.hears(ALICE)).toEqual([])
-    expect(world.watching.isSettled(ALICE)).toBe(true)
+    expect(world.watching.hasNoHolds(ALICE)).toBe(true)
   })
 
   test('[S5] is not held for good by a choice of its viewer meanwhile', async () => {
@@ -64,7 +64,7 @@ describe('an edge that is held', () => {
     await world.choose('alice', CONTACTS_ONLY)
     open()
     expect(texts(await world.hears(ALICE))).toEqual(['second'])
-    expect(world.watching.isSettled(ALICE)).toBe(true)
+    expect(world.watching.hasNoHolds(ALICE)).toBe(true)
   })
 
   test('[S5] shows the target to a viewer that is new on the list, once', async () => {
@@ -138,7 +138,7 @@ describe('a client that watches the target again during the look-up', () => {
   test('[S6] is answered at once if it sees nothing, and told nothing after it', async () => {
     const { answered, lookUp } = await watchAgain(MALLORY, ['alice', 'carol'], 'not for mallory')
     expect(versions(answered)).toEqual([0])
-    expect(world.watching.isSettled(MALLORY)).toBe(true)
+    expect(world.watching.hasNoHolds(MALLORY)).toBe(true)
     lookUp()
     expect(await world.hears(MALLORY)).toEqual([])
   })
@@ -156,7 +156,7 @@ describe('an answer that comes too late', () => {
     await world.setText('bob', 'for contacts only')
     openFirst()
     expect(await world.hears(ALICE)).toEqual([])
-    expect(world.watching.isSettled(ALICE)).toBe(false)
+    expect(world.watching.hasNoHolds(ALICE)).toBe(false)
     openSecond()
     expect(versions(await world.hears(ALICE))).toEqual([0])
   })

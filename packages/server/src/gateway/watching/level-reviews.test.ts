@@ -15,7 +15,7 @@ import {
   texts,
   versions,
 } from '../../../../../testing/worlds/watching-world.ts'
-import type { HistogramReading } from '../../platform/histogram.ts'
+import type { HistogramReading } from '../../platform/measuring/histogram.ts'
 import { NO_PRIVACY_CHOSEN } from '../../presence/core/privacy.ts'
 
 let world: GatewayWorld
@@ -196,7 +196,7 @@ describe('a target with more watchers than are reviewed in one turn', () => {
     await beginWithMany()
     const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody', setAt: world.nextStamp() } as const
     world.watching.learn('bob', { privacy, contactsAt: 0 })
-    const held = () => frames.filter((_, connection) => !world.watching.isSettled(connection)).length
+    const held = () => frames.filter((_, connection) => !world.watching.hasNoHolds(connection)).length
     const left = [held()]
     // Comes between two slices, as any other work would.
     const look = () => {

@@ -60,7 +60,7 @@ export interface Watches {
   /** The versions of these as the connection sees them; 0 where it does not watch. */
   versionsSeen(connection: number, userIds: readonly string[]): number[]
   /** Whether no look-up is under way for an edge of the connection. */
-  isSettled(connection: number): boolean
+  hasNoHolds(connection: number): boolean
   /** The connection ended. */
   clear(connection: number): void
 }
@@ -269,7 +269,7 @@ export function createWatches(parts: WatchesParts): Watches {
       })
     },
 
-    isSettled(connection) {
+    hasNoHolds(connection) {
       for (let edge = edges.firstTarget(connection); edge !== NIL; edge = edges.nextTarget(edge))
         if (edges.isHeld(edge)) return false
       return true

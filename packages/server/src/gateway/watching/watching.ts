@@ -5,7 +5,7 @@ import type { Archive } from '../../archive/port.ts'
 import type { ChangeMessage, ErasedMessage, GoneMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import {
   PRIVACY_UNKNOWN,
@@ -37,7 +37,7 @@ import { createWatches, type Watches } from './watches.ts'
 export { stateFrames } from './state-frames.ts'
 
 export interface Watching
-  extends Pick<Watches, 'limitFailure' | 'watch' | 'unwatch' | 'versionsSeen' | 'isSettled'> {
+  extends Pick<Watches, 'limitFailure' | 'watch' | 'unwatch' | 'versionsSeen' | 'hasNoHolds'> {
   /** A connection of this user may watch from now on. */
   open(connection: number, userId: string): void
   close(connection: number): void
@@ -112,7 +112,7 @@ export function createWatching(parts: WatchingParts): Watching {
     watch: watches.watch,
     unwatch: watches.unwatch,
     versionsSeen: watches.versionsSeen,
-    isSettled: watches.isSettled,
+    hasNoHolds: watches.hasNoHolds,
     open: viewers.open,
     close(connection) {
       following.clear(connection)

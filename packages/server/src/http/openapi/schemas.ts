@@ -6,7 +6,7 @@ export type JsonSchema = Record<string, unknown>
 
 export interface Schemas {
   of(schema: z.ZodType): JsonSchema
-  /** Of a request body: its objects have no other fields, because the server refuses them. */
+  /** The schema of a request body: its objects have no other fields, because the server refuses them. */
   ofBody(schema: z.ZodType): JsonSchema
   /** Schemas with an id that were used so far. */
   named(): Record<string, JsonSchema>

@@ -17,7 +17,7 @@ export interface OpsRoutesParts extends ReadinessParts {
   stats: Stats
   /** What a scrape gets, as text. */
   metrics(): Promise<string>
-  /** Of the consumers of the log; empty in a process that does not consume it. */
+  /** How far the consumers of the log are behind; empty in a process that does not consume it. */
   logLag(): LogLag
   /** Counts can reveal users, so by default they need a server key. */
   areMetricsOpen: boolean

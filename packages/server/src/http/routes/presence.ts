@@ -2,7 +2,7 @@
 import type { QueriedPresence } from '@greendot/protocol'
 import { type Parsed, queriedIdsInUrl, queryBody, userId, viewerId } from '../../input/schemas.ts'
 import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
-import type { Caller } from '../auth.ts'
+import type { Caller } from '../access/auth.ts'
 import { onePresence, presences, statuses } from '../openapi/answers.ts'
 import { readAsOf } from '../read-as.ts'
 import { DEGRADED, refuse, replyJson } from '../reply.ts'

@@ -3,8 +3,8 @@
 
 import { userId } from '../../input/schemas.ts'
 import type { ViewerReader } from '../../presence/reading/viewer-reader.ts'
+import { FOR_EVERY_ORIGIN } from '../access/origins.ts'
 import { publicPresence } from '../openapi/answers.ts'
-import { FOR_EVERY_ORIGIN } from '../origins.ts'
 import { replyJson } from '../reply.ts'
 import { nothing, type Routes, route } from '../route.ts'
 

@@ -26,7 +26,7 @@ export interface SelfRoutesParts {
 type Declared = Pick<RouteSpec<'user', never, never, never>, 'description' | 'answers' | 'refusals'>
 
 interface Twofold<Body extends z.ZodType> extends Declared {
-  /** Of calls by users. */
+  /** The rate limit for calls by users. */
   limit?: 'write'
   /** `whose` is "your" or "their". */
   summary: (whose: string) => string

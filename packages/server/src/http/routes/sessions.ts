@@ -3,11 +3,11 @@ import type { HttpSessionState, HttpSessions } from '../../gateway/sessions/conn
 import { heartbeatBody, leaveBody } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import type { Throttle } from '../access/throttle.ts'
 import { createHeartbeats } from '../heartbeats.ts'
 import { heartbeatTimes } from '../openapi/answers.ts'
 import { noContent, refuse, replyJson } from '../reply.ts'
 import { nothing, type Routes, route } from '../route.ts'
-import type { Throttle } from '../throttle.ts'
 
 export interface SessionRoutesParts {
   httpSessions: HttpSessions

@@ -6,10 +6,10 @@ import { type Failure, IDS_PER_QUERY_MAX } from '@greendot/protocol'
 import type { BunRequest } from 'bun'
 import type { Streams } from '../../gateway/sessions/connections.ts'
 import { queriedIdsInUrl } from '../../input/schemas.ts'
+import type { Throttle } from '../access/throttle.ts'
 import { refuse } from '../reply.ts'
 import { type Routes, route, text } from '../route.ts'
 import { HEAD_BYTES_MAX } from '../server.ts'
-import type { Throttle } from '../throttle.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 /** Allowance for other headers: a browser may add cookies when it reconnects. */

@@ -74,13 +74,13 @@ export type AuthNeed = 'required' | 'optional'
 export function loadConfig(sources: ConfigSources, auth: AuthNeed = 'required'): LoadedConfig {
   const problems: string[] = []
   const report = (problem: string) => void problems.push(problem)
-  const settings = settle(collectSettings(sources, report), report)
+  const settings = resolveSettings(collectSettings(sources, report), report)
   // Rules between settings are checked only when each setting is valid.
   const problem = problems[0] ?? brokenRule(settings, auth)
   return problem === null ? { ok: true, config: toConfig(settings) } : { ok: false, problem }
 }
 
-function settle(given: GivenSettings, report: (problem: string) => void): Settings {
+function resolveSettings(given: GivenSettings, report: (problem: string) => void): Settings {
   const policyText = given.get('policy')?.text ?? DEFAULT_POLICY
   const policy = POLICIES[SETTINGS.policy.type.parse(policyText) ?? DEFAULT_POLICY]
   const isDev = SETTINGS.dev.type.parse(given.get('dev')?.text ?? 'off') ?? false

@@ -27,7 +27,7 @@ export interface HistoryInterval {
 }
 
 export interface KeptInterval extends HistoryInterval {
-  /** Of the change that began it. */
+  /** The version of the change that began it. */
   version: number
   /** No earlier interval of the user reaches into the hour in which this one begins. */
   isFirstOfHour: boolean

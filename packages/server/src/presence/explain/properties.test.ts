@@ -23,10 +23,10 @@ const privacies: fc.Arbitrary<Privacy> = fc.record({
   deny: lists,
 })
 
-type Scene = ExplainInput & { record: NonNullable<ExplainInput['record']> }
+type Question = ExplainInput & { record: NonNullable<ExplainInput['record']> }
 
 /** One instant of a history, on time or with deadlines still waiting, and a viewer. */
-const scenes: fc.Arbitrary<Scene> = fc
+const questions: fc.Arbitrary<Question> = fc
   .record({
     history: histories(),
     moment: fc.nat(1_000),
@@ -57,16 +57,16 @@ const scenes: fc.Arbitrary<Scene> = fc
   })
 
 const RUNS = 2_000
-const viewerOf = ({ viewer }: Scene): Viewer => (typeof viewer === 'string' ? null : viewer)
+const viewerOf = ({ viewer }: Question): Viewer => (typeof viewer === 'string' ? null : viewer)
 
 test('[S7] the answer is what the viewer gets, and the explanation survives JSON', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { userId, record, viewer, relation, rules, now } = scene
+    fc.property(questions, (question) => {
+      const { userId, record, viewer, relation, rules, now } = question
       const target = { userId, privacy: record.privacy, contactsAt: 0 }
-      const verdict = visibleTo(target, viewerOf(scene), relation, rules)
+      const verdict = visibleTo(target, viewerOf(question), relation, rules)
       const level = viewer === 'app' ? 'everything' : verdict.level
-      const explanation = explain(scene)
+      const explanation = explain(question)
       expect(explanation.answer).toStrictEqual(asSeen(toPresence(userId, record), level, rules, now))
       expect(explanation.details.sight).toBe(level)
       expect(explanation.details.rulings.status.visible).toBe(level !== 'nothing')
@@ -81,8 +81,8 @@ test('[S7] the answer is what the viewer gets, and the explanation survives JSON
 
 test('[S7] the last sentence says the answer, and every sentence is well formed', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { answer, because } = explain(scene)
+    fc.property(questions, (question) => {
+      const { answer, because } = explain(question)
       const seen = answer.status === null ? 'no status of bob' : `bob as ${answer.status}`
       expect(because.at(-1)).toMatch(new RegExp(`^So .+ sees ${seen}[.,]`))
       for (const sentence of because) expect(sentence).not.toMatch(/undefined|null|NaN|Invalid|\[object|\.\./)
@@ -94,9 +94,9 @@ test('[S7] the last sentence says the answer, and every sentence is well formed'
 
 test('[S7] sentences about lists, audiences and contacts are true', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { record, viewer, relation } = scene
-      const { because, details } = explain(scene)
+    fc.property(questions, (question) => {
+      const { record, viewer, relation } = question
+      const { because, details } = explain(question)
       const says = (words: string) => because.some((sentence) => sentence.includes(words))
       if (says("is in bob's contact list")) expect(relation.viewerIsContact).toBe(true)
       if (says("is not in bob's contact list"))
@@ -104,7 +104,7 @@ test('[S7] sentences about lists, audiences and contacts are true', () => {
       if (says("is not in alice's contact list")) expect(relation.targetIsContact).toBe(false)
       if (says("alice is on bob's deny list")) expect(record.privacy?.deny).toContain('alice')
       if (says("alice is on bob's allow list")) expect(record.privacy?.allow).toContain('alice')
-      if (says("bob is on alice's deny list")) expect(viewerOf(scene)?.privacy?.deny).toContain('bob')
+      if (says("bob is on alice's deny list")) expect(viewerOf(question)?.privacy?.deny).toContain('bob')
       if (says('bob shows the status to nobody')) expect(details.privacy.status_visibility).toBe('nobody')
       if (says('bob shows last seen to nobody')) expect(details.privacy.last_seen_visibility).toBe('nobody')
       if (says('bob is reciprocal')) expect(record.privacy?.reciprocal).toBe(true)
@@ -115,18 +115,18 @@ test('[S7] sentences about lists, audiences and contacts are true', () => {
 
 test('[S7] no sentence depends on a relation that makes no difference', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { userId, record, relation, rules } = scene
+    fc.property(questions, (question) => {
+      const { userId, record, relation, rules } = question
       const needed = relevantRelation(
         { userId, privacy: record.privacy, contactsAt: 0 },
-        viewerOf(scene),
+        viewerOf(question),
         rules,
       )
       const lookedUp = {
         viewerIsContact: needed.viewerIsContact && relation.viewerIsContact,
         targetIsContact: needed.targetIsContact && relation.targetIsContact,
       }
-      expect(explain({ ...scene, relation: lookedUp })).toEqual(explain(scene))
+      expect(explain({ ...question, relation: lookedUp })).toEqual(explain(question))
     }),
     RUNS,
   )
@@ -134,9 +134,9 @@ test('[S7] no sentence depends on a relation that makes no difference', () => {
 
 test('[S7] a pending status is shown at its instant and not before; without one the status stays', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { record, policy } = scene
-      const { pending, next_deadline_at: nextAt, shown } = explain(scene).details
+    fc.property(questions, (question) => {
+      const { record, policy } = question
+      const { pending, next_deadline_at: nextAt, shown } = explain(question).details
       expect(nextAt).toBe(nextDeadline(record, policy))
       const statusAt = (at: number) => step(record, [], at, policy).record.shown.status
       if (pending === null) {
@@ -153,8 +153,8 @@ test('[S7] a pending status is shown at its instant and not before; without one 
 
 test('[S7] the next deadline is always named, with what it ends', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { because, details } = explain(scene)
+    fc.property(questions, (question) => {
+      const { because, details } = explain(question)
       const { next_deadline_at: nextAt } = details
       const about = because.filter((sentence) => /deadline|waits for the next sweep/.test(sentence))
       expect(about).toHaveLength(1)
@@ -167,10 +167,10 @@ test('[S7] the next deadline is always named, with what it ends', () => {
 
 test('[S7] while no deadline waits, votes, delays and settings account for what is shown', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { because, details } = explain(scene)
+    fc.property(questions, (question) => {
+      const { because, details } = explain(question)
       const { next_deadline_at: nextAt, raw_status: raw, here, availability, shown, sessions } = details
-      if (nextAt !== null && nextAt <= scene.now) return
+      if (nextAt !== null && nextAt <= question.now) return
       expect(because.some((sentence) => sentence.includes('last known'))).toBe(false)
       const chosen = availability === null || availability.is_expired ? 'auto' : availability.status
       const isCounted = sessions.some(({ vote }) => vote === 'active' || vote === 'idle')

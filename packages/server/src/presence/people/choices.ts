@@ -2,6 +2,7 @@
 // the choice is kept. Where it cannot be written the caller is told so, and nothing has changed. The choices of one
 // user are made one after another here; those that another process makes meanwhile are merged by the commit, and
 // then the merged settings are written before the answer.
+import { createKeyedQueues } from '../../platform/serial-queue.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { ChoiceEvent } from '../core/event.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
@@ -28,8 +29,7 @@ export interface ChoicesParts {
 }
 
 export function createChoices({ store, lookup, archivist, tracker }: ChoicesParts): Choices {
-  /** The last choice of each user that is under way. */
-  const underWay = new Map<string, Promise<unknown>>()
+  const queueFor = createKeyedQueues(UNDER_WAY_MAX, 'a choice', (why) => new Unavailable(why))
 
   /** The user's record, and what the archive said if the store does not know it. */
   async function present(userId: string): Promise<{ record: UserRecord; archived: ArchivedRecord | null }> {
@@ -61,21 +61,7 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
   }
 
   return {
-    async apply(userId, ...events) {
-      if (underWay.size >= UNDER_WAY_MAX && !underWay.has(userId))
-        throw new Unavailable('too many settings wait to be written')
-      const earlier = underWay.get(userId) ?? Promise.resolve()
-      const chosen = earlier.then(
-        () => choose(userId, events),
-        () => choose(userId, events),
-      )
-      underWay.set(userId, chosen)
-      try {
-        return await chosen
-      } finally {
-        if (underWay.get(userId) === chosen) underWay.delete(userId)
-      }
-    },
+    apply: (userId, ...events) => queueFor(userId, () => choose(userId, events)),
   }
 }
 

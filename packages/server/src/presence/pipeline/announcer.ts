@@ -3,7 +3,7 @@
 // process, the rows come first: a watcher is never told of a version that a crash would forget. Later changes of
 // a user may overtake one that waits; versions order them. Settings are in the archive before their commit.
 import type { Bus, BusMessage, ChangeMessage } from '../../bus/port.ts'
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import type { Duty, Owed } from '../../store/port.ts'
 import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'

@@ -1,6 +1,6 @@
 // The spans of one phase of a batch: what the store is asked for all users at once is a part of the trace of each user
 // that is traced.
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import type { Work } from './work.ts'
 
 export interface BatchSpans {

@@ -1,16 +1,15 @@
-// When updates did not get through: a part of the store was away, or Kafka was, or no owner answered. A shard of the store
-// that lost its memory is settled once gateways had time to announce themselves, and announcements are updates. So the
-// time begins again behind an outage that the settling overlaps with. Otherwise connected users would be shown offline
-// until the outage is over.
+// When updates did not get through: a part of the store was away, or Kafka was, or no owner answered. A shard that lost
+// its memory settles until gateways had time to announce their sessions, and announcements are updates. So a shard that
+// settles during an outage settles again after it. Otherwise connected users would be shown offline until it is over.
 import type { Clock } from '../../platform/clock.ts'
 import type { PresenceStore } from '../../store/port.ts'
 
 export interface Outages {
-  /** Updates do not get through from now on. */
+  /** From now on updates do not get through. */
   begin(): void
-  /** They do again. */
+  /** Updates get through again. */
   end(): void
-  /** One did not get through just now. */
+  /** One update did not get through: an outage that ends at once. */
   notice(): void
   /** The same store, whose shards settle after outages. */
   settling(store: PresenceStore): PresenceStore

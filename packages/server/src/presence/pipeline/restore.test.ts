@@ -38,7 +38,7 @@ describe('a restart', () => {
     expect((await world.stored('bob'))!.version).toBeGreaterThan(freshVersion(world.clock.now()))
   })
 
-  test('[D5] presumes no proof of life that is yet to come, when the clock was set back', async () => {
+  test('[P18] presumes no proof of life that is yet to come, when the clock was set back', async () => {
     await writeHere('bob')
     await restoreAll(3_600_000)
     const now = world.clock.now() - 3_600_000

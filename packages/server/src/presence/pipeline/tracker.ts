@@ -4,7 +4,7 @@
 // user is loaded and stepped again.
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Tracer } from '../../platform/tracing.ts'
+import type { Tracer } from '../../platform/measuring/tracing.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { nextDeadline, step } from '../core/machine.ts'
@@ -16,7 +16,9 @@ import type { Announcer, Transition } from './announcer.ts'
 import { applyByArchive } from './archive-only.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
 import { batchSpansOf } from './batch-spans.ts'
+import { createBatchWaits } from './batch-waits.ts'
 import { changeRecordOf } from './change-record.ts'
+import { createRepeats } from './repeats.ts'
 import { presumeHere } from './restore.ts'
 import { createReviews } from './reviews.ts'
 import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
@@ -27,8 +29,6 @@ const BATCH_USERS_MAX = 1_000
 const ATTEMPTS_MAX = 20
 /** A user stays hot after leaving: queries for the last seen come then, and replays change nothing. */
 const RETAIN_MS = 300_000
-const REPEAT_MS = 500
-const REPEATED_USERS_MAX = 100_000
 const NO_GATEWAYS: readonly string[] = []
 
 export { UNSTORED_REVISION } from './archive-only.ts'
@@ -121,14 +121,8 @@ export function createTracker(parts: TrackerParts): Tracker {
   })
   let isRunning = false
   let isFailing = false
-  /** Batches of the queue taken so far, and those that have ended. */
-  let taken = 0
-  let ended = 0
-  let waiters: { afterBatch: number; resolve(): void }[] = []
-  /** Users of batches that failed: whether they were committed is not known. */
-  const unconfirmed = new Set<string>()
-  let willRepeat = false
-  let idle: PromiseWithResolvers<void> | null = null
+  const waits = createBatchWaits()
+  const repeats = createRepeats(clock, repeat)
 
   function enqueue(userId: string, ...events: PresenceEvent[]): Work {
     let work = queue.get(userId)
@@ -155,18 +149,15 @@ export function createTracker(parts: TrackerParts): Tracker {
       const lookedUp = readQueue.take()
       if (lookedUp !== null) await process(lookedUp)
       else if (queue.size > 0) {
-        taken++
+        waits.take()
         await process(takeBatch())
-        ended++
-        serveWaiters()
+        waits.end()
       } else break
       // Sockets get their turn between batches.
       await clock.nextTurn()
     }
     isRunning = false
-    if (readQueue.size() > 0) return
-    idle?.resolve()
-    idle = null
+    if (readQueue.size() === 0) waits.idle()
   }
 
   async function process(batch: Map<string, Work>): Promise<void> {
@@ -182,7 +173,7 @@ export function createTracker(parts: TrackerParts): Tracker {
       onTrouble?.()
       const failure = new Unavailable('the store does not answer', { cause: error })
       for (const work of batch.values()) reject(work, failure)
-      repeatLater(batch.keys())
+      repeats.later(batch.keys())
     }
   }
 
@@ -199,25 +190,6 @@ export function createTracker(parts: TrackerParts): Tracker {
       if (batch.size === BATCH_USERS_MAX) break
     }
     return batch
-  }
-
-  function serveWaiters(): void {
-    if (waiters.length === 0) return
-    const served = waiters.filter(({ afterBatch }) => afterBatch <= ended)
-    waiters = waiters.filter(({ afterBatch }) => afterBatch > ended)
-    for (const { resolve } of served) resolve()
-  }
-
-  // A commit whose answer was lost has changed a user unannounced: announce the user again.
-  function repeatLater(userIds: Iterable<string>): void {
-    for (const userId of userIds) if (unconfirmed.size < REPEATED_USERS_MAX) unconfirmed.add(userId)
-    if (willRepeat) return
-    willRepeat = true
-    clock.after(REPEAT_MS, () => {
-      willRepeat = false
-      for (const userId of unconfirmed) repeat(userId)
-      unconfirmed.clear()
-    })
   }
 
   // Without a tick: after an outage the store may have lost that a user came back, and deadlines wait for the sweeper,
@@ -367,23 +339,15 @@ export function createTracker(parts: TrackerParts): Tracker {
     })
   }
 
-  function catchUp(): Promise<void> {
-    const afterBatch = taken + Math.ceil(queue.size / BATCH_USERS_MAX)
-    if (afterBatch === ended) return Promise.resolve()
-    return new Promise((resolve) => void waiters.push({ afterBatch, resolve }))
-  }
-
   return {
     report: (userId, event) => void enqueue(userId, event),
     apply: (userId, ...events) => applyTo(null, userId, events),
     applyTo: (archived, userId, ...events) => applyTo(archived, userId, events),
     repeat,
     applyWithoutStore: (userId, event) => applyByArchive(parts, userId, event),
-    catchUp,
+    catchUp: () => waits.untilEnded(Math.ceil(queue.size / BATCH_USERS_MAX)),
     async flush() {
-      if (!isRunning && readQueue.size() === 0) return
-      idle ??= Promise.withResolvers()
-      await idle.promise
+      if (isRunning || readQueue.size() > 0) await waits.untilIdle()
     },
     depth: () => queue.size + readQueue.size() + reviews.size(),
     isReachable: () => true,

@@ -1,6 +1,6 @@
 // One user's part of a batch: the events reported for the user, and the callers that wait for the result.
 
-import type { Span } from '../../platform/tracing.ts'
+import type { Span } from '../../platform/measuring/tracing.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import type { UserRecord } from '../core/record.ts'
 import type { ArchivedRecord } from '../reading/archive-lookup.ts'
@@ -27,7 +27,7 @@ export interface Work {
   isReview: boolean
   /** What the archive said of the user; null as long as it was not asked. */
   archived: ArchivedRecord | null
-  /** Of the trace that the first of these events began; null where it is not traced. */
+  /** The first of these events began its trace; null where it is not traced. */
   span: Span | null
 }
 

@@ -31,7 +31,7 @@ const privacies: fc.Arbitrary<Privacy> = fc.record({
   deny: lists,
 })
 
-interface Scene {
+interface Question {
   bob: Party
   viewer: Viewer
   relation: Relation
@@ -45,7 +45,7 @@ const parties = (userId: string): fc.Arbitrary<Party> =>
     contactsAt: fc.constant(0),
   })
 
-const scenes: fc.Arbitrary<Scene> = fc
+const questions: fc.Arbitrary<Question> = fc
   .record({
     bob: parties('bob'),
     other: parties('alice'),
@@ -59,13 +59,13 @@ const scenes: fc.Arbitrary<Scene> = fc
     return { bob, viewer, relation, rules }
   })
 
-const levelIn = ({ bob, viewer, relation, rules }: Scene): ViewLevel =>
+const levelIn = ({ bob, viewer, relation, rules }: Question): ViewLevel =>
   visibleTo(bob, viewer, relation, rules).level
 
 /** More is larger. */
 const extent = (level: ViewLevel): number => VIEW_LEVELS.length - VIEW_LEVELS.indexOf(level)
 
-const openness = (audience: Audience): number => AUDIENCES.length - AUDIENCES.indexOf(audience)
+const rankOf = (audience: Audience): number => AUDIENCES.length - AUDIENCES.indexOf(audience)
 const chosenBy = ({ privacy }: Party): Privacy => privacy ?? NO_PRIVACY_CHOSEN
 const withChoice = (party: Party, change: Partial<Privacy>): Party => ({
   ...party,
@@ -76,14 +76,14 @@ const RUNS = 3_000
 
 test('[S5] a part of the relation is looked up exactly when it can change the level', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const { bob, viewer, rules } = scene
+    fc.property(questions, (question) => {
+      const { bob, viewer, rules } = question
       const needed = relevantRelation(bob, viewer, rules)
       for (const part of ['viewerIsContact', 'targetIsContact'] as const) {
         const other = part === 'viewerIsContact' ? 'targetIsContact' : 'viewerIsContact'
         const matters = [false, true].some((isOther) => {
           const [no, yes] = [false, true].map((is) =>
-            levelIn({ ...scene, relation: { ...scene.relation, [part]: is, [other]: isOther } }),
+            levelIn({ ...question, relation: { ...question.relation, [part]: is, [other]: isOther } }),
           )
           return no !== yes
         })
@@ -96,8 +96,8 @@ test('[S5] a part of the relation is looked up exactly when it can change the le
 
 test('[S5] a target that is open to all is seen whole by every viewer', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      if (isOpenToAll(scene.bob.privacy, scene.rules)) expect(levelIn(scene)).toBe('everything')
+    fc.property(questions, (question) => {
+      if (isOpenToAll(question.bob.privacy, question.rules)) expect(levelIn(question)).toBe('everything')
     }),
     RUNS,
   )
@@ -117,17 +117,17 @@ const waysToHide: Record<string, (party: Party, to: Audience, rules: PrivacyRule
   'an approximate last seen': () => ({ lastSeenPrecision: 'approximate' }),
 }
 
-const narrower = (a: Audience, b: Audience): Audience => (openness(a) < openness(b) ? a : b)
+const narrower = (a: Audience, b: Audience): Audience => (rankOf(a) < rankOf(b) ? a : b)
 
 for (const [way, change] of Object.entries(waysToHide)) {
   test(`[S5] hiding more never shows more: ${way}`, () => {
     holds(
-      fc.property(scenes, audience, (scene, to) => {
-        const { bob, viewer, rules } = scene
+      fc.property(questions, audience, (question, to) => {
+        const { bob, viewer, rules } = question
         const hidden = withChoice(bob, change(bob, to, rules))
         const party = viewer === bob ? hidden : viewer
-        expect(extent(levelIn({ ...scene, bob: hidden, viewer: party }))).toBeLessThanOrEqual(
-          extent(levelIn(scene)),
+        expect(extent(levelIn({ ...question, bob: hidden, viewer: party }))).toBeLessThanOrEqual(
+          extent(levelIn(question)),
         )
       }),
       RUNS,
@@ -136,11 +136,13 @@ for (const [way, change] of Object.entries(waysToHide)) {
 
   test(`[S5] a viewer that hides more never sees more: ${way}`, () => {
     holds(
-      fc.property(scenes, audience, (scene, to) => {
-        const { bob, viewer, rules } = scene
+      fc.property(questions, audience, (question, to) => {
+        const { bob, viewer, rules } = question
         if (viewer === null || viewer === bob) return
         const hidden = withChoice(viewer, change(viewer, to, rules))
-        expect(extent(levelIn({ ...scene, viewer: hidden }))).toBeLessThanOrEqual(extent(levelIn(scene)))
+        expect(extent(levelIn({ ...question, viewer: hidden }))).toBeLessThanOrEqual(
+          extent(levelIn(question)),
+        )
       }),
       RUNS,
     )
@@ -149,9 +151,9 @@ for (const [way, change] of Object.entries(waysToHide)) {
 
 test('[S5] a narrower default of the server never shows more', () => {
   holds(
-    fc.property(scenes, audience, (scene, to) => {
-      const rules = { ...scene.rules, defaultVisibility: narrower(scene.rules.defaultVisibility, to) }
-      expect(extent(levelIn({ ...scene, rules }))).toBeLessThanOrEqual(extent(levelIn(scene)))
+    fc.property(questions, audience, (question, to) => {
+      const rules = { ...question.rules, defaultVisibility: narrower(question.rules.defaultVisibility, to) }
+      expect(extent(levelIn({ ...question, rules }))).toBeLessThanOrEqual(extent(levelIn(question)))
     }),
     RUNS,
   )
@@ -159,10 +161,10 @@ test('[S5] a narrower default of the server never shows more', () => {
 
 test('[S5] [P28] a denied viewer sees nothing, whatever the other settings', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const bob = withChoice(scene.bob, { deny: [...chosenBy(scene.bob).deny, 'alice'] })
-      const isSelf = scene.viewer === scene.bob
-      const level = levelIn({ ...scene, bob, viewer: isSelf ? bob : scene.viewer })
+    fc.property(questions, (question) => {
+      const bob = withChoice(question.bob, { deny: [...chosenBy(question.bob).deny, 'alice'] })
+      const isSelf = question.viewer === question.bob
+      const level = levelIn({ ...question, bob, viewer: isSelf ? bob : question.viewer })
       expect(level).toBe(isSelf ? 'everything' : 'nothing')
     }),
     RUNS,
@@ -173,9 +175,9 @@ test('[S5] [P28] a denied viewer sees nothing, whatever the other settings', () 
 // sees at least as much of such a target.
 test('[S5] [P32] an anonymous viewer never sees more than a user', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      const anonymous = extent(levelIn({ ...scene, viewer: null }))
-      expect(anonymous).toBeLessThanOrEqual(extent(levelIn(scene)))
+    fc.property(questions, (question) => {
+      const anonymous = extent(levelIn({ ...question, viewer: null }))
+      expect(anonymous).toBeLessThanOrEqual(extent(levelIn(question)))
     }),
     RUNS,
   )
@@ -183,11 +185,11 @@ test('[S5] [P32] an anonymous viewer never sees more than a user', () => {
 
 test('[S5] for an anonymous viewer and for the user, no contact list makes a difference', () => {
   holds(
-    fc.property(scenes, (scene) => {
-      if (scene.viewer !== null && scene.viewer !== scene.bob) return
+    fc.property(questions, (question) => {
+      if (question.viewer !== null && question.viewer !== question.bob) return
       const none = { viewerIsContact: false, targetIsContact: false }
-      expect(levelIn(scene)).toBe(levelIn({ ...scene, relation: none }))
-      expect(relevantRelation(scene.bob, scene.viewer, scene.rules)).toEqual(none)
+      expect(levelIn(question)).toBe(levelIn({ ...question, relation: none }))
+      expect(relevantRelation(question.bob, question.viewer, question.rules)).toEqual(none)
     }),
     RUNS,
   )

@@ -37,8 +37,8 @@ function stillShown({ shownCustomStatus: shown, updatedAt }: LastSeenRow): Shown
 }
 
 // The row of an offline user holds the last version shown. The row of a user who was present is older: later
-// versions were in the lost hot record. Without a row the first change gives the version, not this look at the
-// archive: when somebody looked must not show in what others are told.
+// versions were in the hot record that was lost, so the version is a fresh one. A user without a row has no version
+// until the first change: a version by the time of this read would tell others when somebody asked.
 function versionOf(row: LastSeenRow | null, now: number): number {
   if (row === null) return NO_VERSION
   return row.status === 'offline' ? row.version : Math.max(row.version, freshVersion(now))
