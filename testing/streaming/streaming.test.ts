@@ -85,7 +85,7 @@ describeWithService('a deployment with Kafka', foundAll, startAll, (services) =>
       const ended = updates.values.findLast(
         ({ type, user_id }) => type === 'session_disconnected' && user_id === 'bob',
       )
-      expect(ended).toMatchObject({ device_id: expect.any(String), platform: 'web' })
+      expect(ended).toMatchObject({ device_id: expect.any(String), platform: 'other' })
       expect(types().filter((type) => (type as string) !== 'user_event')).toEqual([
         'session_connected',
         'heartbeat',
