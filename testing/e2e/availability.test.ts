@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence } from '@greendot/protocol'
 import { createPatientClock } from '../clients/patient-clock.ts'
-import { hidden } from './audience.ts'
+import { hidden } from './audience/audience.ts'
 import { ask, call, isOffline, isOnline, isStatus, type Person, read, useScene, watch } from './scene.ts'
 
 /** Long enough to be seen before it ends, on a busy machine too. */

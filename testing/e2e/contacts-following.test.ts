@@ -1,7 +1,7 @@
 // A connection that asked for its contacts follows the list, however the backend edits it: new contacts come
 // with their state, removed ones become unknown and are watched no more.
 import { describe, expect, test } from 'bun:test'
-import { choose, editContacts, hidden, isHidden, say, says } from './audience.ts'
+import { choose, editContacts, hidden, isHidden, say, says } from './audience/audience.ts'
 import {
   add,
   aliceFollows,
@@ -11,7 +11,7 @@ import {
   heardSince,
   remove,
   replace,
-} from './audience-following.ts'
+} from './audience/following.ts'
 import { ask, isOnline, useScene, watch } from './scene.ts'
 
 const scene = useScene()

@@ -1,8 +1,8 @@
 // A contact list longer than a connection may watch: the client is told so and keeps what it had, nothing
 // else changes, and once the list fits it is followed again.
 import { describe, expect, test } from 'bun:test'
-import { isHidden, say, says } from './audience.ts'
-import { add, aliceFollows, follow, heardSince, ids, remove, replace } from './audience-following.ts'
+import { isHidden, say, says } from './audience/audience.ts'
+import { add, aliceFollows, follow, heardSince, ids, remove, replace } from './audience/following.ts'
 import { ask, useScene, watch } from './scene.ts'
 
 const scene = useScene()

@@ -2,7 +2,7 @@
 // every watcher is told of it. A user who was taken off a list does not go on seeing its owner.
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { hidden, isHidden } from './audience.ts'
+import { hidden, isHidden } from './audience/audience.ts'
 import { describeWithOutages, holdTable, isWhole } from './outages.ts'
 import { call, isOnline, type Person, watch } from './scene.ts'
 

@@ -2,7 +2,7 @@
 // a set of ids in one order, an edit is all or nothing, and only server keys come near it.
 import { describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
-import { SERVER_KEY } from './audience.ts'
+import { SERVER_KEY } from './audience/audience.ts'
 import { call, useScene } from './scene.ts'
 
 const scene = useScene()

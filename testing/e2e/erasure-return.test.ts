@@ -10,7 +10,7 @@ import { createSqliteArchive } from '../../packages/server/src/archive/sqlite.ts
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { openClient, type TestClient } from '../clients/client.ts'
 import { call, unknown } from '../http/calls.ts'
-import { openLine } from './audience-line.ts'
+import { openLine } from './audience/line.ts'
 import { erase, liveFully, nextMillisecond, putAs, rowsThatMention, watcherOf } from './erased-person.ts'
 import { isOffline, isOnline, useScene } from './scene.ts'
 

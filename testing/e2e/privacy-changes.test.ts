@@ -20,9 +20,9 @@ import {
   truthOf,
   untilDelivered,
   type ViewLevel,
-} from './audience.ts'
-import type { Ear } from './audience-stream.ts'
-import { type Before, prepareWay, WAYS } from './audience-ways.ts'
+} from './audience/audience.ts'
+import type { Ear } from './audience/stream.ts'
+import { type Before, prepareWay, WAYS } from './audience/ways.ts'
 import { ask, call, isAway, useScene } from './scene.ts'
 
 const scene = useScene()

@@ -16,9 +16,9 @@ import {
   toldSince,
   truthOf,
   untilDelivered,
-} from './audience.ts'
-import { behindEveryDoor, throughEveryDoor } from './audience-doors.ts'
-import { MODES, type Mode } from './audience-modes.ts'
+} from './audience/audience.ts'
+import { behindEveryDoor, throughEveryDoor } from './audience/doors.ts'
+import { MODES, type Mode } from './audience/modes.ts'
 import { ask, call, type Person, useScene } from './scene.ts'
 
 const scene = useScene()

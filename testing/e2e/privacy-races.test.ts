@@ -12,9 +12,9 @@ import {
   says,
   toldSince,
   untilDelivered,
-} from './audience.ts'
-import { HIDING, hideAndWhisper, linesOfBob, SHOWING, textOf } from './audience-races.ts'
-import { openStreamEar } from './audience-stream.ts'
+} from './audience/audience.ts'
+import { HIDING, hideAndWhisper, linesOfBob, SHOWING, textOf } from './audience/races.ts'
+import { openStreamEar } from './audience/stream.ts'
 import { ask, useScene, watch } from './scene.ts'
 
 const scene = useScene()

@@ -17,10 +17,10 @@ import {
   says,
   toldSince,
   untilDelivered,
-} from './audience.ts'
-import { editWhileAsking } from './audience-following.ts'
-import { hideAndWhisper } from './audience-races.ts'
-import { prepareWay, WAYS } from './audience-ways.ts'
+} from './audience/audience.ts'
+import { editWhileAsking } from './audience/following.ts'
+import { hideAndWhisper } from './audience/races.ts'
+import { prepareWay, WAYS } from './audience/ways.ts'
 import { ask, call, isAway, isOnline, watch } from './scene.ts'
 import { describeWithPairs } from './shared-services.ts'
 

@@ -15,8 +15,8 @@ import {
   toldSince,
   truthOf,
   untilDelivered,
-} from './audience.ts'
-import { openStreamEar } from './audience-stream.ts'
+} from './audience/audience.ts'
+import { openStreamEar } from './audience/stream.ts'
 import { useScene, watch } from './scene.ts'
 
 const scene = useScene()

@@ -3,7 +3,7 @@
 // the server.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence, Settings } from '@greendot/protocol'
-import { choose } from './audience.ts'
+import { choose } from './audience/audience.ts'
 import { ask, call, isAway, isOffline, isOnline, type Person, useScene, watch } from './scene.ts'
 
 const scene = useScene()

@@ -2,7 +2,7 @@
 // user. Watchers and the user's own devices see it as if the user had set it.
 import { describe, expect, test } from 'bun:test'
 import type { OwnPresence } from '@greendot/protocol'
-import { SERVER_KEY, says } from './audience.ts'
+import { SERVER_KEY, says } from './audience/audience.ts'
 import { call, isOffline, isOnline, isStatus, type Person, useScene, watch } from './scene.ts'
 
 const scene = useScene()

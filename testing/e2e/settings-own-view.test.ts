@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { OwnPresence } from '@greendot/protocol'
 import { describeWithService } from '../services/describe.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
-import { SERVER_KEY } from './audience.ts'
+import { SERVER_KEY } from './audience/audience.ts'
 import { ask, call, type Person, useScene } from './scene.ts'
 
 const OWN_STATUS = '/api/v1/presence/status'

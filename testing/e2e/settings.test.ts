@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Settings } from '@greendot/protocol'
 import { DEFAULT_SETTINGS } from '../clients/default-settings.ts'
-import { type Chosen, choose, SERVER_KEY } from './audience.ts'
+import { type Chosen, choose, SERVER_KEY } from './audience/audience.ts'
 import { call, useScene, watch } from './scene.ts'
 
 const scene = useScene()

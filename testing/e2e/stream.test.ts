@@ -6,7 +6,7 @@ import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { call, expectProblem } from '../http/calls.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
 import { until, WAIT_MS } from '../services/within.ts'
-import { hidden } from './audience.ts'
+import { hidden } from './audience/audience.ts'
 import { isAway, isOffline, isOnline, useScene, watch } from './scene.ts'
 import { openStream, type StreamOptions, streamPath, type TestStream } from './stream-client.ts'
 

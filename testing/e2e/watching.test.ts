@@ -5,7 +5,7 @@ import type { Presence } from '@greendot/protocol'
 import { systemClock } from '../../packages/server/src/platform/clock.ts'
 import { openClient, type TestClient } from '../clients/client.ts'
 import { createPatientClock } from '../clients/patient-clock.ts'
-import { hidden } from './audience.ts'
+import { hidden } from './audience/audience.ts'
 import { ask, call, isAway, isOffline, isOnline, read, useScene, watch } from './scene.ts'
 
 const scene = useScene()

@@ -4,6 +4,9 @@ import { posix } from 'node:path'
 import { isScript, isTest, lineAt, type Problem, type TreeFile } from './tree.ts'
 
 const LINES_MAX = 400
+const TEST_FILE = /\.(test|spec)\.tsx?$/
+/** Tests lie beside their sources and do not count. */
+const SOURCES_PER_FOLDER_MAX = 20
 /** What a program writes is not read from top to bottom, and is as long as its source makes it. */
 const GENERATED = /^\/\/ Generated from .*; do not edit\./
 
@@ -15,9 +18,21 @@ export function fileSizes(files: readonly TreeFile[]): Problem[] {
   })
 }
 
+export function folderSizes(files: readonly TreeFile[]): Problem[] {
+  const sources = files.filter((file) => isScript(file) && !TEST_FILE.test(file.path))
+  const folders = Map.groupBy(sources, ({ path }) => posix.dirname(path))
+  return Array.from(folders)
+    .filter(([, inFolder]) => inFolder.length > SOURCES_PER_FOLDER_MAX)
+    .map(([path, { length }]) => ({
+      path,
+      line: 1,
+      what: `has ${length} sources, over ${SOURCES_PER_FOLDER_MAX}: find its rooms`,
+    }))
+}
+
 export function headers(files: readonly TreeFile[]): Problem[] {
   return files
-    .filter((file) => isScript(file) && !/\.(test|spec)\.tsx?$/.test(file.path))
+    .filter((file) => isScript(file) && !TEST_FILE.test(file.path))
     .filter(({ text }) => !/^(#!.*\n)?\/[/*]/.test(text))
     .map(({ path }) => ({
       path,

@@ -10,6 +10,7 @@ import {
   brokenLinks,
   fileSizes,
   focusedTests,
+  folderSizes,
   headers,
   lockedAddresses,
   ruleCitations,
@@ -42,6 +43,7 @@ describe('the tree', () => {
   test('imports go one way, and only adapters.ts chooses adapters', () => expectNone(importDirection(tree)))
   test('no imports go in a circle', () => expectNone(importCycles(tree)))
   test('no file is over 400 lines', () => expectNone(fileSizes(tree)))
+  test('no folder has more than 20 sources', () => expectNone(folderSizes(tree)))
   test('every source file opens with a header', () => expectNone(headers(tree)))
   test('time and chance come from platform/ only', () => expectNone(ambientTimeAndChance(tree)))
   test('no test is focused', () => expectNone(focusedTests(tree)))
@@ -244,6 +246,13 @@ describe('the tidy rules', () => {
     expect(places(fileSizes(files))).toEqual(['b.ts:401'])
     const generated = `// Generated from /openapi.json by generate-api.ts; do not edit.\n${lines(401)}`
     expect(fileSizes([file('d.ts', generated)])).toEqual([])
+  })
+
+  test('source 21 of a folder is one too many, and tests and folders in it do not count', () => {
+    const sources = (count: number) => Array.from({ length: count }, (_, n) => file(`room/source-${n}.ts`))
+    const beside = [file('room/a.test.ts'), file('room/inner/b.ts'), file('room/c.md')]
+    expect(folderSizes([...sources(20), ...beside])).toEqual([])
+    expect(places(folderSizes([...sources(21), ...beside]))).toEqual(['room:1'])
   })
 
   test('a source file without a header is found', () => {

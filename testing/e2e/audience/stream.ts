@@ -1,8 +1,8 @@
 // The other way to watch: server-sent events, heard like a WebSocket. Knows just enough of the format to
 // hear what comes, so that one test can hold both ways against the same expectation.
 import type { ServerFrame } from '@greendot/protocol'
-import { createHearing, type Ear } from '../clients/hearing.ts'
-import { WAIT_MS } from '../services/within.ts'
+import { createHearing, type Ear } from '../../clients/hearing.ts'
+import { WAIT_MS } from '../../services/within.ts'
 
 export type { Ear }
 

@@ -1,7 +1,7 @@
 // Privacy modes for the end-to-end tests: at least one for each outcome and each kind of rule. All of them
 // are in the matrix of the evaluator's own tests. Bob chose it and alice looks; `sees` is what alice sees of
 // bob and `anyone` what the public page shows.
-import type { SettingsInput } from '../clients/server.ts'
+import type { SettingsInput } from '../../clients/server.ts'
 import type { Chosen, ViewLevel } from './audience.ts'
 
 export interface Mode {

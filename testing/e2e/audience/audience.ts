@@ -3,8 +3,8 @@
 // returns when what was announced before it has reached every watcher.
 import { expect } from 'bun:test'
 import type { OwnPresence, Presence, QueriedPresence, Settings } from '@greendot/protocol'
-import { type Ear, openStreamEar } from './audience-stream.ts'
-import { call, type Person, type Scene, watch } from './scene.ts'
+import { call, type Person, type Scene, watch } from '../scene.ts'
+import { type Ear, openStreamEar } from './stream.ts'
 
 /** How much of a target a viewer may see. `status` is everything but the last seen. */
 export type ViewLevel = 'everything' | 'approximate' | 'status' | 'nothing'

@@ -2,9 +2,9 @@
 // and looks at.
 import { expect } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
+import { ask, type Person, type Scene } from '../scene.ts'
 import { editContacts, isHidden, say, says } from './audience.ts'
-import { turns } from './audience-races.ts'
-import { ask, type Person, type Scene } from './scene.ts'
+import { turns } from './races.ts'
 
 const TURNS_AHEAD_MAX = 20
 

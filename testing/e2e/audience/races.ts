@@ -3,11 +3,11 @@
 // that: nothing known, and then the open word.
 import { expect } from 'bun:test'
 import type { Presence } from '@greendot/protocol'
-import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { systemClock } from '../../../packages/server/src/platform/clock.ts'
+import type { Scene } from '../scene.ts'
 import { type Chosen, isHidden, positions, says, toldSince, untilDelivered } from './audience.ts'
-import { openLine } from './audience-line.ts'
-import type { Ear } from './audience-stream.ts'
-import type { Scene } from './scene.ts'
+import { openLine } from './line.ts'
+import type { Ear } from './stream.ts'
 
 const SETTINGS = '/api/v1/presence/settings'
 const STATUS = '/api/v1/presence/status'

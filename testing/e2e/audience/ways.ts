@@ -2,8 +2,8 @@
 // chooses, and by edits of either contact list. Alice is the viewer it happens to; carol is allowed to
 // see him whatever else he chooses, so for her nothing changes.
 import { expect } from 'bun:test'
+import { call } from '../scene.ts'
 import { type Chosen, choose, editContacts, SERVER_KEY } from './audience.ts'
-import { call } from './scene.ts'
 
 /** What holds at first: alice sees bob. */
 export interface Before {

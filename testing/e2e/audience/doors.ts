@@ -1,8 +1,8 @@
 // Every way to read a target, each as one adapter: as whom it reads, how it asks, and how its answer is shaped
 // from what that reader may see. What that is is not decided here.
 import type { Presence, QueriedPresence } from '@greendot/protocol'
+import { call } from '../scene.ts'
 import { SERVER_KEY } from './audience.ts'
-import { call } from './scene.ts'
 
 export interface Door {
   name: string
