@@ -13,6 +13,8 @@ import { configuration, passwordLine } from './configuration.ts'
 
 const READY_MS_MAX = 15_000
 const SALT_BYTES = 12
+/** Written into its source: what comes on top is tried again by the kernel a second later. */
+const BACKLOG_MAX = 100
 /** Debian installs it where only root's PATH leads. */
 const PLACES = ['/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto']
 // Mosquitto cannot check signatures: the token must be known before it starts, so nothing in it is of the clock.
@@ -49,6 +51,6 @@ export const mosquitto: Peer = {
     const command = [findBinary()!, '-c', configurationPath]
     const server = startProcess({ name: 'Mosquitto', command, core, cwd: folder }, scope)
     await untilListening(server, port, READY_MS_MAX)
-    return runningPeer(mosquitto, server, { port, secret, claims })
+    return { ...runningPeer(mosquitto, server, { port, secret, claims }), backlogMax: BACKLOG_MAX }
   },
 }
