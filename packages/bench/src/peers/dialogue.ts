@@ -1,8 +1,8 @@
 // A dialogue is one user's side of a conversation with a server, apart from the socket that carries it: pure
 // enough to be tested word by word.
 
-/** Sends a text and says how many bytes that took. */
-export type Send = (text: string) => number
+/** Sends a text, or bytes, and says how many bytes that took. */
+export type Send<What = string> = (what: What) => number
 
 export interface Dialogue<Heard> {
   /** The connection is open. */

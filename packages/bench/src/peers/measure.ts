@@ -90,7 +90,8 @@ async function allConnect(
   users: number,
   warmShare: number,
 ): Promise<Pick<Figures, 'connectsPerSecond' | 'connectsPerCpuSecond'>> {
-  const parallel = Math.max(1, Math.floor(PARALLEL / fleet.spec.loads))
+  const atOnce = Math.min(PARALLEL, subject.backlogMax ?? PARALLEL)
+  const parallel = Math.max(1, Math.floor(atOnce / fleet.spec.loads))
   const first = Math.ceil(users * warmShare)
   const arrive = async (from: number, to: number) => {
     const { failed, lastReadyAt } = await fleet.connect(

@@ -22,6 +22,8 @@ export interface Subject {
   pids(): number[]
   /** Processes that are counted apart from it, such as Redis. */
   helpers?: readonly { name: string; title: string; pids: readonly number[] }[]
+  /** Connects that may wait to be accepted; the kernel tries more than these again after a second. */
+  backlogMax?: number
   /** The largest of a metric over its processes since the last call; null where there is none. */
   metric(name: string): Promise<number | null>
   /** The HTTP interface for backends; null for servers without one. */

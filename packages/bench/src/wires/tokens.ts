@@ -8,7 +8,11 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
 const TTL_S = 24 * 3600
 
-export function mintToken({ secret, claims }: TargetSpec, user: number, nowMs: number): string {
+export function mintToken(
+  { secret, claims }: Pick<TargetSpec, 'secret' | 'claims'>,
+  user: number,
+  nowMs: number,
+): string {
   const issuedAt = Math.floor(nowMs / 1000)
   const name = userName(user)
   const more = Object.fromEntries(
