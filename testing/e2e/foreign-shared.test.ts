@@ -98,6 +98,32 @@ describeWithPairs('several processes', (scene, pair) => {
     )
   }
 
+  test(
+    '[C4, P15] a process that joins takes over sessions: each stays one session, and nothing of a user changes',
+    async () => {
+      const { here, there, settings } = await pair({ gateway_lease_ms: 5_000 })
+      const alice = await scene.person(there, 'alice')
+      await watch(alice, USERS)
+      await reportAll(here)
+      await reportAll(here, [PHONE, LAPTOP])
+      for (const userId of USERS)
+        await alice.sees(userId, ({ devices }) => `${devices}` === `${['web', 'mobile']}`)
+      const heard = alice.heard.length
+      const sessionsOfAll = () => Promise.all(USERS.map((userId) => exported(there, userId)))
+      const before = (await sessionsOfAll()).flat()
+      await scene.process(settings)
+      await until(WAIT_MS, 'sessions to have moved', async () => {
+        await reportAll(there, [PHONE, LAPTOP])
+        const now = await sessionsOfAll()
+        const known = new Set(before.map(({ session_id }) => session_id))
+        const moved = now.flat().filter(({ session_id }) => !known.has(session_id))
+        return moved.length > 0 && now.every((sessions) => sessions.length === 2)
+      })
+      expect(alice.heard).toHaveLength(heard)
+    },
+    TEST_MS_MAX,
+  )
+
   test('[D2, D8] a device that leaves by another process ends there too, and can come back', async () => {
     const { here, there } = await pair()
     const socket = await scene.person(here, 'bob', { deviceId: 'phone' })

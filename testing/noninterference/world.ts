@@ -188,7 +188,7 @@ async function startServer(ground: Ground): Promise<Server> {
     logger,
     isAlone: true,
   })
-  const foreign = await startForeignRouting({ store, bus, clock, logger, cluster: null })
+  const foreign = await startForeignRouting({ store, bus, clock, logger, tally, cluster: null })
   const shared = { ...presence, config, store, bus, archive, disconnects, foreign }
   const parts = { ...shared, doubts: createDoubts(), tally, clock, logger }
   const gateway = await startGateway(parts)
@@ -244,7 +244,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...contactRoutes(presence),
     ...personRoutes(presence),
     ...disconnectRoutes({ disconnects }),
-    ...foreignRoutes({ foreign }),
+    ...foreignRoutes({ foreign, tally }),
     ...historyRoutes({ history: presence.history, clock }),
     ...webhookRoutes({ webhooks, allowsPrivate: false }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
@@ -274,6 +274,7 @@ async function startServer(ground: Ground): Promise<Server> {
     foreign,
     access,
     gateway,
+    tally,
     policy,
     framesPerSecond,
     clock,

@@ -141,6 +141,7 @@ export async function startPipeline(parts: PipelineParts) {
     bus,
     clock,
     logger,
+    tally,
     cluster: isShared ? { name: randomName(HOLDER_PREFIX), leaseMs: config.gatewayLeaseMs } : null,
   })
   const owner =

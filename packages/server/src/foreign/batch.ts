@@ -23,6 +23,8 @@ export interface ForeignBatch {
    * asked for: they would wait for each other.
    */
   isBrief?: boolean
+  /** Handed on by a process that is not, or no longer, the holder: whoever gets it records it, so that it goes no rounds. */
+  isHandedOn?: boolean
 }
 
 /** An entry that was refused. The others were recorded. */
@@ -33,20 +35,22 @@ export interface Rejection {
   message: string
 }
 
-export function encodeBatch({ gatewayId, sessions, disconnected, isBrief }: ForeignBatch): string {
+export function encodeBatch(batch: ForeignBatch): string {
+  const { gatewayId, sessions, disconnected, isBrief, isHandedOn } = batch
   const entries: (string | number | null)[] = []
   for (const { userId, deviceId, platform, activity, at } of sessions)
     entries.push(userId, deviceId, PLATFORMS.indexOf(platform), ACTIVITIES.indexOf(activity), at)
   const over = disconnected.flatMap(({ userId, deviceId }) => [userId, deviceId])
-  return JSON.stringify([gatewayId, entries, over, isBrief ?? false])
+  return JSON.stringify([gatewayId, entries, over, isBrief ?? false, isHandedOn ?? false])
 }
 
 /** Of a text by `encodeBatch`, from another process of this deployment. */
 export function decodeBatch(text: string): ForeignBatch {
-  const [gatewayId, entries, over, isBrief] = JSON.parse(text) as [
+  const [gatewayId, entries, over, isBrief, isHandedOn] = JSON.parse(text) as [
     string,
     (string & number)[],
     string[],
+    boolean,
     boolean,
   ]
   const sessions: ForeignSession[] = []
@@ -61,5 +65,5 @@ export function decodeBatch(text: string): ForeignBatch {
   const disconnected: ForeignDevice[] = []
   for (let from = 0; from < over.length; from += 2)
     disconnected.push({ userId: over[from]!, deviceId: over[from + 1]! })
-  return { gatewayId, sessions, disconnected, isBrief }
+  return { gatewayId, sessions, disconnected, isBrief, isHandedOn }
 }

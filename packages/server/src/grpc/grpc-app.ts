@@ -10,6 +10,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/tally.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
@@ -49,6 +50,7 @@ export interface GrpcAppParts {
   foreign: ForeignRouting
   /** Null in a process without connections. */
   gateway: Gateway | null
+  tally: Tally
   clock: Clock
   /** For the instants in tokens. */
   tokenClock: Pick<Clock, 'now'>

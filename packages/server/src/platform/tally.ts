@@ -30,6 +30,11 @@ export interface Tally {
   /** Requests to webhooks, by their end. */
   webhooksDelivered: number
   webhooksFailed: number
+  /** Batches of foreign gateways that came to this process, and their entries. */
+  foreignBatches: number
+  foreignEntries: number
+  /** Times that a holder of foreign sessions did not answer and another one was asked. */
+  foreignHoldersPassedOver: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
   /** From a change of a user to each frame that has it. What a viewer is shown for another reason is not in it. */
@@ -46,6 +51,8 @@ export interface Tally {
   tokensRefused: LabelledCount
   /** By the limit that was passed. */
   rateLimited: LabelledCount
+  /** Entries of foreign gateways that were refused, by the error code. */
+  foreignRejections: LabelledCount
   /** By what was announced again: the whole gateway, or shards that lost their memory. */
   resyncs: LabelledCount
 }
@@ -66,6 +73,9 @@ export function createTally(): Tally {
     spansDropped: 0,
     webhooksDelivered: 0,
     webhooksFailed: 0,
+    foreignBatches: 0,
+    foreignEntries: 0,
+    foreignHoldersPassedOver: 0,
     loopBlockMsMax: 0,
     propagation: createHistogram(PROPAGATION_BOUNDS_MS),
     recentWaits: createRecentWaits(),
@@ -75,6 +85,7 @@ export function createTally(): Tally {
     responses: createLabelledCount(),
     tokensRefused: createLabelledCount(),
     rateLimited: createLabelledCount(),
+    foreignRejections: createLabelledCount(),
     resyncs: createLabelledCount(),
   }
 }

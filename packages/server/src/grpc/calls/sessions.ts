@@ -9,6 +9,7 @@ import { createHeartbeats, type RecordedHeartbeat } from '../../http/heartbeats.
 import type { Throttle } from '../../http/throttle.ts'
 import { heartbeatBody, leaveBody, type Parsed, parse, userId } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { Tally } from '../../platform/tally.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
 import { toOwnMessage, wordOf } from '../messages.ts'
@@ -30,6 +31,7 @@ const NO_GATEWAY: Failure = { code: 'bad_request', message: 'disconnected needs 
 
 export interface SessionCallsParts {
   foreign: Pick<ForeignRouting, 'record'>
+  tally: Tally
   httpSessions: HttpSessions
   throttle: Throttle
   policy: Policy
@@ -52,7 +54,7 @@ const toForeignSession = ({ user_id, device_id, platform, activity, at }: Messag
 export function sessionCalls(parts: SessionCallsParts): Calls {
   const { httpSessions, throttle, policy, clock, tokenClock } = parts
   const heartbeats = createHeartbeats({ httpSessions, throttle })
-  const recordBatch = createForeignBatches(parts.foreign)
+  const recordBatch = createForeignBatches(parts)
 
   async function record(caller: Caller, request: Message): Promise<Parsed<string> & RecordedHeartbeat> {
     const subject = subjectOf(caller, request)

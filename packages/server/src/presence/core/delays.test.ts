@@ -219,7 +219,11 @@ describe('[P15] [P16] a device that comes back', () => {
       const before = alice.at(T + 10, say('desktop#1', T + 10, { lastActiveAt: T }), say('mobile#1', T + 11))
       // Another process takes over the sessions of both devices, while the former ones still look live.
       const [at, lastActiveAt] = [T + 20, T + 20]
-      const after = alice.at(at, say('desktop#2', at, { lastActiveAt }), say('mobile#2', at, { lastActiveAt }))
+      const after = alice.at(
+        at,
+        say('desktop#2', at, { lastActiveAt }),
+        say('mobile#2', at, { lastActiveAt }),
+      )
       expect(after).toEqual(before)
       alice.at(T + 30, lost('desktop#1', T + 30, T), lost('mobile#1', T + 30, T))
       expect(alice.at(T + 1e6)).toEqual(before)
