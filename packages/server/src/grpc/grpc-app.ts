@@ -65,7 +65,7 @@ export async function startGrpcApp(parts: GrpcAppParts): Promise<GrpcApp> {
   const transport = createTransport(clock)
   const calls = createCalls({ ...parts, policy: config.policy, framesPerSecond: config.framesPerSecond })
   const door = createDoor({ calls, access, logger })
-  const binding = createBinding({ door, statusOf: createStatusWriter() })
+  const binding = createBinding({ door, statusOf: createStatusWriter(), tally: parts.tally })
   const readiness = createReadiness({
     ...parts,
     isStoreVolatile: config.redisUrl === null,

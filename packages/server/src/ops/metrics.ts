@@ -90,6 +90,18 @@ function counters(tally: Tally): Family[] {
     ['changes', 'Visible changes of users', tally.changes],
     ['errors_sent', 'Error frames sent', tally.errorsSent],
     ['slow_reader_blocks', 'Times that a connection took no more data', tally.slowReaderBlocks],
+    [
+      'slow_readers_ended',
+      'Streams over gRPC that ended because too much waited to be read',
+      tally.slowReadersEnded,
+    ],
+    ['foreign_batches', 'Batches of foreign gateways that came to this process', tally.foreignBatches],
+    ['foreign_entries', 'Entries of foreign gateways that came to this process', tally.foreignEntries],
+    [
+      'foreign_holders_passed_over',
+      'Times that a holder of foreign sessions did not answer and another one was asked',
+      tally.foreignHoldersPassedOver,
+    ],
     ['spans_exported', 'Spans of traces that the collector took', tally.spansExported],
     ['spans_dropped', 'Spans of traces that the collector did not take', tally.spansDropped],
   ]
@@ -107,6 +119,12 @@ function counters(tally: Tally): Family[] {
       'Times that sessions and watches were announced again',
       'scope',
       tally.resyncs,
+    ),
+    labelledCounter(
+      'foreign_rejections',
+      'Entries of foreign gateways that were refused',
+      'code',
+      tally.foreignRejections,
     ),
     labelledCounter('http_responses', 'Answers over HTTP', 'status', tally.responses),
   ]

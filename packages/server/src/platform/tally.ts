@@ -24,6 +24,8 @@ export interface Tally {
   sessionsLost: number
   /** Times that a connection took no more data. */
   slowReaderBlocks: number
+  /** Streams over gRPC that ended because too much waited to be read. */
+  slowReadersEnded: number
   /** Spans of traces that the collector took, and those that it did not. */
   spansExported: number
   spansDropped: number
@@ -69,6 +71,7 @@ export function createTally(): Tally {
     errorsSent: 0,
     sessionsLost: 0,
     slowReaderBlocks: 0,
+    slowReadersEnded: 0,
     spansExported: 0,
     spansDropped: 0,
     webhooksDelivered: 0,
