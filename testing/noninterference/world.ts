@@ -230,6 +230,7 @@ async function startServer(ground: Ground): Promise<Server> {
       isArchiveFailing: false,
       clockOffsetMs: 0,
       logLinesSuppressed: 0,
+      deadLetters: 0,
       dutiesSince: { announce: null, archive: null },
     }),
   })

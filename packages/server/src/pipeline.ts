@@ -12,6 +12,7 @@ import { startForeignRouting } from './foreign/routing.ts'
 import type { Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { ChangeLog } from './log/port.ts'
+import { startLagWatch } from './ops/lag-watch.ts'
 import { openTraces } from './ops/traces.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
@@ -148,6 +149,7 @@ export async function startPipeline(parts: PipelineParts) {
     streaming !== null && roles.includes('presence')
       ? await streaming.startOwner(presence.createOwnTracker, foreign)
       : null
+  const ownerLag = streaming && owner ? startLagWatch(streaming.updatesLag, clock) : null
   const fanout = roles.includes('fanout')
     ? await startFanout({
         log: hot.log,
@@ -190,7 +192,8 @@ export async function startPipeline(parts: PipelineParts) {
     gateway,
     webhooks,
     trueClock,
-    logLag: () => fanout?.lags() ?? {},
+    logLag: () => ({ ...fanout?.lags(), ...(ownerLag && { owners: ownerLag.lag() }) }),
+    deadLetters: () => streaming?.deadLetters() ?? 0,
     sweepLagMs: () => sweeper?.lagMs() ?? 0,
     /** Clients go elsewhere, then all work ends. Resolves with the number of users whose last change is not durable. */
     async leave(): Promise<number> {
@@ -214,6 +217,7 @@ export async function startPipeline(parts: PipelineParts) {
       presence.eraser.stop()
       await presence.notifier.stop()
       await tracker.flush()
+      ownerLag?.stop()
       await owner?.stop()
       await streaming?.close()
       await archivist.flush()

@@ -27,6 +27,15 @@ export interface ForeignBatch {
   isHandedOn?: boolean
 }
 
+/** Why an entry is refused. */
+export const REJECTION_CODES: readonly ErrorCode[] = [
+  'bad_request',
+  'forbidden',
+  'invalid_id',
+  'rate_limited',
+  'unavailable',
+]
+
 /** An entry that was refused. The others were recorded. */
 export interface Rejection {
   /** Its position in the batch: first the sessions, then those that are over. */

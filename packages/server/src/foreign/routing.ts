@@ -10,7 +10,7 @@ import type { Tally } from '../platform/tally.ts'
 import { createPendingAnswers } from '../presence/pending-answers.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { decodeBatch, encodeBatch, type ForeignBatch, type ForeignDevice, type Rejection } from './batch.ts'
+import { decodeBatch, encodeBatch, type ForeignBatch, type ForeignDevice, REJECTION_CODES, type Rejection } from './batch.ts'
 import { createHolders } from './holders.ts'
 
 const RENEWALS_PER_LEASE = 5
@@ -56,7 +56,8 @@ export interface ForeignRoutingParts {
 }
 
 export async function startForeignRouting(parts: ForeignRoutingParts): Promise<ForeignRouting> {
-  const { cluster } = parts
+  const { cluster, tally } = parts
+  tally.foreignRejections.announce(REJECTION_CODES)
   return cluster === null ? routeAlone(parts) : routeAmong(parts, cluster)
 }
 

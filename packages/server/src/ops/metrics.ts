@@ -23,6 +23,7 @@ export interface ProcessGauges {
   dutiesSince: Readonly<Record<Duty, number | null>>
   /** Since the start. */
   logLinesSuppressed: number
+  deadLetters: number
 }
 
 export interface MetricsParts {
@@ -68,7 +69,7 @@ export function createMetrics(parts: MetricsParts): CollectMetrics {
       ),
       gauges(
         'greendot_log_lag_records',
-        'Changes that a consumer of the change log has yet to handle, in the whole deployment',
+        'Records that a consumer of a log has yet to handle, in the whole deployment',
         'consumer',
         parts.logLag(),
       ),
@@ -170,6 +171,9 @@ function processFamilies(here: ProcessGauges, now: number): Family[] {
     ),
     counter('greendot_log_lines_suppressed_total', 'Log lines left out because too many were equal', [
       sample({}, here.logLinesSuppressed),
+    ]),
+    counter('greendot_dead_letters_total', 'Records of presence.updates that could not be read', [
+      sample({}, here.deadLetters),
     ]),
     gauge('greendot_archive_backlog', 'Rows that wait to be written to the database', here.archiveBacklog),
     gauge('greendot_archive_failing', '1 while writes to the database fail', here.isArchiveFailing ? 1 : 0),
