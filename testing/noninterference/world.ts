@@ -269,7 +269,7 @@ async function startServer(ground: Ground): Promise<Server> {
   }
   const authenticator = createAuthenticator(config, clock)
   const access = { authenticator, throttle, stop() {} }
-  const { framesPerSecond } = config
+  const { framesPerSecond, sessionsPerUser } = config
   const calls = createCalls({
     ...presence,
     foreign,
@@ -278,6 +278,7 @@ async function startServer(ground: Ground): Promise<Server> {
     tally,
     policy,
     framesPerSecond,
+    sessionsPerUser,
     clock,
     tokenClock: clock,
   })

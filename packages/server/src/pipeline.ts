@@ -228,7 +228,7 @@ export async function startPipeline(parts: PipelineParts) {
           'the archive could not be written before the stop; the last seen of these users is lost',
         )
       await presence.duties.flush()
-      await traces?.stop()
+      await traces?.stop(config.drainMs)
       return lost.length
     },
     /** Once nothing asks any more. */

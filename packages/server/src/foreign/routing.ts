@@ -10,7 +10,14 @@ import type { Tally } from '../platform/tally.ts'
 import { createPendingAnswers } from '../presence/pending-answers.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { decodeBatch, encodeBatch, type ForeignBatch, type ForeignDevice, REJECTION_CODES, type Rejection } from './batch.ts'
+import {
+  decodeBatch,
+  encodeBatch,
+  type ForeignBatch,
+  type ForeignDevice,
+  REJECTION_CODES,
+  type Rejection,
+} from './batch.ts'
 import { createHolders } from './holders.ts'
 
 const RENEWALS_PER_LEASE = 5

@@ -24,6 +24,7 @@ export interface CallsParts {
   tally: Tally
   policy: Policy
   framesPerSecond: number
+  sessionsPerUser: number
   clock: Clock
   /** For the instants in tokens. */
   tokenClock: Pick<Clock, 'now'>

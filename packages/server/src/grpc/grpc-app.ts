@@ -63,7 +63,8 @@ export async function startGrpcApp(parts: GrpcAppParts): Promise<GrpcApp> {
   let isDraining = false
   const files = loadProtoFiles()
   const transport = createTransport(clock)
-  const calls = createCalls({ ...parts, policy: config.policy, framesPerSecond: config.framesPerSecond })
+  const { policy, framesPerSecond, sessionsPerUser } = config
+  const calls = createCalls({ ...parts, policy, framesPerSecond, sessionsPerUser })
   const door = createDoor({ calls, access, logger })
   const binding = createBinding({ door, statusOf: createStatusWriter(), tally: parts.tally })
   const readiness = createReadiness({

@@ -11,6 +11,8 @@ import type { LogLag } from './process-directory.ts'
 
 const MS = 1_000
 const MICROSECONDS = 1_000_000
+/** How long the store may count users. Below the time that a worker has to answer a scrape of all. */
+export const COUNT_MS_MAX = 500
 
 export interface ProcessGauges {
   trackerDepth: number
@@ -34,7 +36,7 @@ export interface MetricsParts {
   process: () => ProcessGauges
   logLag: () => LogLag
   store: Pick<PresenceStore, 'countByStatus'>
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'after'>
   version: string
   roles: readonly string[]
 }
@@ -47,8 +49,7 @@ export function createMetrics(parts: MetricsParts): CollectMetrics {
   const startedAt = clock.now()
 
   return async () => {
-    // Without the store the other figures are still returned.
-    const users = await store.countByStatus().catch(() => ({}))
+    const users = await countUsers(store, clock)
     const now = clock.now()
     return [
       gauge('greendot_build_info', '1, with the version and the roles of the process', 1, {
@@ -75,6 +76,17 @@ export function createMetrics(parts: MetricsParts): CollectMetrics {
       ),
     ]
   }
+}
+
+/** Without the store, or while it is slow, the other figures are still returned. */
+async function countUsers(
+  store: MetricsParts['store'],
+  clock: MetricsParts['clock'],
+): Promise<Readonly<Record<string, number>>> {
+  const late = Promise.withResolvers<Record<string, number>>()
+  const timer = clock.after(COUNT_MS_MAX, () => late.resolve({}))
+  const counted = store.countByStatus().catch(() => ({}))
+  return Promise.race([counted, late.promise]).finally(() => timer.stop())
 }
 
 function counters(tally: Tally): Family[] {

@@ -11,6 +11,7 @@ import { heartbeatBody, leaveBody, type Parsed, parse, userId } from '../../inpu
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/tally.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { Unavailable } from '../../presence/unavailable.ts'
 import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
 import { toOwnMessage, wordOf } from '../messages.ts'
 import { subjectOf } from '../subject.ts'
@@ -22,10 +23,15 @@ const TOO_MANY: Failure = {
   code: 'too_many_ids',
   message: `at most ${FOREIGN_ENTRIES_MAX} entries a message; send several`,
 }
+const tooManyOfUser = (sessionsPerUser: number): Failure => ({
+  code: 'too_many_ids',
+  message: `at most ${sessionsPerUser} entries a message with a user token: a user has no more sessions`,
+})
 /** A backend calls with a key. */
 const NO_TOKEN = { expiresAt: null, issuedAt: null }
 const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
 
+const UNAVAILABLE: Failure = { code: 'unavailable', message: 'presence cannot be reached; send it again' }
 const ONLY_SERVERS: Failure = { code: 'forbidden', message: 'gateway_id needs a server key' }
 const NO_GATEWAY: Failure = { code: 'bad_request', message: 'disconnected needs gateway_id' }
 
@@ -34,6 +40,7 @@ export interface SessionCallsParts {
   tally: Tally
   httpSessions: HttpSessions
   throttle: Throttle
+  sessionsPerUser: number
   policy: Policy
   clock: Clock
   /** For the instants in tokens. */
@@ -51,8 +58,14 @@ const toForeignSession = ({ user_id, device_id, platform, activity, at }: Messag
   at,
 })
 
+/** An entry that cannot be recorded now must not end the stream of all others. */
+function refusedEntry(error: unknown): { ok: false; failure: Failure } {
+  if (!(error instanceof Unavailable)) throw error
+  return { ok: false, failure: UNAVAILABLE }
+}
+
 export function sessionCalls(parts: SessionCallsParts): Calls {
-  const { httpSessions, throttle, policy, clock, tokenClock } = parts
+  const { httpSessions, throttle, sessionsPerUser, policy, clock, tokenClock } = parts
   const heartbeats = createHeartbeats({ httpSessions, throttle })
   const recordBatch = createForeignBatches(parts)
 
@@ -86,6 +99,8 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
         const sent = batch as readonly Message[]
         const over = disconnected as readonly Message[]
         if (sent.length + over.length > FOREIGN_ENTRIES_MAX) return TOO_MANY
+        // Each may cost a command of the store, and one message is no more work than as many calls.
+        if (caller.kind === 'user' && sent.length > sessionsPerUser) return tooManyOfUser(sessionsPerUser)
         const first = taken
         taken += sent.length + over.length
         if (gatewayId !== '') {
@@ -102,7 +117,9 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
         }
         if (over.length > 0) return NO_GATEWAY
         // At once: what they change becomes one batch of the tracker.
-        const recorded = await Promise.all(sent.map((heartbeat) => record(caller, heartbeat)))
+        const recorded = await Promise.all(
+          sent.map((heartbeat) => record(caller, heartbeat).catch(refusedEntry)),
+        )
         for (const [position, one] of recorded.entries()) {
           if (one.ok) accepted++
           else reject(first + position, one.failure)
