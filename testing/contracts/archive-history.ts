@@ -117,6 +117,17 @@ export function checkArchiveHistory(archive: () => Archive, propertyRuns: number
       expect(await kept('anna')).toEqual([['online', 110, null]])
     })
 
+    test('[X6] the hours have no lasting interval of a user who refuses, before it is deleted', async () => {
+      await keep('anna', 'bob', 'carol', 'dave')
+      for (const userId of ['anna', 'bob', 'carol', 'dave']) await write(change(userId, 1, 5, 'online'))
+      expect(await hoursUntil(60)).toEqual([hour(0, { online: 4 * 55 }, 4)])
+      // One refuses, one is being erased, and one refused and allowed it again.
+      await archive().writeSettings([keeping('anna', false, T + 10 * MINUTE_MS)])
+      await archive().beginErasure('bob', T)
+      await archive().writeSettings([keeping('carol', true, T + 20 * MINUTE_MS)])
+      expect(await hoursUntil(60)).toEqual([hour(0, { online: 55 }, 1)])
+    })
+
     test('[X6] rows of before a refusal that was taken back are found and forgotten', async () => {
       await keep('anna')
       await write(change('anna', 1, 5, 'online'), change('anna', 2, 70, 'away'))
@@ -159,9 +170,18 @@ export function checkArchiveHistory(archive: () => Archive, propertyRuns: number
       ])
       await archive().history.write([change('carol', 1, 5, 'online'), change('carol', 2, 125, 'busy')], cut)
       expect(await kept('carol')).toEqual([['busy', 125, null]])
-      await archive().history.clear()
-      for (const userId of ['anna', 'bob', 'carol']) expect(await kept(userId)).toEqual([])
-      expect(await hoursUntil(900)).toEqual([])
+    })
+
+    test('[X6] the days for which it is kept are remembered as long as there is any', async () => {
+      await archive().history.keepDays(30)
+      expect(await archive().history.keptDays()).toBeNull()
+      await keep('anna')
+      await write(change('anna', 1, 5, 'online'), change('anna', 2, 20, 'offline'))
+      expect(await archive().history.keptDays()).toBe(30)
+      await archive().history.keepDays(7)
+      expect(await archive().history.keptDays()).toBe(7)
+      await archive().history.trim(T + 2 * HOUR_MS)
+      expect(await archive().history.keptDays()).toBeNull()
     })
 
     test('[X6] a part is read page by page, with the interval that was under way at its start', async () => {
@@ -222,6 +242,12 @@ export function checkArchiveHistory(archive: () => Archive, propertyRuns: number
     })
 
     let runs = 0
+    /** Users of the run before, also of one that failed. */
+    const earlier: string[] = []
+    async function forgetAll(userIds: readonly string[]): Promise<void> {
+      await archive().writeSettings(userIds.map((userId) => keeping(userId, false, T + 2)))
+      for (const userId of userIds) await archive().history.forget(userId)
+    }
     test('[X6] hours are the sum of what is kept, when changes come again and when a user is forgotten', () =>
       fc.assert(
         fc.asyncProperty(
@@ -229,8 +255,9 @@ export function checkArchiveHistory(archive: () => Archive, propertyRuns: number
           fc.array(fc.nat(), { minLength: 1, maxLength: 6 }),
           async (lives, cuts) => {
             runs += 1
-            await archive().history.clear()
+            await forgetAll(earlier.splice(0))
             const ids = lives.map((_, n) => `run-${runs}-${n}`)
+            earlier.push(...ids)
             await keep(...ids)
             const changes = lives.flatMap((life, n) => changesOf(ids[n]!, life))
             // In the order of time, with a part of it again and again.

@@ -25,7 +25,7 @@ test('[C4] the answer in docs/foreign-gateways.md is one of the server', async (
 
 test('[C4] the record in docs/foreign-gateways.md is read as a session', () => {
   const record: SessionRecord = JSON.parse(exampleIn('Over Kafka'))
-  expect(readUpdate(JSON.stringify(record))).toMatchObject({
+  expect(readUpdate({ userId: record.user_id, text: JSON.stringify(record) })).toMatchObject({
     kind: 'foreign',
     record: { gatewayId: record.gateway_id, session: { userId: record.user_id, activity: record.activity } },
   })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from '../clients/client.ts'
 import { startServer, type TestServer } from '../clients/server.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { call, expectProblem } from './calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from './tokens.ts'
 
@@ -44,6 +45,16 @@ describe('operations', () => {
     expect(body.status).toBe('ready')
     expect(body.checks).toMatchObject({ store: 'ok', archive: 'ok', accepting: 'ok' })
     expect(new Set(Object.values(body.checks))).toEqual(new Set(['ok']))
+  })
+
+  test('[X4] /readyz has how far the consumers of the change log are behind', async () => {
+    expect((await get<{ log_lag: object }>('/readyz')).body.log_lag).toEqual({})
+    const keeping = await startServer({ history_days: 30 })
+    await until(WAIT_MS, 'the lag of the history', async () => {
+      const { body } = await call<{ log_lag: object }>(keeping.url, 'GET', '/readyz')
+      return Bun.deepEquals(body.log_lag, { history: 0 })
+    })
+    await keeping.stop()
   })
 
   test('[C7] a server that is going away is alive but not ready, and takes no new connections', async () => {

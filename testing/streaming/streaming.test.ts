@@ -6,6 +6,7 @@ import {
   CHANGES_TOPIC,
   DEAD_TOPIC,
   type OwnPresence,
+  type SessionRecord,
   type StatusChangedRecord,
   UPDATES_TOPIC,
 } from '@greendot/protocol'
@@ -78,12 +79,14 @@ describeWithService('a deployment with Kafka', foundAll, startAll, (services) =>
       const versions = ofBob().map(({ version }) => version)
       expect(versions).toEqual([...versions].sort((a, b) => a - b))
 
-      const updates = await readAll<{ type: string; user_id: string }>(
-        await services().openTopic(UPDATES_TOPIC),
-      )
+      const updates = await readAll<SessionRecord>(await services().openTopic(UPDATES_TOPIC))
       const types = () => updates.values.filter(({ user_id }) => user_id === 'bob').map(({ type }) => type)
       await until(WAIT_MS, 'the updates of bob', async () => types().includes('session_disconnected'))
-      expect(types().filter((type) => type !== 'user_event')).toEqual([
+      const ended = updates.values.findLast(
+        ({ type, user_id }) => type === 'session_disconnected' && user_id === 'bob',
+      )
+      expect(ended).toMatchObject({ device_id: expect.any(String), platform: 'other' })
+      expect(types().filter((type) => (type as string) !== 'user_event')).toEqual([
         'session_connected',
         'heartbeat',
         'session_disconnected',

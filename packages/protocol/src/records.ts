@@ -42,7 +42,8 @@ export interface SessionRecord {
   type: SessionRecordType
   gateway_id: string
   user_id: string
-  device_id: string
+  /** Left out only by Greendot, where all sessions of a user are over because the app disconnected the user. */
+  device_id?: string
   platform?: Platform
   /** `active` where it is left out. */
   activity?: Activity

@@ -87,8 +87,10 @@ export interface HistoryArchive {
   unended(writtenBefore: number, afterId: string): Promise<HistoryChange[]>
   /** Deletes intervals that ended at or before this instant, and the hours before it. */
   trim(before: number): Promise<void>
-  /** Deletes all of it, of all users. */
-  clear(): Promise<void>
+  /** Remembers for how many days the history is kept. */
+  keepDays(days: number): Promise<void>
+  /** What was remembered last; null where there is no history. */
+  keptDays(): Promise<number | null>
 }
 
 /** The app disconnected a user. */

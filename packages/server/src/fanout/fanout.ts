@@ -11,7 +11,7 @@ const CATCH_UP_MS = 10
 export interface Fanout {
   /** A consumer that comes later and may leave earlier than the others. */
   consume(name: string, consumer: LogConsumer): Promise<Pick<Consumption, 'stop'>>
-  /** Entries that each consumer has yet to handle, in the whole deployment; null where the log did not say. */
+  /** Entries that each consumer has yet to handle, in the whole deployment; null where the log did not say, or not yet. */
   lags(): Readonly<Record<string, number | null>>
   /** Resolves when everything in the log was handled, or after this time. */
   catchUp(withinMs: number): Promise<void>
@@ -35,7 +35,8 @@ export async function startFanout({ log, consumers, clock, logger }: FanoutParts
   async function consume(name: string, consumer: LogConsumer): Promise<Pick<Consumption, 'stop'>> {
     const consumption = await log.consume(groupOf(name), 'oldest', consumer)
     running.set(name, consumption)
-    lags[name] = 0
+    lags[name] = null
+    void look(name)
     logger.info({ consumer: name }, 'consuming the change log')
     return {
       async stop() {
@@ -47,13 +48,13 @@ export async function startFanout({ log, consumers, clock, logger }: FanoutParts
   }
   await Promise.all(Object.entries(consumers).map(([name, consumer]) => consume(name, consumer)))
 
-  async function look(): Promise<void> {
-    for (const name of running.keys()) {
-      const lag = await log.lag(groupOf(name)).catch(() => null)
-      if (running.has(name)) lags[name] = lag
-    }
+  async function look(name: string): Promise<void> {
+    const lag = await log.lag(groupOf(name)).catch(() => null)
+    if (running.has(name)) lags[name] = lag
   }
-  const timer = clock.every(LOOK_EVERY_MS, () => void look())
+  const timer = clock.every(LOOK_EVERY_MS, () => {
+    for (const name of running.keys()) void look(name)
+  })
 
   return {
     consume,

@@ -1,6 +1,7 @@
 // Keeps the history within its limits: at the start and every hour it deletes what is too old and what users refuse,
 // and ends intervals whose departure was lost with a part of the log. Several processes may do this at once. Where
-// history is off, all of it is deleted, because nothing would delete it later.
+// history is off, what is there grows old by the number of days that was set last: the database may be shared with
+// processes that keep a history, so nothing is deleted because of a 0.
 import type { Archive } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -26,6 +27,7 @@ export interface HistorySweepParts {
 export function startHistorySweep({ archive, historyDays, clock, logger }: HistorySweepParts): HistorySweep {
   const { history } = archive
   let isStopped = false
+  let isWarned = false
   let running: Promise<void> | null = null
 
   async function deleteRefused(): Promise<void> {
@@ -48,11 +50,23 @@ export function startHistorySweep({ archive, historyDays, clock, logger }: Histo
     }
   }
 
+  /** Null where there is no history. */
+  async function daysKept(): Promise<number | null> {
+    if (historyDays === 0) return history.keptDays()
+    await history.keepDays(historyDays)
+    return historyDays
+  }
+
   async function sweep(): Promise<void> {
-    if (historyDays === 0) return history.clear()
+    const days = await daysKept()
+    if (days === null) return
+    if (historyDays === 0 && !isWarned) {
+      isWarned = true
+      logger.warn({ days }, 'history_days is 0 here, and the database has a history: it is kept for its days')
+    }
     await endLost()
     await deleteRefused()
-    await history.trim(keptSince(historyDays, clock.now()))
+    await history.trim(keptSince(days, clock.now()))
   }
 
   function run(): void {

@@ -155,12 +155,41 @@ describe('the sweep', () => {
     await world.done(sweep.stop())
   })
 
-  test('[X6] deletes everything where history is off', async () => {
-    await keep('anna')
-    await world.done(world.archive.history.write([online('anna', world.clock.now())], 0))
+  test('[X6] where history is off nothing is deleted early: it grows old by the days that were set last', async () => {
+    const { archive, clock } = world
+    await keep('anna', 'bob')
+    const now = clock.now()
+    await world.done(archive.history.write([online('anna', now), offline('anna', now + 9)], 0))
+    const keeping = startHistorySweep(parts())
+    await clock.advance(1)
+    await world.done(keeping.stop())
+
     const sweep = startHistorySweep(parts(0))
-    await world.clock.advance(1)
+    await clock.advance((DAYS - 1) * DAY_MS)
+    expect(await kept('anna')).toHaveLength(1)
+    expect(world.lines.filter((line) => line.includes('history_days is 0'))).toHaveLength(1)
+    await clock.advance(2 * DAY_MS)
     expect(await kept('anna')).toEqual([])
+    await world.done(sweep.stop())
+  })
+
+  test('[X6] where history is off, what users refuse is deleted all the same', async () => {
+    const { archive, clock } = world
+    await keep('anna', 'bob')
+    const now = clock.now()
+    await world.done(archive.history.write([online('anna', now), online('bob', now)], 0))
+    await world.done(archive.history.keepDays(DAYS))
+    await world.done(archive.writeSettings([someSettings('bob', { history: { isKept: false, setAt: now } })]))
+    const sweep = startHistorySweep(parts(0))
+    await clock.advance(1)
+    expect([(await kept('anna')).length, (await kept('bob')).length]).toEqual([1, 0])
+    await world.done(sweep.stop())
+  })
+
+  test('[X6] where history is off and there is none, nothing is said', async () => {
+    const sweep = startHistorySweep(parts(0))
+    await world.clock.advance(HOUR_MS)
+    expect(world.lines).toEqual([])
     await world.done(sweep.stop())
   })
 

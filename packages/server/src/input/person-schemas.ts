@@ -11,7 +11,7 @@ import { LISTED_BYTES_MAX, LISTED_MAX, type Privacy } from '../presence/core/pri
 import type { SettingsChange } from '../presence/people/actions.ts'
 import { idList, said, userIds } from './schemas.ts'
 
-const AWAY_AFTER_MS_MAX = 7 * 86_400_000
+export const AWAY_AFTER_MS_MAX = 7 * 86_400_000
 
 const audience = z
   .enum(AUDIENCES, { error: said('bad_request', `an audience is one of ${AUDIENCES.join(', ')}, or null`) })
@@ -19,12 +19,11 @@ const audience = z
   .meta({ description: "null returns to the server's default" })
 
 /** The lists are sent with every change of their user, so their length is limited. */
-const listed = (name: string) =>
-  idList({ name, max: LISTED_MAX, tooMany: `${name} has at most ${LISTED_MAX} users` })
-    .refine((ids) => ids.reduce((bytes, id) => bytes + utf8Length(id), 0) <= LISTED_BYTES_MAX, {
-      error: said('too_many_ids', `the ids in ${name} have at most ${LISTED_BYTES_MAX} bytes together`),
-    })
-    .optional()
+export const listedIds = (name: string) =>
+  idList({ name, max: LISTED_MAX, tooMany: `${name} has at most ${LISTED_MAX} users` }).refine(
+    (ids) => ids.reduce((bytes, id) => bytes + utf8Length(id), 0) <= LISTED_BYTES_MAX,
+    { error: said('too_many_ids', `the ids in ${name} have at most ${LISTED_BYTES_MAX} bytes together`) },
+  )
 
 interface SettingsBody {
   status_visibility?: Audience | null | undefined
@@ -52,8 +51,8 @@ export const settingsBody = z
         error: said('bad_request', `last_seen_precision is one of ${LAST_SEEN_PRECISIONS.join(', ')}`),
       })
       .optional(),
-    allow: listed('allow'),
-    deny: listed('deny'),
+    allow: listedIds('allow').optional(),
+    deny: listedIds('deny').optional(),
     away_after_ms: z
       .int({ error: awayAfterMessage })
       .min(1, { error: awayAfterMessage })

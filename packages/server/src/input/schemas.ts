@@ -180,26 +180,26 @@ const malformed = {
 const notText = { error: said('bad_request', 'text and emoji are strings or null') }
 const orNothing = (text: string | null | undefined) => (text ? text : null)
 
+export const customText = z
+  .string(notText)
+  .refine(isWellFormed, malformed)
+  .refine((text) => text.length <= CUSTOM_TEXT_CHARS_MAX || [...text].length <= CUSTOM_TEXT_CHARS_MAX, {
+    error: said('text_too_long', `text has at most ${CUSTOM_TEXT_CHARS_MAX} characters`),
+  })
+  .meta(TEXT_SCHEMA)
+
+export const customEmoji = z
+  .string(notText)
+  .refine(isWellFormed, malformed)
+  .refine((emoji) => utf8Length(emoji) <= CUSTOM_EMOJI_BYTES_MAX, {
+    error: said('text_too_long', `emoji has at most ${CUSTOM_EMOJI_BYTES_MAX} bytes`),
+  })
+  .meta(EMOJI_SCHEMA)
+
 export const customStatusBody = z
   .object({
-    text: z
-      .string(notText)
-      .refine(isWellFormed, malformed)
-      .refine((text) => text.length <= CUSTOM_TEXT_CHARS_MAX || [...text].length <= CUSTOM_TEXT_CHARS_MAX, {
-        error: said('text_too_long', `text has at most ${CUSTOM_TEXT_CHARS_MAX} characters`),
-      })
-      .meta(TEXT_SCHEMA)
-      .nullish()
-      .transform(orNothing),
-    emoji: z
-      .string(notText)
-      .refine(isWellFormed, malformed)
-      .refine((emoji) => utf8Length(emoji) <= CUSTOM_EMOJI_BYTES_MAX, {
-        error: said('text_too_long', `emoji has at most ${CUSTOM_EMOJI_BYTES_MAX} bytes`),
-      })
-      .meta(EMOJI_SCHEMA)
-      .nullish()
-      .transform(orNothing),
+    text: customText.nullish().transform(orNothing),
+    emoji: customEmoji.nullish().transform(orNothing),
     expires_at: expiry,
   })
   .meta({ examples: [{ text: 'In a meeting', emoji: '📅', expires_at: CHOICES_EXPIRE_AT }] })

@@ -5,6 +5,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { KafkaLibrary } from './kafka-clients.ts'
 import { createKafkaOffsets } from './kafka-offsets.ts'
 
+/**
+ * The broker undoes what producers compress. The library cannot read what the one for Java makes of snappy, and a fetch
+ * that meets such a batch fails for all partitions of its leader.
+ */
+const COMPRESSION = 'uncompressed'
 const LOOKS_MAX = 50
 const LOOK_EVERY_MS = 100
 
@@ -26,6 +31,7 @@ export async function openTopic(
   const { partitions, replicas, retentionMs, retentionBytes } = options
   if (!(await admin.listTopics()).includes(topic)) {
     const configs = [
+      { name: 'compression.type', value: COMPRESSION },
       { name: 'retention.ms', value: String(retentionMs) },
       ...(retentionBytes === null ? [] : sizeConfigs(retentionBytes)),
     ]

@@ -15,6 +15,7 @@ import { startDoomed } from '../../../../testing/contracts/doomed-consumer.ts'
 import { newFolder, removeFolder } from '../../../../testing/services/child.ts'
 import { describeWithService } from '../../../../testing/services/describe.ts'
 import { findKafka, startKafka } from '../../../../testing/services/kafka.ts'
+import { sendAsJava } from '../../../../testing/services/kafka-xerial.ts'
 import { freePort, LOOPBACK } from '../../../../testing/services/ports.ts'
 import { until, WAIT_MS } from '../../../../testing/services/within.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -104,6 +105,17 @@ describeWithService('kafka change log', await findKafka(), startKafka, (kafka) =
       ['gone', ''],
       ['b', '{"last":true}'],
     ])
+  })
+
+  test('[C3, C7] records that a Java producer compressed with snappy hold up no partition', async () => {
+    const on = await make({ partitions: 1 })
+    const log = await logs.open(on)
+    const value = Buffer.from('{"of":"java"}'.repeat(100))
+    await sendAsJava(kafka().broker, [{ topic: on.topic, partition: 0, key: Buffer.from('a'), value }])
+    await log.append([{ userId: 'a', text: '{"after":true}' }])
+    const reader = await logs.read(log, 'g')
+    const taken = await reader.first(2)
+    expect(taken.map(({ text }) => text)).toEqual([value.toString(), '{"after":true}'])
   })
 
   test('[C7] while Kafka is away append rejects; then it works and the consumer goes on', async () => {

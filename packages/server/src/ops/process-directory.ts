@@ -7,7 +7,7 @@ const PUBLISH_EVERY_MS = 5_000
 /** Survives two lost or late publications. */
 const VALID_MS = 15_000
 
-/** By consumer, in the whole deployment; null where the log does not answer. */
+/** By consumer, in the whole deployment; null where the log does not answer, or was not asked yet. */
 export type LogLag = Readonly<Record<string, number | null>>
 
 export interface ProcessSummary {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createTally } from '../platform/tally.ts'
 import { createMemoryStore } from '../store/memory.ts'
+import type { LogLag } from './process-directory.ts'
 import { createStats, type Stats } from './stats.ts'
 
 const NOON = Date.UTC(2030, 0, 1, 12)
@@ -16,12 +17,12 @@ afterEach(() => {
 function createWorld() {
   const clock = createFakeClock(NOON)
   const store = createMemoryStore()
-  const addProcess = () => {
+  const addProcess = (logLag: LogLag = {}) => {
     const tally = createTally()
     const stats = createStats({
       tally,
       gateway: () => null,
-      logLag: () => ({}),
+      logLag: () => logLag,
       archiveBacklog: () => 0,
       store,
       clock,
@@ -81,5 +82,14 @@ describe('stats', () => {
     // Every process publishes its summary before the next sample.
     await clock.advance(10_000)
     for (const asked of [one, two]) expect(newest(asked)).toEqual([30, 30, 500])
+  })
+
+  test('[X4, C1] the lag of the log is of a process that knows it, whichever is asked', async () => {
+    const { clock, addProcess } = createWorld()
+    const lags = [{ history: null, kafka: 0 }, { history: 7, webhooks: null }, { history: null }, {}]
+    const processes = lags.map((lag) => addProcess(lag))
+    await clock.advance(10_000)
+    for (const { stats } of processes)
+      expect(await stats.read()).toMatchObject({ log_lag: { history: 7, kafka: 0, webhooks: null } })
   })
 })

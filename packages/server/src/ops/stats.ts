@@ -130,8 +130,7 @@ export function createStats(parts: {
           .filter((one) => one.roles.includes('gateway'))
           .map(({ name, connections, watches }) => ({ gateway_id: name, connections, watches })),
         processes,
-        // Any process with the role knows the lag of the whole deployment. One of an older version may not have it.
-        log_lag: Object.assign({}, ...processes.map((one) => one.log_lag)),
+        log_lag: mergedLag(processes),
         rates_per_second: rates,
         totals: count(),
         propagation_ms: { ...tally.recentWaits.percentiles(clock.now()), window_ms: WAIT_WINDOW_MS },
@@ -145,6 +144,16 @@ export function createStats(parts: {
       history.stop()
     },
   }
+}
+
+/** Any process with the role knows the lag of the whole deployment, but one that has just started. */
+function mergedLag(processes: readonly ProcessSummary[]): LogLag {
+  const merged: Record<string, number | null> = {}
+  // A process of an older version may not have it.
+  for (const { log_lag } of processes)
+    for (const [consumer, lag] of Object.entries(log_lag ?? {}))
+      merged[consumer] = lag ?? merged[consumer] ?? null
+  return merged
 }
 
 type Summed = 'connections' | 'streams' | 'watches' | 'watched_users' | 'slow_readers'

@@ -92,7 +92,7 @@ export async function startAggregator(parts: AggregatorParts): Promise<Aggregato
     const reported: ForeignRecord[] = []
     const work: Promise<void>[] = []
     for (const entry of entries) {
-      const read = readUpdate(entry.text)
+      const read = readUpdate(entry)
       if (read.kind === 'update') readable.push(read.update)
       else if (read.kind === 'foreign') reported.push(read.record)
       else work.push(dead.put(partition, entry, read.reason))

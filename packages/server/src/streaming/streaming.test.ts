@@ -296,13 +296,25 @@ describe('records of foreign gateways', () => {
 describe('records that are no updates', () => {
   test('[C3] are put aside with the reason, and the others go on', async () => {
     owner = await done(world.own())
+    const update = {
+      userId: 'bob',
+      from: NAME,
+      events: [{ type: 'raise_version' as const, version: 1e300 }],
+      isRepeated: false,
+      ref: null,
+      sentAt: now(),
+    }
     const texts = [
+      encodeUpdate(update),
       'not JSON',
       '[]',
       'null',
       '{"type":"nonsense"}',
       '{"type":"heartbeat","user_id":"bob","v":1,"gateway_id":"g","sent_at":1,"events":[{"type":"explode"}]}',
       '{"type":"user_event","user_id":"bob","v":2,"gateway_id":"g","sent_at":1,"events":[{"type":"tick"}]}',
+      encodeUpdate({ ...update, events: [connected('web#1', now(), { gatewayId: 'g1\nx' })] }),
+      encodeUpdate({ ...update, userId: 'b\0b' }),
+      encodeUpdate({ ...update, userId: 'carol' }),
     ]
     await updates.append(texts.map((text) => ({ userId: 'bob', text })))
     const { record } = await done(world.tracker.apply('bob', connected('web#1', now())))

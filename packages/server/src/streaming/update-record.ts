@@ -11,8 +11,12 @@ import {
 import { z } from 'zod'
 import type { ForeignDevice, ForeignSession } from '../foreign/batch.ts'
 import { parseForeignSession } from '../input/foreign-schemas.ts'
+import type { LogEntry } from '../log/port.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
-import { presenceEvent } from './event-schema.ts'
+import { id, instant, presenceEvent } from './event-schema.ts'
+
+/** Of one update. Our own gateways send a few. */
+const EVENTS_MAX = 100
 
 /** What a process asks the owner of a user to do. */
 export interface Update {
@@ -42,12 +46,12 @@ export type ReadUpdate =
 
 const own = z.object({
   v: z.literal(RECORD_VERSION),
-  user_id: z.string().min(1),
-  gateway_id: z.string().min(1),
-  sent_at: z.number(),
-  events: z.array(presenceEvent).min(1),
+  user_id: id,
+  gateway_id: id,
+  sent_at: instant,
+  events: z.array(presenceEvent).min(1).max(EVENTS_MAX),
   repeated: z.literal(true).optional(),
-  ref: z.string().optional(),
+  ref: id.optional(),
 })
 
 export function encodeUpdate({ userId, from, events, isRepeated, ref, sentAt }: Update): string {
@@ -67,7 +71,7 @@ export function encodeUpdate({ userId, from, events, isRepeated, ref, sentAt }: 
 function publicPart(event: PresenceEvent, sentAt: number): Record<string, unknown> {
   const type = typeOf(event)
   if (type === null) return { type: 'user_event', at: sentAt }
-  const { deviceId, platform, activity, at } = event as Extract<PresenceEvent, { type: 'connected' }>
+  const { deviceId, platform, activity, at } = event as Partial<Extract<PresenceEvent, { type: 'connected' }>>
   return { type, device_id: deviceId, platform, activity, at }
 }
 
@@ -89,7 +93,26 @@ function typeOf({ type }: PresenceEvent): SessionRecordType | null {
   }
 }
 
-export function readUpdate(text: string): ReadUpdate {
+/** A record counts only under the key of its user: under another one it may be in the partition of another owner. */
+export function readUpdate({ userId: key, text }: Pick<LogEntry, 'userId' | 'text'>): ReadUpdate {
+  const read = readText(text)
+  const userId = userIdOf(read)
+  if (userId === null || userId === key) return read
+  return { kind: 'unreadable', reason: 'the key of the record is not its user_id' }
+}
+
+function userIdOf(read: ReadUpdate): string | null {
+  switch (read.kind) {
+    case 'update':
+      return read.update.userId
+    case 'foreign':
+      return read.record.device.userId
+    case 'unreadable':
+      return null
+  }
+}
+
+function readText(text: string): ReadUpdate {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
@@ -116,12 +139,24 @@ export function readUpdate(text: string): ReadUpdate {
   }
 }
 
-type SentRecord = { type: SessionRecordType | 'user_event' } & Partial<Omit<SessionRecord, 'type'>>
+type SentRecord = { type: SessionRecordType | 'user_event'; v?: unknown } & Partial<
+  Omit<SessionRecord, 'type'>
+>
 
 /** Fields that are not known here are ignored. */
 function readForeign(record: SentRecord): ReadUpdate {
-  const { type, gateway_id: gatewayId, user_id, device_id, platform, activity = 'active', at } = record
+  const {
+    type,
+    v = RECORD_VERSION,
+    gateway_id: gatewayId,
+    user_id,
+    device_id,
+    platform,
+    activity = 'active',
+    at,
+  } = record
   if (type === 'user_event') return { kind: 'unreadable', reason: 'a user_event has events' }
+  if (v !== RECORD_VERSION) return { kind: 'unreadable', reason: `v is ${RECORD_VERSION} or left out` }
   if (!isId(gatewayId)) return { kind: 'unreadable', reason: 'gateway_id is not a valid id' }
   const read = parseForeignSession({ user_id, device_id, platform, activity, at })
   if (!read.ok) return { kind: 'unreadable', reason: read.failure.message }

@@ -70,10 +70,12 @@ export function historyStatements(dialect: SqlDialect) {
       WHERE hour_at >= CAST($1 AS BIGINT) AND hour_at < CAST($2 AS BIGINT) AND users > 0 ORDER BY hour_at`,
     // Intervals that last are in no hour yet.
     lasting: `
-      SELECT status, first_of_hour, from_at - from_at % ${HOUR_MS} AS hour_at, count(*) AS users,
-        sum(from_at % ${HOUR_MS}) AS late_ms
-      FROM presence_history WHERE to_at IS NULL AND from_at < CAST($1 AS BIGINT)
-      GROUP BY status, first_of_hour, from_at - from_at % ${HOUR_MS}`,
+      SELECT kept.status, kept.first_of_hour, kept.from_at - kept.from_at % ${HOUR_MS} AS hour_at,
+        count(*) AS users, sum(kept.from_at % ${HOUR_MS}) AS late_ms
+      FROM presence_history AS kept JOIN user_settings AS said ON said.user_id = kept.user_id
+      WHERE kept.to_at IS NULL AND kept.from_at < CAST($1 AS BIGINT)
+      AND kept.from_at >= said.history_set_at AND ${isKept}
+      GROUP BY kept.status, kept.first_of_hour, kept.from_at - kept.from_at % ${HOUR_MS}`,
 
     // Rows that the user's present choice does not cover; all rows of a user without one.
     forget: `
@@ -99,7 +101,10 @@ export function historyStatements(dialect: SqlDialect) {
 
     trim: `DELETE FROM presence_history WHERE ${some('to_at IS NOT NULL AND to_at <= CAST($1 AS BIGINT)', '$2')}`,
     trimHours: 'DELETE FROM presence_hour WHERE hour_at < CAST($1 AS BIGINT)',
-    clear: `DELETE FROM presence_history WHERE ${some('true', '$1')}`,
-    clearHours: 'DELETE FROM presence_hour',
+    keepDays: `
+      INSERT INTO history_days (id, days) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET days = excluded.days`,
+    keptDays: `
+      SELECT days FROM history_days
+      WHERE EXISTS (SELECT 1 FROM presence_history) OR EXISTS (SELECT 1 FROM presence_hour)`,
   }
 }

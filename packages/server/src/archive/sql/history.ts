@@ -179,9 +179,13 @@ export function createSqlHistory(database: SqlDatabase): HistoryArchive {
       await database.transaction((tx) => tx.run(sql.trimHours, [before]))
     },
 
-    async clear() {
-      await deletes(sql.clear)
-      await database.transaction((tx) => tx.run(sql.clearHours))
+    async keepDays(days) {
+      await database.transaction((tx) => tx.run(sql.keepDays, [days]))
+    },
+
+    async keptDays() {
+      const [row] = await database.read<{ days: Whole }>(sql.keptDays)
+      return row === undefined ? null : Number(row.days)
     },
   }
 }

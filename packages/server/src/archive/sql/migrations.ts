@@ -209,6 +209,16 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE INDEX webhook_told_user ON webhook_told (user_id)',
     ],
   },
+  {
+    // For how many days the history is kept, also by processes that keep none themselves.
+    name: '0012_history_days',
+    statements: ({ integer, tableOptions }) => [
+      `CREATE TABLE history_days (
+        id ${integer} NOT NULL PRIMARY KEY CHECK (id = 1),
+        days ${integer} NOT NULL
+      )${tableOptions}`,
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'

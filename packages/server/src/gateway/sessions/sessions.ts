@@ -184,6 +184,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       const userId = userIdOf(row)
       // While the gateway heals, the record may know the session by a former name.
       const sessionIds = [table.sessionId(row), ...formerIds(row)]
+      const device = { deviceId: columns.deviceIds[row]!, platform: table.platformOf(row) }
       const at = table.stamp(row, ending.how === 'lost' ? ending.at : clock.now())
       tally.connectionsClosed++
       if (ending.how === 'lost') tally.sessionsLost++
@@ -199,8 +200,8 @@ export function createSessions(parts: SessionsParts): Sessions {
       numbers.giveBack(row)
       for (const sessionId of sessionIds) {
         if (ending.how === 'lost') {
-          tracker.report(userId, { type: 'lost', sessionId, at, provenAt: ending.provenAt })
-        } else tracker.report(userId, { type: ending.how, sessionId, at })
+          tracker.report(userId, { type: 'lost', sessionId, ...device, at, provenAt: ending.provenAt })
+        } else tracker.report(userId, { type: ending.how, sessionId, ...device, at })
       }
     },
 

@@ -103,7 +103,7 @@ export const SETTINGS = {
   history_days: setting(
     wholeNumber(0, 3650),
     0,
-    'days that a history of users who allow it is kept; 0 keeps none',
+    'days that a history of users who allow it is kept; 0 adds nothing to it',
   ),
   webhook_private_addresses: byMode(
     onOff,

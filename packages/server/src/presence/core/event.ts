@@ -16,15 +16,22 @@ export interface SessionFacts {
   again?: { since: number; formerIds: readonly string[] }
 }
 
+/** Which session ended. The device is for those who read the log; the record knows it by the session. */
+export interface EndedSession {
+  sessionId: string
+  deviceId?: string
+  platform?: Platform
+}
+
 export type PresenceEvent =
   | ({ type: 'connected' | 'active' | 'idle'; at: number; activity: Activity } & SessionFacts)
-  | { type: 'left'; at: number; sessionId: string }
+  | ({ type: 'left'; at: number } & EndedSession)
   /** A goodbye of a device: of all its sessions, on any gateway. */
   | { type: 'device_left'; at: number; deviceId: string }
   /** The app disconnected the user: all sessions are over, on any gateway. */
   | { type: 'user_left'; at: number }
-  | { type: 'closed'; at: number; sessionId: string }
-  | { type: 'lost'; at: number; sessionId: string; provenAt: number }
+  | ({ type: 'closed'; at: number } & EndedSession)
+  | ({ type: 'lost'; at: number; provenAt: number } & EndedSession)
   /** A gateway's lease ran out at `at`; its last sign of life was at `provenAt`. */
   | { type: 'gateway_lost'; at: number; gatewayId: string; provenAt: number }
   /** A viewer was shown `version`, and the store has lost it: the present state needs a higher one. */

@@ -131,7 +131,7 @@ function splitByDevice(events: readonly PresenceEvent[], deviceOf: Map<string, s
 function devicesOf(history: History): Map<string, string> {
   const deviceOf = new Map<string, string>()
   for (const { events } of history.deliveries) {
-    for (const event of events) if ('platform' in event) deviceOf.set(event.sessionId, event.deviceId)
+    for (const event of events) if ('connectedAt' in event) deviceOf.set(event.sessionId, event.deviceId)
   }
   return deviceOf
 }

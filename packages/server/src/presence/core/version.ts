@@ -4,6 +4,8 @@ const VERSION_EPOCH_AT = Date.UTC(2025, 0, 1)
 
 /** The version of a user who was never shown, as far as anything remembers. */
 export const NO_VERSION = 0
+/** Above every version that a user comes to: of a millisecond of the year 9999. It leaves room for counting on. */
+export const VERSION_MAX = Date.UTC(9999, 11, 31)
 
 /**
  * For a user without a known version: the millisecond of the change. No user changes once a millisecond all the time, so

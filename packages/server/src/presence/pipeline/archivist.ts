@@ -25,6 +25,8 @@ export interface Archivist {
   lastSeenSoon(row: LastSeenRow): Promise<boolean>
   /** Rejects when it could not be written. */
   settings(row: SettingsRow): Promise<void>
+  /** The rows of one user in statements of their own. Resolves with the failure, or null. */
+  writeAlone(lastSeen: LastSeenRow, settings: SettingsRow): Promise<Error | null>
   /** Resolves when the last-seen row of this user that waits here is written; null when none waits. */
   lastSeenPending(userId: string): Promise<boolean> | null
   /** Rows of this user that could not be written are not tried again. */
@@ -67,6 +69,15 @@ export function createArchivist(
     lastSeenSoon: lastSeen.addSoon,
     async settings(row) {
       if (!(await settings.add(row))) throw new Unavailable('the archive cannot be written')
+    },
+    async writeAlone(row, choices) {
+      try {
+        await archive.writeLastSeen([row])
+        await archive.writeSettings([choices])
+        return null
+      } catch (error) {
+        return error instanceof Error ? error : new Error(String(error))
+      }
     },
     lastSeenPending: lastSeen.pending,
     forget: lastSeen.forget,

@@ -1,10 +1,14 @@
 // Does the work of processes that died: a change whose duty is still open some time after its commit was perhaps
-// never announced, or its row never written. Doing it twice is harmless. Part of a sweeper's round.
+// never announced, or its row never written. Doing it twice is harmless. Part of a sweeper's round. A row that the
+// database refuses fails the write that it shares with others, so fewer rows are written together after a failure, and
+// one that fails without others is passed over.
+import type { Logger } from '../../platform/logger.ts'
 import type { Duty, FoundDuty, OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
 import { isBare } from '../core/record.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
 import type { Duties } from './duties.ts'
+import { createSetAside, type SetAside } from './set-aside.ts'
 import type { Tracker } from './tracker.ts'
 
 /** A process announces its commits in milliseconds; past this it is taken to be gone. */
@@ -13,6 +17,10 @@ const ANNOUNCE_LATE_MS = 2_000
 const ARCHIVE_LATE_MS = 5_000
 /** Users of one shard in a round. */
 const USERS_MAX = 1_000
+/** After a round that was written, the next one has so many times as many users. */
+const GROWTH = 10
+/** Users of one shard in a round that were passed over before: each is a statement. */
+const ALONE_MAX = 2
 
 export interface DutySweep {
   /** `isOurs`: this sweeper is the first to look at this shard; others come later. */
@@ -26,10 +34,33 @@ export interface DutySweepParts {
   tracker: Tracker
   archivist: Archivist
   duties: Duties
+  logger: Logger
 }
 
-export function createDutySweep({ store, tracker, archivist, duties }: DutySweepParts): DutySweep {
+/** How the rows of a shard are written. */
+interface Writing {
+  usersMax: number
+  aside: SetAside
+}
+
+interface Late {
+  duty: OpenDuty
+  stored: Stored | null
+}
+
+export function createDutySweep(parts: DutySweepParts): DutySweep {
+  const { store, tracker, archivist, duties, logger } = parts
   const oldestOf: Record<Duty, Map<number, number>> = { announce: new Map(), archive: new Map() }
+  const writings = new Map<number, Writing>()
+
+  function writingOf(shard: number): Writing {
+    let writing = writings.get(shard)
+    if (writing === undefined) {
+      writing = { usersMax: USERS_MAX, aside: createSetAside() }
+      writings.set(shard, writing)
+    }
+    return writing
+  }
 
   async function lateDuties(duty: Duty, shard: number, until: number, limit: number): Promise<FoundDuty[]> {
     const late = await store.openDuties(duty, shard, until, limit)
@@ -43,27 +74,65 @@ export function createDutySweep({ store, tracker, archivist, duties }: DutySweep
   }
 
   async function writeAgain(shard: number, until: number, now: number): Promise<void> {
+    const writing = writingOf(shard)
+    const { aside } = writing
     // While the database fails, one user is enough to find out when it is back.
-    const limit = archivist.isFailing() ? 1 : USERS_MAX
-    const open = await lateDuties('archive', shard, until, limit)
+    const usersMax = archivist.isFailing() ? 1 : writing.usersMax
+    const open = await lateDuties('archive', shard, until, usersMax + aside.size())
+    aside.keepOnly(new Set(open.map(({ userId }) => userId)))
     if (open.length === 0) return
     const stored = await store.load(open.map(({ userId }) => userId))
-    await Promise.all(open.map((duty, index) => writeRows(duty, stored[index] ?? null, now)))
+    const late = new Map<string, Late>()
+    for (const [index, duty] of open.entries()) late.set(duty.userId, { duty, stored: stored[index] ?? null })
+
+    const others = open.map(({ userId }) => userId).filter((userId) => !aside.has(userId))
+    const due = aside.userIds().filter((userId) => aside.isDue(userId, now))
+    const chosen = others.length === 0 && archivist.isFailing() ? due.slice(0, 1) : others.slice(0, usersMax)
+    const outcomes = await Promise.all(chosen.map((userId) => writeWithOthers(late.get(userId)!, now)))
+    const isWritten = outcomes.every(Boolean)
+    writing.usersMax = isWritten ? Math.min(USERS_MAX, usersMax * GROWTH) : 1
+    if (chosen.length === 1) {
+      if (isWritten) aside.done(chosen[0]!)
+      else aside.failed(chosen[0]!, now)
+    }
+    if (isWritten && !archivist.isFailing())
+      for (const userId of due.slice(0, ALONE_MAX)) await writeAlone(aside, late.get(userId)!, now)
   }
 
-  async function writeRows(duty: OpenDuty, stored: Stored | null, now: number): Promise<void> {
+  async function writeWithOthers({ duty, stored }: Late, now: number): Promise<boolean> {
     const { userId } = duty
     if (stored?.record.settings === 'unknown') {
       // Asks the archive for the settings. The commit that has them leaves duties of its own.
       tracker.report(userId, { type: 'tick' })
-      return
+      return true
     }
     // An erased user has no rows.
     if (stored !== null && !isBare(stored.record)) {
-      if (!(await archivist.lastSeen(toLastSeenRow(userId, stored.record, now)))) return
-      await archivist.settings(toSettingsRow(userId, stored.record))
+      if (!(await archivist.lastSeen(toLastSeenRow(userId, stored.record, now)))) return false
+      const isSet = archivist.settings(toSettingsRow(userId, stored.record)).then(
+        () => true,
+        () => false,
+      )
+      if (!(await isSet)) return false
     }
     duties.done('archive', duty)
+    return true
+  }
+
+  async function writeAlone(aside: SetAside, { duty, stored }: Late, now: number): Promise<void> {
+    const { userId } = duty
+    if (stored === null || isBare(stored.record) || stored.record.settings === 'unknown') {
+      // There is nothing to refuse any more, so it goes with the others again.
+      aside.done(userId)
+      return
+    }
+    const rows = [toLastSeenRow(userId, stored.record, now), toSettingsRow(userId, stored.record)] as const
+    const failure = await archivist.writeAlone(...rows)
+    if (failure === null) {
+      aside.done(userId)
+      duties.done('archive', duty)
+    } else if (aside.refused(userId, now))
+      logger.error({ user: userId, err: failure }, 'the database refuses the rows of a user; others go on')
   }
 
   return {
