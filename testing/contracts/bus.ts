@@ -53,7 +53,8 @@ export function busContract(name: string, makeBus: MakeBus): void {
           disconnect: { deviceId: null, at: 1, issuedBefore: 2, until: null, reason: 'a\nb "c"' },
         },
         { kind: 'left', userId: 'a:{b}', deviceId: 'd1', at: SOME_INSTANT },
-        { kind: 'foreign', from: 'f-a', ref: '1z', text: '["g",[],[],false]' },
+        { kind: 'foreign', from: 'f-a', ref: '1z', text: '["g",[],[],false,false]' },
+        { kind: 'foreign_answer', ref: '1z', rejections: null },
         { kind: 'foreign_answer', ref: '1z', rejections: [{ index: 3, code: 'forbidden', message: 'a\nb' }] },
         { kind: 'self', userId: 'a:{b}', revision: Number.MAX_SAFE_INTEGER, isInvisible: false, json: '{}' },
       ]

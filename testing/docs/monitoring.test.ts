@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { STATUSES } from '@greendot/protocol'
 import { loadConfig } from '../../packages/server/src/platform/config/config.ts'
 import { connect } from '../clients/client.ts'
 import { spawnServer, startServer } from '../clients/server.ts'
@@ -12,12 +13,16 @@ import { findRedis, startRedis } from '../services/redis.ts'
 import { findPromtool } from '../services/tools/promtool.ts'
 import { at, list, parse, type Yaml } from './deploy-yaml.ts'
 import { blocksOf, documentOf, plain, ROOT, rowsOf, section } from './docs-text.ts'
-import { familiesIn, labelsIn, metricsIn, type ScrapedFamily } from './scrapes.ts'
+import { comparedIn, familiesIn, labelsIn, metricsIn, type ScrapedFamily } from './scrapes.ts'
 
 const RULES = 'deploy/prometheus/alerts.yml'
+const RULE_TESTS = 'deploy/prometheus/alerts.test.yml'
 const DASHBOARD = 'deploy/grafana/greendot.json'
 /** Set by Prometheus itself. */
 const SCRAPER_LABELS = ['instance', 'job']
+/** Labels with any values: bounds, names of processes, and the status of an answer. */
+const OPEN_LABELS = ['le', 'worker', ...SCRAPER_LABELS]
+const HTTP_STATUS = /^[1-5][0-9.]{2}$/
 
 interface Panel {
   type: string
@@ -107,6 +112,27 @@ describe('alerts and dashboard', () => {
       for (const label of family?.labels ?? []) known.add(label)
     }
     for (const label of labelsIn(expression)) expect([...known]).toContain(label)
+  })
+
+  // Lists that are closed in the code are exposed with 0 from the start, so a value that is not scraped does not exist.
+  test('[X8] values of labels in alerts, their unit tests and charts are those that the server has', () => {
+    const families = familiesIn(scrape)
+    const series = Array.from(documentOf(RULE_TESTS).matchAll(/series: '([^']+)'/g), ([, one]) => one!)
+    expect(series.length).toBeGreaterThan(20)
+    const compared = [...expressions.map(([, expression]) => expression), ...series]
+      .flatMap(comparedIn)
+      .filter(({ label }) => !OPEN_LABELS.includes(label))
+    expect(compared.length).toBeGreaterThan(10)
+    for (const { metric, label, value } of compared) {
+      if (metric === 'greendot_http_responses_total') expect(value).toMatch(HTTP_STATUS)
+      else if (metric === 'greendot_users') expect<string[]>([...STATUSES]).toContain(value)
+      else expect([...families.get(metric)!.pairs]).toContain(`${label}=${value}`)
+    }
+  })
+
+  test('[X8] the unit tests of the alerts expect that each of them fires', () => {
+    const [, fired] = /count by \(alertname\)[\s\S]*?value: (\d+)/.exec(documentOf(RULE_TESTS))!
+    expect(Number(fired)).toBe(rules.length)
   })
 
   test('[X8] every alert says how bad it is, in a sentence, and where to read on', () => {

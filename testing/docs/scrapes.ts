@@ -1,19 +1,24 @@
-// A scrape as its reader knows it: the type of every family and the labels of its samples; and the metrics and labels
-// that an expression of Prometheus names.
+// A scrape as its reader knows it: the type of every family and the labels of its samples with their values; and the
+// metrics, labels and values that an expression of Prometheus names.
 
 export interface ScrapedFamily {
   type: string
   labels: Set<string>
+  /** As `label=value`. */
+  pairs: Set<string>
 }
 
 export function familiesIn(text: string): Map<string, ScrapedFamily> {
   const families = new Map<string, ScrapedFamily>()
   for (const [, name, type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm))
-    families.set(name!, { type: type!, labels: new Set() })
+    families.set(name!, { type: type!, labels: new Set(), pairs: new Set() })
   for (const [, name, labels = ''] of text.matchAll(/^(\w+?)(?:\{(.*)\})? \S+$/gm)) {
     const family = families.get(name!) ?? families.get(name!.replace(/_(bucket|sum|count)$/, ''))
     if (family === undefined) throw new Error(`${name} has no TYPE`)
-    for (const [, label] of labels.matchAll(/(\w+)="/g)) family.labels.add(label!)
+    for (const [, label, value] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
+      family.labels.add(label!)
+      family.pairs.add(`${label}=${value}`)
+    }
   }
   return families
 }
@@ -29,4 +34,19 @@ export function labelsIn(expression: string): string[] {
   ).flat()
   const compared = Array.from(expression.matchAll(/[{,](\w+)(?:=~|!~|!=|=)"/g), ([, label]) => label!)
   return [...new Set([...grouped, ...compared])]
+}
+
+export interface Compared {
+  metric: string
+  label: string
+  value: string
+}
+
+/** The values that the labels of our metrics are compared with; each alternative of a pattern by itself. */
+export function comparedIn(expression: string): Compared[] {
+  return Array.from(expression.matchAll(/\b(greendot_\w+)\{([^}]*)\}/g)).flatMap(([, metric, matchers]) =>
+    Array.from(matchers!.matchAll(/(\w+)(?:=~|!~|!=|=)"([^"]*)"/g)).flatMap(([, label, pattern]) =>
+      pattern!.split('|').map((value) => ({ metric: metric!, label: label!, value })),
+    ),
+  )
 }

@@ -11,17 +11,21 @@ const TEST_MS_MAX = 120_000
 const REPORT_EVERY_MS = 200
 const USERS = Array.from({ length: 8 }, (_, n) => `user-${n}`)
 
+const PHONE = { device_id: 'd1', platform: 'mobile', activity: 'active' }
+const LAPTOP = { device_id: 'd2', platform: 'web', activity: 'active' }
+
 /** One gateway for each user, so that every process holds some. */
-const batchOf = (userId: string) => ({
+const batchOf = (userId: string, devices: readonly object[]) => ({
   gateway_id: `chat-of-${userId}`,
-  sessions: [{ user_id: userId, device_id: 'd1', platform: 'web', activity: 'active' }],
+  sessions: devices.map((device) => ({ user_id: userId, ...device })),
 })
 
 const report = (url: string, body: object, token = 'dev') =>
   call<{ accepted: number; rejected: object[] }>(url, token, 'POST', '/api/v1/heartbeats', body)
 
-const reportAll = async (url: string) => {
-  for (const userId of USERS) expect((await report(url, batchOf(userId))).body.accepted).toBe(1)
+const reportAll = async (url: string, devices: readonly object[] = [PHONE]) => {
+  for (const userId of USERS)
+    expect((await report(url, batchOf(userId, devices))).body.accepted).toBe(devices.length)
 }
 
 const exported = async (url: string, userId: string) =>
@@ -59,7 +63,7 @@ describeWithPairs('several processes', (scene, pair) => {
     ['is stopped', 'SIGTERM'],
   ] as const) {
     test(
-      `[C4, C7, C8] no user is shown as gone when a process that holds sessions ${how}`,
+      `[C4, C7, C8, P15] nothing of a user changes when a process that holds sessions ${how}`,
       async () => {
         // Longer than a batch waits for a holder that does not answer.
         const { there, settings } = await pair({ gateway_lease_ms: 8_000, offline_delay_ms: 4_000 })
@@ -69,7 +73,13 @@ describeWithPairs('several processes', (scene, pair) => {
         await scene.person(dying.url, 'connected')
         await reportAll(dying.url)
         for (const userId of [...USERS, 'connected']) await alice.sees(userId, isOnline)
+        // Later than the phone, so that the order of the devices is not that of their names.
+        await reportAll(dying.url, [PHONE, LAPTOP])
+        for (const userId of USERS)
+          await alice.sees(userId, ({ devices }) => `${devices}` === `${['web', 'mobile']}`)
         const since = alice.heard.length
+        const sightings = () => USERS.map((userId) => alice.sightings(userId).map(({ presence }) => presence))
+        const before = sightings()
         dying.signal(signal)
         const gone = alice.sees('connected', isOffline, { since, withinMs: 60_000 })
         let isOver = false
@@ -78,20 +88,41 @@ describeWithPairs('several processes', (scene, pair) => {
         })
         // As a gateway does, which reports again and again.
         while (!isOver) {
-          await reportAll(there)
+          await reportAll(there, [PHONE, LAPTOP])
           await Bun.sleep(REPORT_EVERY_MS)
         }
         await gone
-        for (const userId of USERS) {
-          const statuses = alice.sightings(userId).map(({ presence }) => presence.status)
-          // The snapshot, and then the arrival.
-          expect(statuses.slice(0, 2)).toEqual(['offline', 'online'])
-          expect(new Set(statuses.slice(1))).toEqual(new Set(['online']))
-        }
+        expect(sightings()).toEqual(before)
       },
       TEST_MS_MAX,
     )
   }
+
+  test(
+    '[C4, P15] a process that joins takes over sessions: each stays one session, and nothing of a user changes',
+    async () => {
+      const { here, there, settings } = await pair({ gateway_lease_ms: 5_000 })
+      const alice = await scene.person(there, 'alice')
+      await watch(alice, USERS)
+      await reportAll(here)
+      await reportAll(here, [PHONE, LAPTOP])
+      for (const userId of USERS)
+        await alice.sees(userId, ({ devices }) => `${devices}` === `${['web', 'mobile']}`)
+      const heard = alice.heard.length
+      const sessionsOfAll = () => Promise.all(USERS.map((userId) => exported(there, userId)))
+      const before = (await sessionsOfAll()).flat()
+      await scene.process(settings)
+      await until(WAIT_MS, 'sessions to have moved', async () => {
+        await reportAll(there, [PHONE, LAPTOP])
+        const now = await sessionsOfAll()
+        const known = new Set(before.map(({ session_id }) => session_id))
+        const moved = now.flat().filter(({ session_id }) => !known.has(session_id))
+        return moved.length > 0 && now.every((sessions) => sessions.length === 2)
+      })
+      expect(alice.heard).toHaveLength(heard)
+    },
+    TEST_MS_MAX,
+  )
 
   test('[D2, D8] a device that leaves by another process ends there too, and can come back', async () => {
     const { here, there } = await pair()

@@ -69,13 +69,25 @@ describeWithService('traces', missing ?? { state: 'found', path: 'both' }, start
 
   test('[X8] what is left is sent at the stop, and counted', async () => {
     const { receiver } = services()
+    const instanceOf = ({ resource }: ReceivedSpan) => resource['service.instance.id']
+    const others = new Set(receiver.spans().map(instanceOf))
     const server = await scene.process({ otlp_endpoint: receiver.url, trace_one_in: 1 })
-    const before = receiver.spans().length
     const alice = await scene.person(server.url, 'alice')
+    const received = () => receiver.spans().filter((span) => !others.has(instanceOf(span)))
+    const counted = async () => {
+      const text = await (await fetch(`${server.url}/metrics`)).text()
+      return Number(/^greendot_spans_exported_total (\d+)$/m.exec(text)![1])
+    }
+    await until(WAIT_MS, 'the spans of the arrival', async () => (await counted()) > 0)
+    const before = received().length
+    expect(await counted()).toBe(before)
     alice.close()
     await alice.closed
     server.signal('SIGTERM')
     await server.exited
-    expect(receiver.spans().length).toBeGreaterThan(before)
+    const names = received()
+      .slice(before)
+      .map(({ name }) => name)
+    expect(names).toContain('presence closed')
   })
 })

@@ -89,8 +89,8 @@ describe('a foreign gateway', () => {
         { index: '6', code: 'invalid_id' },
       ],
     })
-    expect(await backend.call('GetPresence', { user_ids: ['alice', 'carol'] })).toMatchObject({
-      presences: [{ status: 'STATUS_ONLINE' }, { status: 'STATUS_AWAY' }],
+    expect(await backend.call('GetPresence', { user_ids: ['alice', 'carol', 'bob'] })).toMatchObject({
+      presences: [{ status: 'STATUS_ONLINE' }, { status: 'STATUS_AWAY' }, { status: 'STATUS_OFFLINE' }],
     })
   })
 

@@ -36,6 +36,7 @@ function isDecisive(move: Move): boolean {
     return true
   if (move.who !== 'viewer') return false
   if (move.does === 'say') return move.frame.type === 'leave'
+  if (move.does === 'call by gRPC') return move.method.startsWith('Set')
   return move.does === 'open' || move.does === 'hang up' || (move.does === 'call' && move.method === 'PUT')
 }
 

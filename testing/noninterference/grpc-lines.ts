@@ -48,11 +48,19 @@ export function createGrpcLines({ world, newLine, learn }: GrpcLinesParts): Grpc
     record(JSON.stringify(changes === undefined ? message : { type: 'presence_change', changes }))
   }
 
+  /** A stream of one message, which the client ends at once. */
+  async function upload(record: Recorder, token: string | null, message: Message): Promise<void> {
+    const opened = await world.grpc().open('RecordHeartbeats', token, { write: () => true, end: () => {} })
+    if (!opened.ok) return record(ended(opened.failure))
+    const failure = await opened.stream.take(message)
+    record(failure === null ? JSON.stringify(opened.stream.finish()) : ended(failure))
+  }
+
   return {
     async call(method, token, message) {
       const record = newLine(`gRPC ${method}`)
-      const reply = await world.grpc().answer(method, token, message)
-      record(JSON.stringify(reply))
+      if (method === 'RecordHeartbeats') return upload(record, token, message)
+      record(JSON.stringify(await world.grpc().answer(method, token, message)))
     },
     async open(method, token) {
       close(method)

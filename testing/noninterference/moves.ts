@@ -49,7 +49,13 @@ export type Move =
       does: 'call by gRPC'
       who: Name | null
       as: 'self' | 'backend'
-      method: 'GetPresence' | 'RecordHeartbeat' | 'Leave' | 'SetCustomStatus'
+      method:
+        | 'GetPresence'
+        | 'RecordHeartbeat'
+        | 'RecordHeartbeats'
+        | 'Leave'
+        | 'SetAvailability'
+        | 'SetCustomStatus'
       message: Said
     }
   /** Opens a subscription in place of the one before. */

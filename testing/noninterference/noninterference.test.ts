@@ -11,7 +11,7 @@ import { KINDS, type Kind } from './kinds.ts'
 import type { History, Step } from './moves.ts'
 import { at, HIDDEN_STATUS, hides, history } from './small-histories.ts'
 import type { Switchboard } from './switchboard.ts'
-import { call, opens } from './user-moves.ts'
+import { call, callByGrpc, opens } from './user-moves.ts'
 import { createWorld } from './world.ts'
 
 const RUNS = Number(process.env.NONINTERFERENCE_RUNS ?? 60)
@@ -74,6 +74,26 @@ test('[S6, C5] the world has every method of the published service', async () =>
   const world = await createWorld({ config: configOf({}), archiveMs: 0 })
   expect([...world.grpc().methods].sort()).toEqual(methods.sort())
   await Promise.all([world.stop(), world.clock.advance(0)])
+})
+
+test('[S6, C5] what histories do over gRPC is taken there', async () => {
+  const beat = { device_id: 'v1', platform: 'PLATFORM_TABLET', activity: 'ACTIVITY_ACTIVE' }
+  const heartbeats = { heartbeats: [beat], disconnected: [], gateway_id: '' }
+  const played = history(
+    at(250, opens('viewer', 'v1')),
+    at(50, callByGrpc('viewer', 'RecordHeartbeats', heartbeats)),
+    at(
+      50,
+      callByGrpc('viewer', 'SetAvailability', { availability: 'AVAILABILITY_BUSY', expires_in_ms: 900 }),
+    ),
+    at(50, callByGrpc('viewer', 'SetCustomStatus', { text: 'At sea', expires_in_ms: null })),
+  )
+  const lines = (await play(played)).filter(({ name }) => name.startsWith('gRPC'))
+  expect(lines.map(({ entries }) => JSON.parse(entries[0]!.text))).toMatchObject([
+    { accepted: 1, rejected: 0 },
+    { ok: true },
+    { ok: true },
+  ])
 })
 
 for (const kind of KINDS) test(kind.title, () => holds(kind), TIMEOUT_MS)

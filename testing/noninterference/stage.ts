@@ -318,7 +318,11 @@ export function createStage(world: World): Stage {
           })
         }
         case 'call by gRPC':
-          return grpcOf(move.who ?? 'other').call(move.method, tokenOf(move.who, move.as), move.message)
+          return grpcOf(move.who ?? 'other').call(
+            move.method,
+            tokenOf(move.who, move.as),
+            withInstants(move.message),
+          )
         case 'subscribe':
           return subscribe(move.who, move.userIds)
         case 'ask':

@@ -38,15 +38,34 @@ const watch = (who: Name, device: string, ...userIds: string[]): Move => ({
   known: 'none',
 })
 
-/** Something a user sets, themselves or through the backend. */
+/** Something a user sets, themselves, over HTTP or gRPC, or through the backend. */
 export function sets(
   who: Name,
   what: 'settings' | 'status' | 'availability',
   body: fc.Arbitrary<Said>,
 ): Moves {
-  return record({ as: constantFrom('self', 'backend'), body }).map(({ as, body }) =>
+  const byHttp = record({ as: constantFrom('self', 'backend'), body }).map(({ as, body }) =>
     call(who, as, 'PUT', as === 'self' ? `/api/v1/presence/${what}` : `/api/v1/users/${who}/${what}`, body),
   )
+  switch (what) {
+    case 'settings':
+      return byHttp
+    case 'status':
+      return oneof(
+        { weight: 2, arbitrary: byHttp },
+        body.map((said) => callByGrpc(who, 'SetCustomStatus', said)),
+      )
+    case 'availability':
+      return oneof(
+        { weight: 2, arbitrary: byHttp },
+        body.map(({ status, ...said }) =>
+          callByGrpc(who, 'SetAvailability', {
+            availability: `AVAILABILITY_${String(status).toUpperCase()}`,
+            ...said,
+          }),
+        ),
+      )
+  }
 }
 
 /** The backend chooses for a user, in both worlds. */
@@ -93,6 +112,10 @@ function living(who: Name, devices: readonly string[], expiries: Expiries): Move
     device.map((device_id) => call(who, 'self', 'POST', '/api/v1/leave', { device_id })),
     record({ device_id: device, platform: constant('PLATFORM_MOBILE'), activity: grpcActivity }).map(
       (message) => callByGrpc(who, 'RecordHeartbeat', message),
+    ),
+    record({ device_id: device, platform: constant('PLATFORM_TABLET'), activity: grpcActivity }).map(
+      (heartbeat) =>
+        callByGrpc(who, 'RecordHeartbeats', { heartbeats: [heartbeat], disconnected: [], gateway_id: '' }),
     ),
     device.map((device_id) => callByGrpc(who, 'Leave', { device_id })),
   )

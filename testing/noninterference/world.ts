@@ -188,7 +188,7 @@ async function startServer(ground: Ground): Promise<Server> {
     logger,
     isAlone: true,
   })
-  const foreign = await startForeignRouting({ store, bus, clock, logger, cluster: null })
+  const foreign = await startForeignRouting({ store, bus, clock, logger, tally, cluster: null })
   const shared = { ...presence, config, store, bus, archive, disconnects, foreign }
   const parts = { ...shared, doubts: createDoubts(), tally, clock, logger }
   const gateway = await startGateway(parts)
@@ -230,6 +230,7 @@ async function startServer(ground: Ground): Promise<Server> {
       isArchiveFailing: false,
       clockOffsetMs: 0,
       logLinesSuppressed: 0,
+      deadLetters: 0,
       dutiesSince: { announce: null, archive: null },
     }),
   })
@@ -244,7 +245,7 @@ async function startServer(ground: Ground): Promise<Server> {
     ...contactRoutes(presence),
     ...personRoutes(presence),
     ...disconnectRoutes({ disconnects }),
-    ...foreignRoutes({ foreign }),
+    ...foreignRoutes({ foreign, tally }),
     ...historyRoutes({ history: presence.history, clock }),
     ...webhookRoutes({ webhooks, allowsPrivate: false }),
     ...explainRoutes({ viewerReader, policy, rules, clock }),
@@ -268,14 +269,16 @@ async function startServer(ground: Ground): Promise<Server> {
   }
   const authenticator = createAuthenticator(config, clock)
   const access = { authenticator, throttle, stop() {} }
-  const { framesPerSecond } = config
+  const { framesPerSecond, sessionsPerUser } = config
   const calls = createCalls({
     ...presence,
     foreign,
     access,
     gateway,
+    tally,
     policy,
     framesPerSecond,
+    sessionsPerUser,
     clock,
     tokenClock: clock,
   })

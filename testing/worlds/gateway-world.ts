@@ -44,7 +44,8 @@ export interface GatewayWorldOptions {
   plans?: Plans
   pace?: Pace
   /** Called with each frame to a viewer. */
-  hear?(connection: number, frame: ServerFrame): void
+  /** Returns `full` where the sink takes no more after this frame, until `unblock` of the delivery. */
+  hear?(connection: number, frame: ServerFrame): unknown
 }
 
 /** A session with a socket, and the frames it was sent. */
@@ -96,8 +97,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
       send(text) {
         const frame: ServerFrame = JSON.parse(text)
         heard[connection]!.push(...presencesIn(frame))
-        hear?.(connection, frame)
-        return 1
+        return hear?.(connection, frame) === 'full' ? -1 : 1
       },
     })
   }

@@ -11,7 +11,7 @@ import {
 import { ALL_AT_ONCE, type Plans } from '../../packages/server/src/gateway/delivery/plans.ts'
 import { type Pace, USUAL_PACE } from '../../packages/server/src/gateway/delivery/waves.ts'
 import type { Clock } from '../../packages/server/src/platform/clock.ts'
-import { createTally } from '../../packages/server/src/platform/measuring/tally.ts'
+import { createTally, type Tally } from '../../packages/server/src/platform/measuring/tally.ts'
 import { NIL } from '../../packages/server/src/platform/typed-arrays.ts'
 import { unknownPresence } from '../../packages/server/src/presence/core/view.ts'
 import { createEvaluator } from '../../packages/server/src/presence/privacy/evaluator.ts'
@@ -52,6 +52,7 @@ export interface OutboxWorld {
   changeOwn(connection: number): void
   /** What sending to this connection leads to from now on. */
   become(connection: number, sink: SinkState): void
+  tally: Tally
   /** Unblocks slow connections, replaces dead ones, and waits until nothing is left to send. */
   calmDown(): Promise<void>
   expectTruth(): void
@@ -214,6 +215,7 @@ export function createOutboxWorld(options: OutboxWorldOptions): OutboxWorld {
       delivery.own(number, JSON.stringify({ type: 'self', revision: ++own.wanted }))
     },
     become,
+    tally,
     async calmDown() {
       for (const [number, { sink }] of connections.entries()) {
         if (sink === 'blocked') become(number, 'sent')

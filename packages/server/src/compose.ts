@@ -99,6 +99,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
       archiveBacklog: archivist.backlog(),
       isArchiveFailing: archivist.isFailing(),
       logLinesSuppressed: logger.suppressedLines(),
+      deadLetters: pipeline.deadLetters(),
       dutiesSince: { announce: dutySweep.oldestSince('announce'), archive: dutySweep.oldestSince('archive') },
       clockOffsetMs: isShared ? clock.offsetMs() : clock.now() - options.clock.now(),
     }),

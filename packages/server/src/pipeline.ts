@@ -12,6 +12,7 @@ import { startForeignRouting } from './foreign/routing.ts'
 import type { Doubts } from './gateway/doubts.ts'
 import { startGateway } from './gateway/gateway.ts'
 import type { ChangeLog } from './log/port.ts'
+import { startLagWatch } from './ops/lag-watch.ts'
 import { openTraces } from './ops/traces.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
@@ -149,12 +150,14 @@ export async function startPipeline(parts: PipelineParts) {
     bus,
     clock,
     logger,
+    tally,
     cluster: isShared ? { name: randomName(HOLDER_PREFIX), leaseMs: config.gatewayLeaseMs } : null,
   })
   const owner =
     streaming !== null && roles.includes('presence')
       ? await streaming.startOwner(presence.createOwnTracker, foreign)
       : null
+  const ownerLag = streaming && owner ? startLagWatch(streaming.updatesLag, clock) : null
   const fanout = roles.includes('fanout')
     ? await startFanout({
         log: hot.log,
@@ -197,7 +200,8 @@ export async function startPipeline(parts: PipelineParts) {
     gateway,
     webhooks,
     trueClock,
-    logLag: () => fanout?.lags() ?? {},
+    logLag: () => ({ ...fanout?.lags(), ...(ownerLag && { owners: ownerLag.lag() }) }),
+    deadLetters: () => streaming?.deadLetters() ?? 0,
     sweepLagMs: () => sweeper?.lagMs() ?? 0,
     /** Clients go elsewhere, then all work ends. Resolves with the number of users whose last change is not durable. */
     async leave(): Promise<number> {
@@ -221,6 +225,7 @@ export async function startPipeline(parts: PipelineParts) {
       presence.eraser.stop()
       await presence.notifier.stop()
       await tracker.flush()
+      ownerLag?.stop()
       await owner?.stop()
       await streaming?.close()
       await archivist.flush()
@@ -231,7 +236,7 @@ export async function startPipeline(parts: PipelineParts) {
           'the archive could not be written before the stop; the last seen of these users is lost',
         )
       await presence.duties.flush()
-      await traces?.stop()
+      await traces?.stop(config.drainMs)
       return lost.length
     },
     /** Once nothing asks any more. */

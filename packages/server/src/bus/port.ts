@@ -107,8 +107,8 @@ export interface ForeignMessage {
 export interface ForeignAnswerMessage {
   kind: 'foreign_answer'
   ref: string
-  /** Entries of the batch that were refused, by their position. */
-  rejections: readonly { index: number; code: ErrorCode; message: string }[]
+  /** Entries of the batch that were refused, by their position. Null: the holder has the batch, and an answer follows. */
+  rejections: readonly { index: number; code: ErrorCode; message: string }[] | null
 }
 
 export type BusMessage =

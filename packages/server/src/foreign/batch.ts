@@ -23,7 +23,18 @@ export interface ForeignBatch {
    * asked for: they would wait for each other.
    */
   isBrief?: boolean
+  /** Handed on by a process that is not, or no longer, the holder: whoever gets it records it, so that it goes no rounds. */
+  isHandedOn?: boolean
 }
+
+/** Why an entry is refused. */
+export const REJECTION_CODES: readonly ErrorCode[] = [
+  'bad_request',
+  'forbidden',
+  'invalid_id',
+  'rate_limited',
+  'unavailable',
+]
 
 /** An entry that was refused. The others were recorded. */
 export interface Rejection {
@@ -33,20 +44,22 @@ export interface Rejection {
   message: string
 }
 
-export function encodeBatch({ gatewayId, sessions, disconnected, isBrief }: ForeignBatch): string {
+export function encodeBatch(batch: ForeignBatch): string {
+  const { gatewayId, sessions, disconnected, isBrief, isHandedOn } = batch
   const entries: (string | number | null)[] = []
   for (const { userId, deviceId, platform, activity, at } of sessions)
     entries.push(userId, deviceId, PLATFORMS.indexOf(platform), ACTIVITIES.indexOf(activity), at)
   const over = disconnected.flatMap(({ userId, deviceId }) => [userId, deviceId])
-  return JSON.stringify([gatewayId, entries, over, isBrief ?? false])
+  return JSON.stringify([gatewayId, entries, over, isBrief ?? false, isHandedOn ?? false])
 }
 
 /** The text is by `encodeBatch`, from another process of this deployment. */
 export function decodeBatch(text: string): ForeignBatch {
-  const [gatewayId, entries, over, isBrief] = JSON.parse(text) as [
+  const [gatewayId, entries, over, isBrief, isHandedOn] = JSON.parse(text) as [
     string,
     (string & number)[],
     string[],
+    boolean,
     boolean,
   ]
   const sessions: ForeignSession[] = []
@@ -61,5 +74,5 @@ export function decodeBatch(text: string): ForeignBatch {
   const disconnected: ForeignDevice[] = []
   for (let from = 0; from < over.length; from += 2)
     disconnected.push({ userId: over[from]!, deviceId: over[from + 1]! })
-  return { gatewayId, sessions, disconnected, isBrief }
+  return { gatewayId, sessions, disconnected, isBrief, isHandedOn }
 }

@@ -1,22 +1,32 @@
 // Any process may receive any batch of a foreign gateway, and one process holds its sessions: the one whose name hashes
 // highest with that of the foreign gateway. So what a session last said is remembered in one place, and an unchanged
-// batch writes nothing. A holder that does not answer is passed over for a lease, and its batches go to the process that
-// hashes next. The sessions that the former holder has in its table get no more heartbeats and end by their time to
-// live. Each process that can hold keeps a lease in the store, as gateways do; so all processes know the same holders.
+// batch writes nothing. A holder says at once that it has a batch, and answers when its new sessions are committed. Only
+// one that does not even say so is passed over; the next one holds from then on. A holder that is no longer the one for a
+// gateway, because a process joined or this one leaves, hands its sessions to the next and then ends its own.
 import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import { createPendingAnswers } from '../presence/pending-answers.ts'
-import { HOLDER_PREFIX, ownerOf } from '../presence/pipeline/shard-owner.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import type { PresenceStore } from '../store/port.ts'
-import { decodeBatch, encodeBatch, type ForeignBatch, type Rejection } from './batch.ts'
+import {
+  decodeBatch,
+  encodeBatch,
+  type ForeignBatch,
+  type ForeignDevice,
+  REJECTION_CODES,
+  type Rejection,
+} from './batch.ts'
+import { createHolders } from './holders.ts'
 
-/** How old the list of holders may be. */
-const NAMES_MS = 1_000
 const RENEWALS_PER_LEASE = 5
-/** After this time without an answer another holder is asked. */
-const ANSWER_MS_MAX = 3_000
+/** After this time without a sign that the holder has the batch another one is asked. */
+const RECEIPT_MS_MAX = 3_000
+/** How long a holder that has the batch may take to record it. */
+const RECORDED_MS_MAX = 10_000
+/** A process that goes away begins no further batch after this time. */
+const HAND_OVER_MS_MAX = 10_000
 /** Holders that are asked, one after the other. */
 const ATTEMPTS_MAX = 3
 
@@ -28,6 +38,8 @@ export interface Holder {
   record(batch: ForeignBatch): Promise<readonly Rejection[]>
   /** Everything that is held, as batches. */
   held(): ForeignBatch[]
+  /** Another process holds these sessions now. */
+  release(gatewayId: string, sessions: readonly ForeignDevice[]): void
 }
 
 export interface ForeignRouting {
@@ -45,22 +57,37 @@ export interface ForeignRoutingParts {
   bus: Bus
   clock: Clock
   logger: Logger
+  tally: Tally
   /** The name of this process among others, and how long leases last. Null when it is alone. */
   cluster: { name: string; leaseMs: number } | null
 }
 
 export async function startForeignRouting(parts: ForeignRoutingParts): Promise<ForeignRouting> {
-  const { cluster } = parts
-  return cluster === null ? routeAlone() : routeAmong(parts, cluster)
+  const { cluster, tally } = parts
+  tally.foreignRejections.announce(REJECTION_CODES)
+  return cluster === null ? routeAlone(parts) : routeAmong(parts, cluster)
 }
 
-function routeAlone(): ForeignRouting {
+type Route = ForeignRouting['record']
+
+/** Counted where a batch comes in, not on its way between processes. */
+function counted(tally: Tally, route: Route): Route {
+  return async (batch) => {
+    tally.foreignBatches++
+    tally.foreignEntries += batch.sessions.length + batch.disconnected.length
+    const rejections = await route(batch)
+    for (const { code } of rejections) tally.foreignRejections.add(code)
+    return rejections
+  }
+}
+
+function routeAlone({ tally }: ForeignRoutingParts): ForeignRouting {
   let held: Holder | null = null
   return {
-    async record(batch) {
+    record: counted(tally, async (batch) => {
       if (held === null) throw new Unavailable('no holder', { advice: NO_HOLDER })
       return held.record(batch)
-    },
+    }),
     async hold(holder) {
       held = holder
     },
@@ -70,29 +97,36 @@ function routeAlone(): ForeignRouting {
 }
 
 async function routeAmong(
-  { store, bus, clock, logger }: ForeignRoutingParts,
+  { store, bus, clock, logger, tally }: ForeignRoutingParts,
   { name, leaseMs }: { name: string; leaseMs: number },
 ): Promise<ForeignRouting> {
   const answers = createPendingAnswers<readonly Rejection[]>(clock)
-  /** Until when each is passed over. */
-  const silent = new Map<string, number>()
+  const holders = createHolders({ store, clock, name, leaseMs })
+  /** Batches that their holder has, and has not recorded yet. */
+  const received = new Set<string>()
   let own: Holder | null = null
   let isLeaving = false
-  let names: readonly string[] = []
-  let namesAt = Number.NEGATIVE_INFINITY
-  let looking: Promise<void> | null = null
   let renewing: Timer | null = null
+  /** When this process last looked whether it is still the holder of what it holds. */
+  let reviewed = { isRunning: false, edition: '' }
 
   async function answer(from: string, ref: string, text: string): Promise<void> {
     if (own === null) return
-    const rejections = await own.record(decodeBatch(text))
+    await bus.publish(from, [{ kind: 'foreign_answer', ref, rejections: null }])
+    const batch = decodeBatch(text)
+    // A process that has not heard yet that this one leaves, or that another one has joined, may send it here.
+    const isHere = batch.isHandedOn && !isLeaving
+    const rejections = await (isHere ? own.record(batch) : route({ ...batch, isHandedOn: true }))
     await bus.publish(from, [{ kind: 'foreign_answer', ref, rejections }])
   }
 
   const unsubscribe = await bus.subscribe(name, (messages) => {
     for (const message of messages) {
-      if (message.kind === 'foreign_answer') answers.resolve(message.ref, message.rejections)
-      else if (message.kind === 'foreign')
+      if (message.kind === 'foreign_answer') {
+        const { ref, rejections } = message
+        if (rejections !== null) answers.resolve(ref, rejections)
+        else if (answers.postpone(ref, RECORDED_MS_MAX)) received.add(ref)
+      } else if (message.kind === 'foreign')
         answer(message.from, message.ref, message.text).catch((error: unknown) =>
           logger.error({ err: error }, 'a batch of a foreign gateway failed'),
         )
@@ -105,64 +139,67 @@ async function routeAmong(
     if (!(await store.renewLease(name, until))) await store.openLease(name, until)
   }
 
-  /** One look for all that ask meanwhile. */
-  function lookForNames(): Promise<void> {
-    const now = clock.now()
-    if (now - namesAt < NAMES_MS) return Promise.resolve()
-    looking ??= store
-      .liveLeases(now)
-      .then((found) => {
-        names = found.filter((one) => one.startsWith(HOLDER_PREFIX))
-        namesAt = now
-      })
-      .finally(() => {
-        looking = null
-      })
-    return looking
-  }
-
-  async function holderOf(gatewayId: string): Promise<string | null> {
-    const isHolding = own !== null && !isLeaving
-    try {
-      await lookForNames()
-    } catch {
-      // Without the store no other process can be reached either.
-      return isHolding ? name : null
-    }
-    const now = clock.now()
-    for (const [other, until] of silent) if (until <= now) silent.delete(other)
-    const others = names.filter((other) => other !== name && !silent.has(other))
-    return ownerOf(gatewayId, isHolding ? [...others, name] : others)
-  }
-
-  function ask(holder: string, batch: ForeignBatch): Promise<readonly Rejection[]> {
-    const { ref, answer } = answers.wait(ANSWER_MS_MAX)
+  /** Null when the holder is silent. */
+  async function ask(holder: string, batch: ForeignBatch): Promise<readonly Rejection[] | null> {
+    const { ref, answer } = answers.wait(RECEIPT_MS_MAX)
     void bus.publish(holder, [{ kind: 'foreign', from: name, ref, text: encodeBatch(batch) }])
-    return answer
+    try {
+      return await answer
+    } catch (error) {
+      // It lives and is slow. Another holder would open the same sessions once more.
+      if (received.has(ref)) throw error
+      return null
+    } finally {
+      received.delete(ref)
+    }
   }
 
-  async function record(batch: ForeignBatch): Promise<readonly Rejection[]> {
+  async function route(batch: ForeignBatch): Promise<readonly Rejection[]> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const holder = await holderOf(batch.gatewayId)
+      const holder = await holders.of(batch.gatewayId, own !== null && !isLeaving)
       if (holder === null) break
       if (holder === name) return own!.record(batch)
-      try {
-        return await ask(holder, batch)
-      } catch {
-        silent.set(holder, clock.now() + leaseMs)
-      }
+      const rejections = await ask(holder, batch)
+      if (rejections !== null) return rejections
+      holders.passOver(holder)
+      tally.foreignHoldersPassedOver++
     }
     throw new Unavailable('no holder', { advice: NO_HOLDER })
   }
 
+  /** Sessions whose gateway has another holder now go there. One batch at a time, so that none is late by the others. */
+  async function handOn(until: number): Promise<void> {
+    for (const batch of own?.held() ?? []) {
+      if (clock.now() >= until) return
+      const holder = await holders.of(batch.gatewayId, !isLeaving)
+      if (holder === null || holder === name) continue
+      const refused = new Set((await route({ ...batch, isHandedOn: true })).map(({ index }) => index))
+      const taken = batch.sessions.filter((_, index) => !refused.has(index))
+      // At a stop they end with this gateway.
+      if (!isLeaving) own?.release(batch.gatewayId, taken)
+    }
+  }
+
+  /** After a process joined, or one that was silent is back. What is not handed on ends by its time to live. */
+  async function review(): Promise<void> {
+    if (own === null || isLeaving || reviewed.isRunning) return
+    const edition = await holders.edition()
+    if (edition === reviewed.edition) return
+    reviewed = { isRunning: true, edition }
+    await handOn(Number.POSITIVE_INFINITY).finally(() => {
+      reviewed = { ...reviewed, isRunning: false }
+    })
+  }
+
   return {
-    record,
+    record: counted(tally, route),
     async hold(holder) {
       own = holder
       await renew()
       renewing = clock.every(leaseMs / RENEWALS_PER_LEASE, () => {
-        // A renewal that fails is repeated long before the lease runs out.
+        // What fails is repeated long before the lease runs out.
         renew().catch(() => {})
+        review().catch(() => {})
       })
     },
     async handOver() {
@@ -171,8 +208,8 @@ async function routeAmong(
       renewing?.stop()
       try {
         await store.dropGateway(name)
-        namesAt = Number.NEGATIVE_INFINITY
-        await Promise.all(own.held().map(record))
+        holders.lookAgain()
+        await handOn(clock.now() + HAND_OVER_MS_MAX)
       } catch (error) {
         logger.info(
           { err: error },

@@ -9,12 +9,11 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { tokenInHeader } from '../http/access/auth.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import type { Call, CallStream, Message, Out, Refused } from './call.ts'
 import type { Door } from './door.ts'
+import { outOf } from './out.ts'
 import type { StatusWriter } from './status.ts'
-
-/** Messages that may wait for a slow reader before no more are taken. */
-const MESSAGES_WAITING = 4
 
 const GOING_AWAY: Refused = {
   code: 'unavailable',
@@ -26,6 +25,12 @@ type Duplex = ServerDuplexStream<Message, Message>
 type Writable = ServerWritableStream<Message, Message>
 type Readable = ServerReadableStream<Message, Message>
 
+export interface BindingParts {
+  door: Door
+  statusOf: StatusWriter
+  tally: Tally
+}
+
 export interface Binding {
   handlerOf(method: string, call: Call): UntypedServiceImplementation[string]
   /** Ends uploads, so that their clients go on elsewhere. Other streams end with the connections of the gateway. */
@@ -36,7 +41,8 @@ const tokenOf = ({ metadata }: Pick<Duplex, 'metadata'>): string | null =>
   tokenInHeader(String(metadata.get('authorization')[0] ?? ''))
 
 /** How each kind of method is served. */
-export function createBinding({ door, statusOf }: { door: Door; statusOf: StatusWriter }): Binding {
+export function createBinding({ door, statusOf, tally }: BindingParts): Binding {
+  const outParts = { statusOf, onUnread: () => void tally.slowReadersEnded++ }
   /** The ends of those that are open. */
   const uploads = new Set<() => void>()
 
@@ -51,7 +57,7 @@ export function createBinding({ door, statusOf }: { door: Door; statusOf: Status
   /** One request, many answers. */
   function pushing(method: string): (call: Writable) => Promise<void> {
     return async (call) => {
-      const { out, fail, whenReady } = outOf(call, statusOf)
+      const { out, fail, whenReady } = outOf(call, outParts)
       const opened = await door.open(method, tokenOf(call), out)
       if (!opened.ok) return fail(opened.failure)
       const { stream } = opened
@@ -68,7 +74,7 @@ export function createBinding({ door, statusOf }: { door: Door; statusOf: Status
   /** Many requests, many answers, until the client ends its side. */
   function talking(method: string): (call: Duplex) => Promise<void> {
     return async (call) => {
-      const { out, fail, whenReady, hasRoom } = outOf(call, statusOf)
+      const { out, fail, whenReady, hasRoom } = outOf(call, outParts)
       // Before anything is awaited: requests wait in the stream until they are taken.
       call.pause()
       const opened = await door.open(method, tokenOf(call), out)
@@ -135,40 +141,6 @@ function closesWith(call: Duplex | Writable | Readable, stream: CallStream): boo
   }
   for (const event of ['cancelled', 'close', 'finish']) call.once(event, stream.close)
   return true
-}
-
-function outOf(call: Duplex | Writable, statusOf: StatusWriter) {
-  let waiting = 0
-  let isEnded = false
-  let onReady = () => {}
-  // A call that is cancelled in the middle of a write is no error of this server.
-  call.on('error', () => {})
-  const hasRoom = () => waiting < MESSAGES_WAITING
-  const fail = (failure: Refused): void => {
-    if (isEnded) return
-    isEnded = true
-    call.emit('error', statusOf(failure))
-  }
-  const out: Out = {
-    write(message) {
-      if (isEnded || call.cancelled) return true
-      waiting++
-      call.write(message, () => {
-        waiting--
-        if (waiting === MESSAGES_WAITING - 1) onReady()
-      })
-      return hasRoom()
-    },
-    end: fail,
-  }
-  return {
-    out,
-    fail,
-    hasRoom,
-    whenReady(run: () => void) {
-      onReady = run
-    },
-  }
 }
 
 interface ReadingRules {

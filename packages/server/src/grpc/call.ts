@@ -18,8 +18,11 @@ export const refused = (failure: Refused): Reply => ({ ok: false, failure })
 
 /** Where the messages of a stream go. */
 export interface Out {
-  /** False when the client reads too slowly: what is written is kept, but take a rest until `ready`. */
-  write(message: Message): boolean
+  /**
+   * False when the client reads too slowly: what is written is kept, but take a rest until `ready`. `length` says about
+   * how many characters it has.
+   */
+  write(message: Message, length: number): boolean
   /** Ends the call from this side. */
   end(failure: Refused): void
 }

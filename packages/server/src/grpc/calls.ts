@@ -4,6 +4,7 @@ import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Access } from '../http/access/access.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import type { Policy } from '../presence/core/policy.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
@@ -20,8 +21,10 @@ export interface CallsParts {
   foreign: Pick<ForeignRouting, 'record'>
   /** Null in a process without connections. */
   gateway: Pick<Gateway, 'httpSessions' | 'streams'> | null
+  tally: Tally
   policy: Policy
   framesPerSecond: number
+  sessionsPerUser: number
   clock: Clock
   /** For the instants in tokens. */
   tokenClock: Pick<Clock, 'now'>

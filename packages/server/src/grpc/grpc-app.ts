@@ -10,6 +10,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 import type { Actions } from '../presence/people/actions.ts'
 import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
@@ -49,6 +50,7 @@ export interface GrpcAppParts {
   foreign: ForeignRouting
   /** Null in a process without connections. */
   gateway: Gateway | null
+  tally: Tally
   clock: Clock
   /** For the instants in tokens. */
   tokenClock: Pick<Clock, 'now'>
@@ -61,9 +63,10 @@ export async function startGrpcApp(parts: GrpcAppParts): Promise<GrpcApp> {
   let isDraining = false
   const files = loadProtoFiles()
   const transport = createTransport(clock)
-  const calls = createCalls({ ...parts, policy: config.policy, framesPerSecond: config.framesPerSecond })
+  const { policy, framesPerSecond, sessionsPerUser } = config
+  const calls = createCalls({ ...parts, policy, framesPerSecond, sessionsPerUser })
   const door = createDoor({ calls, access, logger })
-  const binding = createBinding({ door, statusOf: createStatusWriter() })
+  const binding = createBinding({ door, statusOf: createStatusWriter(), tally: parts.tally })
   const readiness = createReadiness({
     ...parts,
     isStoreVolatile: config.redisUrl === null,

@@ -39,7 +39,7 @@ export function createHealth({ readiness, services, clock }: HealthParts) {
   async function tellAll(): Promise<void> {
     if (watchers.size === 0) return
     const now = await serving()
-    for (const watcher of watchers.keys()) tell(watcher, now)
+    for (const watcher of [...watchers.keys()]) tell(watcher, now)
   }
 
   const timer = clock.every(CHECK_EVERY_MS, () => void tellAll())
@@ -60,7 +60,9 @@ export function createHealth({ readiness, services, clock }: HealthParts) {
       }
       watchers.set(call, '')
       for (const event of ['cancelled', 'close', 'finish']) call.once(event, () => watchers.delete(call))
-      tell(call, await serving())
+      const now = await serving()
+      // It may be over by now, and must not be kept again.
+      if (watchers.has(call)) tell(call, now)
     },
   }
 

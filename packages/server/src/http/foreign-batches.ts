@@ -4,6 +4,7 @@ import type { ForeignBatch, ForeignDevice, ForeignSession, Rejection } from '../
 import type { ForeignRouting } from '../foreign/routing.ts'
 import { parseForeignDevice, parseForeignSession } from '../input/foreign-schemas.ts'
 import type { Parsed } from '../input/schemas.ts'
+import type { Tally } from '../platform/measuring/tally.ts'
 
 export interface ReportedBatch {
   gatewayId: string
@@ -20,7 +21,12 @@ export interface RecordedBatch {
 
 export type ForeignBatches = (batch: ReportedBatch) => Promise<RecordedBatch>
 
-export function createForeignBatches(foreign: Pick<ForeignRouting, 'record'>): ForeignBatches {
+export interface ForeignBatchesParts {
+  foreign: Pick<ForeignRouting, 'record'>
+  tally: Tally
+}
+
+export function createForeignBatches({ foreign, tally }: ForeignBatchesParts): ForeignBatches {
   return async ({ gatewayId, sessions, disconnected }) => {
     const refused: Rejection[] = []
     /** Positions of the good entries in what was sent. */
@@ -43,6 +49,9 @@ export function createForeignBatches(foreign: Pick<ForeignRouting, 'record'>): F
       sessions: good<ForeignSession>(sessions, 0, parseForeignSession),
       disconnected: good<ForeignDevice>(disconnected, sessions.length, parseForeignDevice),
     }
+    // The others are counted where they are handed on.
+    tally.foreignEntries += refused.length
+    for (const { code } of refused) tally.foreignRejections.add(code)
     const rejections = positions.length === 0 ? [] : await foreign.record(batch)
     const rejected = [...refused, ...rejections.map((one) => ({ ...one, index: positions[one.index]! }))]
     rejected.sort((a, b) => a.index - b.index)

@@ -45,8 +45,7 @@ export function createHanding({ group, consumer, pauseMs, clock, logger }: Handi
           if (failures > 0) logger.info({ group, partition }, 'the records are handled now')
           return true
         } catch (error) {
-          if (failures === 0)
-            logger.warn({ group, partition, why: String(error) }, 'records are handed out again')
+          if (failures === 0) logger.warn({ err: error, group, partition }, 'records are handed out again')
         }
         if (isOver()) return false
         await pause(Math.min(pauseMs * 2 ** failures, PAUSE_MS_MAX))

@@ -11,6 +11,8 @@ import type { LogLag } from './process-directory.ts'
 
 const MS = 1_000
 const MICROSECONDS = 1_000_000
+/** How long the store may count users. Below the time that a worker has to answer a scrape of all. */
+export const COUNT_MS_MAX = 500
 
 export interface ProcessGauges {
   trackerDepth: number
@@ -23,6 +25,7 @@ export interface ProcessGauges {
   dutiesSince: Readonly<Record<Duty, number | null>>
   /** Since the start. */
   logLinesSuppressed: number
+  deadLetters: number
 }
 
 export interface MetricsParts {
@@ -33,7 +36,7 @@ export interface MetricsParts {
   process: () => ProcessGauges
   logLag: () => LogLag
   store: Pick<PresenceStore, 'countByStatus'>
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'after'>
   version: string
   roles: readonly string[]
 }
@@ -46,8 +49,7 @@ export function createMetrics(parts: MetricsParts): CollectMetrics {
   const startedAt = clock.now()
 
   return async () => {
-    // Without the store the other figures are still returned.
-    const users = await store.countByStatus().catch(() => ({}))
+    const users = await countUsers(store, clock)
     const now = clock.now()
     return [
       gauge('greendot_build_info', '1, with the version and the roles of the process', 1, {
@@ -68,12 +70,23 @@ export function createMetrics(parts: MetricsParts): CollectMetrics {
       ),
       gauges(
         'greendot_log_lag_records',
-        'Changes that a consumer of the change log has yet to handle, in the whole deployment',
+        'Records that a consumer of a log has yet to handle, in the whole deployment',
         'consumer',
         parts.logLag(),
       ),
     ]
   }
+}
+
+/** Without the store, or while it is slow, the other figures are still returned. */
+async function countUsers(
+  store: MetricsParts['store'],
+  clock: MetricsParts['clock'],
+): Promise<Readonly<Record<string, number>>> {
+  const late = Promise.withResolvers<Record<string, number>>()
+  const timer = clock.after(COUNT_MS_MAX, () => late.resolve({}))
+  const counted = store.countByStatus().catch(() => ({}))
+  return Promise.race([counted, late.promise]).finally(() => timer.stop())
 }
 
 function counters(tally: Tally): Family[] {
@@ -90,6 +103,18 @@ function counters(tally: Tally): Family[] {
     ['changes', 'Visible changes of users', tally.changes],
     ['errors_sent', 'Error frames sent', tally.errorsSent],
     ['slow_reader_blocks', 'Times that a connection took no more data', tally.slowReaderBlocks],
+    [
+      'slow_readers_ended',
+      'Streams over gRPC that ended because too much waited to be read',
+      tally.slowReadersEnded,
+    ],
+    ['foreign_batches', 'Batches of foreign gateways that came to this process', tally.foreignBatches],
+    ['foreign_entries', 'Entries of foreign gateways that came to this process', tally.foreignEntries],
+    [
+      'foreign_holders_passed_over',
+      'Times that a holder of foreign sessions did not answer and another one was asked',
+      tally.foreignHoldersPassedOver,
+    ],
     ['spans_exported', 'Spans of traces that the collector took', tally.spansExported],
     ['spans_dropped', 'Spans of traces that the collector did not take', tally.spansDropped],
   ]
@@ -107,6 +132,12 @@ function counters(tally: Tally): Family[] {
       'Times that sessions and watches were announced again',
       'scope',
       tally.resyncs,
+    ),
+    labelledCounter(
+      'foreign_rejections',
+      'Entries of foreign gateways that were refused',
+      'code',
+      tally.foreignRejections,
     ),
     labelledCounter('http_responses', 'Answers over HTTP', 'status', tally.responses),
   ]
@@ -152,6 +183,9 @@ function processFamilies(here: ProcessGauges, now: number): Family[] {
     ),
     counter('greendot_log_lines_suppressed_total', 'Log lines left out because too many were equal', [
       sample({}, here.logLinesSuppressed),
+    ]),
+    counter('greendot_dead_letters_total', 'Records of presence.updates that could not be read', [
+      sample({}, here.deadLetters),
     ]),
     gauge('greendot_archive_backlog', 'Rows that wait to be written to the database', here.archiveBacklog),
     gauge('greendot_archive_failing', '1 while writes to the database fail', here.isArchiveFailing ? 1 : 0),

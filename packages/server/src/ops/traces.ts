@@ -10,8 +10,8 @@ import { VERSION } from '../platform/version.ts'
 
 export interface Traces {
   tracer: Tracer
-  /** Sends what is left. */
-  stop(): Promise<void>
+  /** Sends what is left, as much as fits in the time. */
+  stop(withinMs: number): Promise<void>
 }
 
 /** Null where traces are off. */

@@ -15,6 +15,8 @@ export interface PendingAnswers<T> {
   wait(waitMs: number): { ref: string; answer: Promise<T> }
   resolve(ref: string, answer: T): void
   reject(ref: string, error: unknown): void
+  /** Waits so long from now on; false when nobody waits. */
+  postpone(ref: string, waitMs: number): boolean
   count(): number
   /** Resolves when none is waited for. */
   whenAllAnswered(): Promise<void>
@@ -63,6 +65,11 @@ export function createPendingAnswers<T>(clock: Clock, onLate: () => void = () =>
     },
     resolve: (ref, answer) => take(ref)?.resolve(answer),
     reject: (ref, error) => take(ref)?.reject(error),
+    postpone(ref, waitMs) {
+      const found = waiting.get(ref)
+      if (found !== undefined) found.until = clock.now() + waitMs
+      return found !== undefined
+    },
     count: () => waiting.size,
     async whenAllAnswered() {
       if (waiting.size === 0) return

@@ -10,14 +10,15 @@ const LETTER_BYTES_MAX = 500_000
 
 async function letterOf(key: string | null, text: string, reason = 'because') {
   const put: LogRecord[] = []
+  const lines: string[] = []
   const dead = createDeadLetters(
     { append: async (records) => void put.push(...records) },
     'presence.updates',
-    createLogger({ level: 'silent' }),
+    createLogger({ level: 'trace', destination: { write: (line) => void lines.push(line) } }),
   )
   await dead.put(3, { userId: key, text, offset: '7' }, reason)
   const [{ userId, text: letter }] = put as [LogRecord]
-  return { userId, bytes: Buffer.byteLength(letter), letter: JSON.parse(letter) }
+  return { userId, bytes: Buffer.byteLength(letter), letter: JSON.parse(letter), lines }
 }
 
 test('[C3] a letter says where the record was and why it is here', async () => {
@@ -33,6 +34,13 @@ test('[C3] a letter says where the record was and why it is here', async () => {
     key: 'bob',
     record: 'rubbish',
   })
+})
+
+test('[C3, X8] nothing of a record is logged, though the reason may quote it', async () => {
+  const { letter, lines } = await letterOf('key-4711', 'record-4711', 'unknown type "reason-4711"')
+  expect(letter.reason).toContain('4711')
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).not.toContain('4711')
 })
 
 test.each(['x', '\0', '漢', '\ud800'])(

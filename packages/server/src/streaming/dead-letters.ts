@@ -1,6 +1,6 @@
 // Records that could not be read go to a topic of their own, with the reason and where they came from, so that a
 // partition never stops at one. A letter is far smaller than the largest record that Kafka takes, whatever it holds.
-// Nothing of a record is logged but the reason: it may hold anything.
+// Nothing of a record is logged, and not the reason either, which may quote it: it may hold anything.
 import { isId } from '@greendot/protocol'
 import type { ChangeLog, LogEntry } from '../log/port.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -31,7 +31,10 @@ export function createDeadLetters(
       const letter = { type: 'dead_letter', v: 1, topic, partition, offset, reason, key, record }
       await dead.append([{ userId: isId(userId) ? userId : NO_USER, text: JSON.stringify(letter) }])
       count++
-      logger.warn({ topic, partition, offset, reason }, 'a record was put aside as a dead letter')
+      logger.warn(
+        { topic, partition, offset },
+        'a record was put aside as a dead letter, which has the reason',
+      )
     },
     count: () => count,
   }

@@ -13,7 +13,7 @@ import { createOutages, type Outages } from '../presence/pipeline/outages.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
 import type { ArchiveLookup } from '../presence/reading/archive-lookup.ts'
 import { Unavailable } from '../presence/unavailable.ts'
-import { type Aggregator, startAggregator } from './aggregator.ts'
+import { AGGREGATORS, type Aggregator, startAggregator } from './aggregator.ts'
 import { createDeadLetters } from './dead-letters.ts'
 import { ANSWER_MS_MAX, createRemoteTracker } from './remote-tracker.ts'
 
@@ -28,6 +28,10 @@ export interface Streaming {
   settling: Outages['settling']
   /** The topic of changes. */
   changes: ChangeLog
+  /** Records that the owners have yet to handle, in the whole deployment. */
+  updatesLag(): Promise<number>
+  /** Records that this process put aside. */
+  deadLetters(): number
   close(): Promise<void>
 }
 
@@ -47,6 +51,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
   const [updates, changes, dead] = await Promise.all(
     [UPDATES_TOPIC, CHANGES_TOPIC, DEAD_TOPIC].map(openTopic),
   )
+  const letters = createDeadLetters(dead!, UPDATES_TOPIC, logger)
   const name = randomName('a-')
   // An outage may be noticed only when a wait for an answer ends, so shards settle for that time longer.
   const outages = createOutages(clock, settleMs + ANSWER_MS_MAX)
@@ -63,6 +68,8 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
   return {
     settling: outages.settling,
     changes: changes!,
+    updatesLag: () => updates!.lag(AGGREGATORS),
+    deadLetters: letters.count,
     createRemoteTracker: (lookup) =>
       createRemoteTracker({
         name,
@@ -78,7 +85,7 @@ export async function openStreaming(parts: StreamingParts): Promise<Streaming> {
     startOwner: (createTracker, foreign) =>
       startAggregator({
         updates: updates!,
-        dead: createDeadLetters(dead!, UPDATES_TOPIC, logger),
+        dead: letters,
         bus,
         outages,
         foreign,

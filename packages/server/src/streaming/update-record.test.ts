@@ -105,6 +105,19 @@ describe('for other consumers', () => {
 })
 
 describe('a record of a foreign gateway', () => {
+  test('[C4] says its activity by either name, and is active where it has neither', () => {
+    const activityOf = (fields: object) => {
+      const read = readOf(foreignRecord(fields))
+      return read.kind === 'foreign' ? read.record.session?.activity : read
+    }
+    expect(activityOf({ activity_type: 'idle' })).toBe('idle')
+    expect(activityOf({ activity: 'idle' })).toBe('idle')
+    expect(activityOf({ activity: 'idle', activity_type: 'active' })).toBe('idle')
+    expect(activityOf({})).toBe('active')
+    for (const odd of ['busy', null, 7])
+      expect(reasonOf(foreignRecord({ activity_type: odd }))).toContain('activity')
+  })
+
   test('[C4] is read with v 1 and without it, and put aside with another', () => {
     for (const fields of [{}, { v: 1 }]) expect(readOf(foreignRecord(fields)).kind).toBe('foreign')
     for (const v of [2, '1', null]) expect(reasonOf(foreignRecord({ v }))).toBe('v is 1 or left out')

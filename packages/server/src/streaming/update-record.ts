@@ -139,9 +139,12 @@ function readText(text: string): ReadUpdate {
   }
 }
 
-type SentRecord = { type: SessionRecordType | 'user_event'; v?: unknown } & Partial<
-  Omit<SessionRecord, 'type'>
->
+interface SentRecord extends Partial<Omit<SessionRecord, 'type'>> {
+  type: SessionRecordType | 'user_event'
+  v?: unknown
+  /** Another name for `activity`. */
+  activity_type?: unknown
+}
 
 /** Fields that are not known here are ignored. */
 function readForeign(record: SentRecord): ReadUpdate {
@@ -152,13 +155,14 @@ function readForeign(record: SentRecord): ReadUpdate {
     user_id,
     device_id,
     platform,
-    activity = 'active',
+    activity_type,
+    activity = activity_type === undefined ? 'active' : undefined,
     at,
   } = record
   if (type === 'user_event') return { kind: 'unreadable', reason: 'a user_event has events' }
   if (v !== RECORD_VERSION) return { kind: 'unreadable', reason: `v is ${RECORD_VERSION} or left out` }
   if (!isId(gatewayId)) return { kind: 'unreadable', reason: 'gateway_id is not a valid id' }
-  const read = parseForeignSession({ user_id, device_id, platform, activity, at })
+  const read = parseForeignSession({ user_id, device_id, platform, activity, activity_type, at })
   if (!read.ok) return { kind: 'unreadable', reason: read.failure.message }
   const { userId, deviceId } = read.value
   const session = type === 'session_disconnected' ? null : read.value

@@ -1,7 +1,7 @@
 // The worker's end of the channel to its supervisor: it answers with its own figures, and asks for those of all
 // workers. Without a supervisor, or when that does not answer, a scrape has the figures of this process.
 import type { Siblings } from '../../http/http-app.ts'
-import type { Family } from '../../ops/exposition.ts'
+import { type Family, labelled } from '../../ops/exposition.ts'
 import type { CollectMetrics } from '../../ops/metrics.ts'
 import type { World } from '../command.ts'
 import { type FromWorker, SUPERVISED, type ToWorker } from './worker-messages.ts'
@@ -10,7 +10,8 @@ const ANSWER_MS_MAX = 2_000
 
 /** Null in a process that was started without a supervisor. */
 export function openWorkerChannel({ clock, env }: Pick<World, 'clock' | 'env'>): Siblings | null {
-  if (process.send === undefined || env[SUPERVISED] === undefined) return null
+  const worker = env[SUPERVISED]
+  if (process.send === undefined || worker === undefined) return null
   const pending = new Map<number, (families: Family[]) => void>()
   let collectOwn: CollectMetrics = async () => []
   let lastId = 0
@@ -44,7 +45,8 @@ export function openWorkerChannel({ clock, env }: Pick<World, 'clock' | 'env'>):
       tell({ kind: 'scrape', id })
       const families = await asked
       pending.delete(id)
-      return families ?? collectOwn()
+      // With the same labels as always, so that no series begins and ends with this scrape.
+      return families ?? labelled(await collectOwn(), { worker })
     },
     close: () => process.disconnect?.(),
   }

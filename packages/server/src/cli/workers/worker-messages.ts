@@ -1,7 +1,7 @@
 // What a worker and its supervisor say to each other, over the channel that the runtime opens between them.
 import type { Family } from '../../ops/exposition.ts'
 
-/** Set for workers: another program that starts a server may have a channel to it too, and say other things. */
+/** Set to the number of the worker. Another program that starts a server may have a channel to it too, and say other things. */
 export const SUPERVISED = 'SUPERVISED_BY_GREENDOT'
 
 export type FromWorker =

@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 /** Below the time that a worker waits for the whole answer. */
-const COLLECT_MS_MAX = 1_000
+export const COLLECT_MS_MAX = 1_000
 
 export interface WorkerScrapes {
   /** A message of this worker. `reply` sends to the process that it came from. */

@@ -55,7 +55,7 @@ export async function startWorkers({ config, command, clock, logger }: WorkersPa
         stdin: 'ignore',
         stdout: 'pipe',
         stderr: 'inherit',
-        env: { ...process.env, [SUPERVISED]: 'yes' },
+        env: { ...process.env, [SUPERVISED]: String(index) },
         ipc: (message: FromWorker) => scrapes.take(index, message, send),
       })
       // A process that is ending takes no messages.

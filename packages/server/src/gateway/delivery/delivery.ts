@@ -40,7 +40,10 @@ type EdgeLook = Pick<
   | 'reasons'
 >
 type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'jsonFor' | 'textFor'>
-type OutboxVerbs = Pick<Outbox, 'attach' | 'encodingOf' | 'detach' | 'send' | 'own' | 'unblock' | 'blocked'>
+type OutboxVerbs = Pick<
+  Outbox,
+  'attach' | 'encodingOf' | 'detach' | 'send' | 'own' | 'unblock' | 'isBlocked' | 'blocked'
+>
 
 export interface Delivery extends OutboxVerbs {
   edges: EdgeLook

@@ -178,6 +178,29 @@ describe('the outbox', () => {
     world.expectTruth()
   })
 
+  test('[W6] what changed while a connection was blocked is no propagation, and what changes later is', async () => {
+    const { clock, world } = newWorld({})
+    const waits: number[] = []
+    world.tally.propagation.observe = (waitedMs) => void waits.push(waitedMs)
+    world.watch(0, 0)
+    world.watch(0, 1)
+    world.become(0, 'blocked')
+    world.change(0)
+    await clock.advance(50)
+    expect(waits).toHaveLength(1)
+    world.change(0)
+    world.change(1)
+    await clock.advance(600_000)
+    world.become(0, 'sent')
+    await clock.advance(50)
+    expect(waits).toHaveLength(1)
+    expect(world.tally.deliveries).toBe(3)
+    world.change(0)
+    await clock.advance(50)
+    expect(waits).toHaveLength(2)
+    world.expectTruth()
+  })
+
   test('[W6] a blocked connection that ends is not counted any more, and its number starts afresh', async () => {
     const { clock, world } = newWorld({})
     world.watch(0, 0)

@@ -34,6 +34,8 @@ export interface Outbox {
   markAlways(edge: number): void
   /** The sink can take more again. */
   unblock(connection: number): void
+  /** Whether its sink takes no more for now. What the client did not ask for waits until `unblock`. */
+  isBlocked(connection: number): boolean
   /** Whether everything marked for the connection is sent. */
   isFlushed(connection: number): boolean
   /** Connections whose sink takes no more for now. */
@@ -57,6 +59,8 @@ const BLOCKED = 2
 export function createOutbox({ edges, targets, clock, flushMs, tally, followed }: OutboxParts): Outbox {
   const sinks: (Sink | null)[] = []
   const ownFrames = new Map<number, string>()
+  /** Since when connections take data again that still have to be told of what changed before. */
+  const unblockedAt = new Map<number, number>()
   let states = new Uint8Array(0)
   let areCompact = new Uint8Array(0)
   let blockedTotal = 0
@@ -81,15 +85,19 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
       }
     }
     const edge = edges.firstMarked(connection)
-    if (edge === NIL) return
+    if (edge === NIL) {
+      caughtUp(connection)
+      return
+    }
     if (!edges.isWhole(edge)) {
       flushMany(connection, edge, now)
       return
     }
     const target = edges.targetOf(edge)
     const next = edges.unmarkFirst(edge)
-    observe(target, now)
+    observe(target, now, connection)
     if (next === NIL) {
+      caughtUp(connection)
       tally.deliveries++
       sendOrBlock(connection, targets.frame(target, encodingOf(connection)))
     } else {
@@ -109,10 +117,11 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
       else {
         changes.push(targets.textFor(target, edges.levelOf(edge), encoding))
         // The target may have been as it is for long, so its age is no delay.
-        if (!edges.takeShownAnew(edge)) observe(target, now)
+        if (!edges.takeShownAnew(edge)) observe(target, now, connection)
       }
       edge = next
     }
+    if (edge === NIL) caughtUp(connection)
     if (changes.length === 0) return
     tally.deliveries += changes.length
     // Sorted by user id, which comes first in the text of an object. Targets that change together are marked in an order
@@ -121,24 +130,33 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
     if (sendOrBlock(connection, frame) && edge !== NIL) enqueue(connection)
   }
 
-  function observe(target: number, now: number): void {
-    const waitedMs = now - targets.changedAt(target)
-    tally.propagation.observe(waitedMs)
-    tally.recentWaits.observe(waitedMs, 1, now)
+  function observe(target: number, now: number, connection: number): void {
+    const changedAt = targets.changedAt(target)
+    // A reader that took no data makes its own changes late. That is counted as a slow reader, not as propagation.
+    if (unblockedAt.size === 0 || changedAt >= (unblockedAt.get(connection) ?? 0)) {
+      tally.propagation.observe(now - changedAt)
+      tally.recentWaits.observe(now - changedAt, 1, now)
+    }
     if (followed.count > 0) followed.sent(target)
+  }
+
+  function caughtUp(connection: number): void {
+    if (unblockedAt.size > 0) unblockedAt.delete(connection)
   }
 
   /** False when the connection can take no more for now. */
   function sendOrBlock(connection: number, frame: string): boolean {
     tally.framesOut++
     const sent = sinks[connection]?.send(frame) ?? 0
-    if (sent > 0) return true
-    if (sent < 0 && states[connection] !== BLOCKED) {
-      states[connection] = BLOCKED
-      blockedTotal++
-      tally.slowReaderBlocks++
-    }
-    return false
+    if (sent < 0) block(connection)
+    return sent > 0
+  }
+
+  function block(connection: number): void {
+    if (states[connection] === BLOCKED) return
+    states[connection] = BLOCKED
+    blockedTotal++
+    tally.slowReaderBlocks++
   }
 
   function markAlways(edge: number): void {
@@ -159,13 +177,16 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
       sinks[connection] = null
       areCompact[connection] = 0
       ownFrames.delete(connection)
+      unblockedAt.delete(connection)
       for (let edge = edges.firstMarked(connection); edge !== NIL; ) edge = edges.unmarkFirst(edge)
       if (states[connection] === BLOCKED) blockedTotal--
       // Its place in a queue stays: with nothing marked it sends nothing, even to the next connection
       // that gets this number.
       states[connection] = FREE
     },
-    send: (connection, frame) => void sinks[connection]?.send(frame),
+    send(connection, frame) {
+      if ((sinks[connection]?.send(frame) ?? 0) < 0) block(connection)
+    },
     own(connection, frame) {
       ownFrames.set(connection, frame)
       enqueue(connection)
@@ -184,8 +205,11 @@ export function createOutbox({ edges, targets, clock, flushMs, tally, followed }
       if (connection >= states.length || states[connection] !== BLOCKED) return
       states[connection] = FREE
       blockedTotal--
-      if (ownFrames.has(connection) || edges.firstMarked(connection) !== NIL) enqueue(connection)
+      const hasMarks = edges.firstMarked(connection) !== NIL
+      if (hasMarks) unblockedAt.set(connection, clock.now())
+      if (hasMarks || ownFrames.has(connection)) enqueue(connection)
     },
+    isBlocked: (connection) => states[connection] === BLOCKED,
     isFlushed: (connection) => states[connection] === FREE && edges.firstMarked(connection) === NIL,
     blocked: () => blockedTotal,
     stop: () => phases.stop(),

@@ -102,6 +102,14 @@ export function createForeignSessions(parts: ForeignSessionsParts): Holder {
       return rejections.sort((a, b) => a.index - b.index)
     },
 
+    release(gatewayId, released) {
+      for (const device of released) {
+        const row = rowOf(gatewayId, device)
+        // A goodbye of this session only: the next holder has told of its own already.
+        if (row !== undefined) sessions.end(row, { how: 'left' })
+      }
+    },
+
     held() {
       const byGateway = new Map<string, ForeignSession[]>()
       for (const row of table.rows()) {

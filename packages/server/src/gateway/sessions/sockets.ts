@@ -22,6 +22,7 @@ import { toOwnPresence } from '../../presence/core/view.ts'
 import type { Tracked } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
 import type { Delivery } from '../delivery/delivery.ts'
+import type { Watching } from '../watching/watching.ts'
 import { decodeFrame, type FrameHandler } from './frames.ts'
 import { createLanes } from './lanes.ts'
 import type { OwnViews } from './own-views.ts'
@@ -53,11 +54,12 @@ export interface SocketsParts {
   tally: Tally
   ownViews: OwnViews
   delivery: Pick<Delivery, 'unblock' | 'encodingOf'>
+  watching: Pick<Watching, 'unblocked'>
 }
 
 export function createSockets(parts: SocketsParts): Sockets {
-  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally, ownViews, delivery } =
-    parts
+  const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally } = parts
+  const { ownViews, delivery, watching } = parts
   const { columns } = table
   tally.rateLimited.announce(['frames', 'waiting_frames'])
   const lanes = createLanes((error) => logger.error({ err: error }, 'a frame failed'))
@@ -201,7 +203,10 @@ export function createSockets(parts: SocketsParts): Sockets {
 
     drained(socket) {
       const row = socket.data
-      if (typeof row === 'number' && row !== NIL) delivery.unblock(row)
+      if (typeof row === 'number' && row !== NIL) {
+        delivery.unblock(row)
+        watching.unblocked(row)
+      }
       lanes.drained(socket)
     },
 

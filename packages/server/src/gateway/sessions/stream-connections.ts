@@ -149,7 +149,9 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
       // What is held back is not known to the viewer, whatever version it has.
       isCaughtUp: () => delivery.isCaughtUp(connection) && watching.hasNoHolds(connection),
       unblock() {
-        if (isOpen()) delivery.unblock(connection)
+        if (!isOpen()) return
+        delivery.unblock(connection)
+        watching.unblocked(connection)
       },
       close: () => void close(open),
     }

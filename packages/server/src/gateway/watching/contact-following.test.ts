@@ -15,10 +15,14 @@ const ALICE = 0
 let world: GatewayWorld
 let isOpen: boolean
 let frames: ServerFrame[]
+let isSlow: boolean
 
 beforeEach(async () => {
-  ;[isOpen, frames] = [true, []]
-  const hear = (_: number, frame: ServerFrame) => void frames.push(frame)
+  ;[isOpen, frames, isSlow] = [true, [], false]
+  const hear = (_: number, frame: ServerFrame) => {
+    frames.push(frame)
+    return isSlow ? 'full' : 'sent'
+  }
   world = await createGatewayWorld({ viewers: ['alice'], watchLimit: LIMIT, hear })
 })
 afterEach(() => world.close())
@@ -63,6 +67,28 @@ describe('following a list', () => {
     await world.setText('dave', 'heard')
     await world.clock.advance(2 * FLUSH_MS)
     expect(told()).toEqual(['dave=heard'])
+  })
+
+  test('[W6] for a connection that takes no data a list is not read however often it is edited, and once when there is room', async () => {
+    await list('bob')
+    await follow()
+    told()
+    isSlow = true
+    await edit('bob', 'carol')
+    expect(told()).toEqual(['+carol'])
+    const before = readings()
+    for (let round = 0; round < 10; round++) {
+      await edit('bob')
+      await edit('bob', 'dave')
+    }
+    expect(told()).toEqual([])
+    expect(readings()).toBe(before)
+    isSlow = false
+    world.delivery.unblock(ALICE)
+    world.watching.unblocked(ALICE)
+    await world.clock.advance(2 * FLUSH_MS)
+    expect(told()).toEqual(['-carol', 'carol=0', '+dave'])
+    expect(readings()).toBe(before + 1)
   })
 
   test('[W1] an empty list is answered too, and followed', async () => {

@@ -1,7 +1,8 @@
 // Connections that watch their user's contact list. When the list is edited it is read again: users that are
 // new on it are watched, users that left it are not watched any more. The client is told first that they left
 // the list, because a contact who hides becomes version 0 too, and then version 0 of those it did not name
-// itself, because from then on nothing more will come.
+// itself, because from then on nothing more will come. For a connection that takes no data a list is not read: however
+// often it is edited, one mark is kept, and the list is read when there is room.
 
 import type { Failure, ServerFrame } from '@greendot/protocol'
 import type { Archive } from '../../archive/port.ts'
@@ -26,6 +27,8 @@ export interface ContactFollowing {
   follow(connection: number, isOpen: () => boolean): Promise<Failure | null>
   /** The list of the user behind these connections was edited at that instant, if that is new. */
   edited(connections: Iterable<number>, contactsAt: number): void
+  /** The connection takes data again. */
+  unblocked(connection: number): void
   /** Lists may have been edited unheard. */
   refresh(): void
   /** The connection ended. */
@@ -48,7 +51,7 @@ interface Follower {
   contactsAt: number
   isOpen(): boolean
   isReading: boolean
-  /** Edited again while it was read. */
+  /** Edited again while it was read, or while the connection took no data. */
   isStale: boolean
 }
 
@@ -146,7 +149,7 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
     follower.isStale = true
     if (follower.isReading) return
     follower.isReading = true
-    while (follower.isStale && follower.isOpen()) {
+    while (follower.isStale && follower.isOpen() && !delivery.isBlocked(connection)) {
       follower.isStale = false
       try {
         const states = await catchUp(connection, follower)
@@ -190,6 +193,10 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
         follower.contactsAt = contactsAt
         void readAgain(connection, follower)
       }
+    },
+    unblocked(connection) {
+      const follower = followers.get(connection)
+      if (follower?.isStale) void readAgain(connection, follower)
     },
     refresh() {
       const waiting = [...followers].values()

@@ -43,6 +43,8 @@ export interface Watching
   close(connection: number): void
   /** Watches the user's contact list and follows its edits from now on. */
   followContacts(connection: number, isOpen: () => boolean): Promise<Failure | null>
+  /** The connection takes data again. */
+  unblocked(connection: number): void
   /** Who may see this user, by the user's own record. */
   learn(userId: string, inputs: VisibilityInputs): void
   /** Whether the user has a session here and is not invisible. */
@@ -120,6 +122,7 @@ export function createWatching(parts: WatchingParts): Watching {
       viewers.close(connection)
     },
     followContacts: following.follow,
+    unblocked: following.unblocked,
     learn(userId, heard) {
       const user = interner.find(userId)
       if (user !== NIL) learn(user, heard)

@@ -9,7 +9,9 @@ import { createForeignBatches } from '../../http/foreign-batches.ts'
 import { createHeartbeats, type RecordedHeartbeat } from '../../http/heartbeats.ts'
 import { heartbeatBody, leaveBody, type Parsed, parse, userId } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { Unavailable } from '../../presence/unavailable.ts'
 import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
 import { toOwnMessage, wordOf } from '../messages.ts'
 import { subjectOf } from '../subject.ts'
@@ -21,17 +23,24 @@ const TOO_MANY: Failure = {
   code: 'too_many_ids',
   message: `at most ${FOREIGN_ENTRIES_MAX} entries a message; send several`,
 }
+const tooManyOfUser = (sessionsPerUser: number): Failure => ({
+  code: 'too_many_ids',
+  message: `at most ${sessionsPerUser} entries a message with a user token: a user has no more sessions`,
+})
 /** A backend calls with a key. */
 const NO_TOKEN = { expiresAt: null, issuedAt: null }
 const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
 
+const UNAVAILABLE: Failure = { code: 'unavailable', message: 'presence cannot be reached; send it again' }
 const ONLY_SERVERS: Failure = { code: 'forbidden', message: 'gateway_id needs a server key' }
 const NO_GATEWAY: Failure = { code: 'bad_request', message: 'disconnected needs gateway_id' }
 
 export interface SessionCallsParts {
   foreign: Pick<ForeignRouting, 'record'>
+  tally: Tally
   httpSessions: HttpSessions
   throttle: Throttle
+  sessionsPerUser: number
   policy: Policy
   clock: Clock
   /** For the instants in tokens. */
@@ -49,10 +58,16 @@ const toForeignSession = ({ user_id, device_id, platform, activity, at }: Messag
   at,
 })
 
+/** An entry that cannot be recorded now must not end the stream of all others. */
+function refusedEntry(error: unknown): { ok: false; failure: Failure } {
+  if (!(error instanceof Unavailable)) throw error
+  return { ok: false, failure: UNAVAILABLE }
+}
+
 export function sessionCalls(parts: SessionCallsParts): Calls {
-  const { httpSessions, throttle, policy, clock, tokenClock } = parts
+  const { httpSessions, throttle, sessionsPerUser, policy, clock, tokenClock } = parts
   const heartbeats = createHeartbeats({ httpSessions, throttle })
-  const recordBatch = createForeignBatches(parts.foreign)
+  const recordBatch = createForeignBatches(parts)
 
   async function record(caller: Caller, request: Message): Promise<Parsed<string> & RecordedHeartbeat> {
     const subject = subjectOf(caller, request)
@@ -84,6 +99,8 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
         const sent = batch as readonly Message[]
         const over = disconnected as readonly Message[]
         if (sent.length + over.length > FOREIGN_ENTRIES_MAX) return TOO_MANY
+        // Each may cost a command of the store, and one message is no more work than as many calls.
+        if (caller.kind === 'user' && sent.length > sessionsPerUser) return tooManyOfUser(sessionsPerUser)
         const first = taken
         taken += sent.length + over.length
         if (gatewayId !== '') {
@@ -100,7 +117,9 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
         }
         if (over.length > 0) return NO_GATEWAY
         // At once: what they change becomes one batch of the tracker.
-        const recorded = await Promise.all(sent.map((heartbeat) => record(caller, heartbeat)))
+        const recorded = await Promise.all(
+          sent.map((heartbeat) => record(caller, heartbeat).catch(refusedEntry)),
+        )
         for (const [position, one] of recorded.entries()) {
           if (one.ok) accepted++
           else reject(first + position, one.failure)

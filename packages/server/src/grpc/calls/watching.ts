@@ -6,11 +6,17 @@ import type { StreamConnection, StreamEnd, StreamSink, Streams } from '../../gat
 import { stateFrames } from '../../gateway/watching/watching.ts'
 import { idsFrame, parse, watchFrame } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { Tally } from '../../platform/measuring/tally.ts'
 import type { CallStream, Calls, Message, OpenedCall, Out, Refused, User } from '../call.ts'
 import { toEvent } from '../messages.ts'
 
+/** The name of the limit in the metrics. */
+const REQUESTS = 'watch_requests'
 /** How soon a client may come back when this process goes away. */
 const RECONNECT_SECONDS = 1
+
+/** About the length of a message without states. */
+const SHORT = 100
 
 const NO_USERS: Failure = { code: 'bad_request', message: 'name the users in user_ids' }
 const NO_ACTION: Failure = { code: 'unknown_type', message: 'send watch, unwatch or watch_contacts' }
@@ -22,12 +28,15 @@ const TOO_MANY: Failure = {
 export interface WatchingCallsParts {
   streams: Streams
   framesPerSecond: number
+  tally: Tally
   clock: Clock
 }
 
 type Take = (stream: StreamConnection, request: Message) => Promise<Refused | null>
 
-export function watchingCalls({ streams, framesPerSecond, clock }: WatchingCallsParts): Calls {
+export function watchingCalls({ streams, framesPerSecond, tally, clock }: WatchingCallsParts): Calls {
+  tally.rateLimited.announce([REQUESTS])
+
   async function open(
     { userId, expiresAt }: User,
     out: Out,
@@ -64,7 +73,11 @@ export function watchingCalls({ streams, framesPerSecond, clock }: WatchingCalls
       open: (caller, out) =>
         open(caller, out, () => {
           const isTooFast = createPace(framesPerSecond, clock)
-          return (stream, request) => (isTooFast() ? tooFast(framesPerSecond) : change(stream, request, out))
+          return async (stream, request) => {
+            if (!isTooFast()) return change(stream, request, out)
+            tally.rateLimited.add(REQUESTS)
+            return tooFast(framesPerSecond)
+          }
         }),
     },
   }
@@ -80,7 +93,8 @@ async function watch(stream: StreamConnection, request: Message, out: Out): Prom
   if (failure !== null) return failure
   const states = await stream.watch(userIds, known)
   const frames = states === null ? [] : [...stateFrames(states)]
-  for (const [position, frame] of frames.entries()) out.write(toEvent(frame, position === frames.length - 1)!)
+  for (const [position, frame] of frames.entries())
+    out.write(toEvent(frame, position === frames.length - 1)!, frame.length)
   return null
 }
 
@@ -89,8 +103,8 @@ async function change(stream: StreamConnection, request: Message, out: Out): Pro
   const failure = await carryOut(stream, request, out)
   if (!stream.isOpen()) return null
   const ref = request.ref as number
-  if (failure !== null) out.write({ refused: { ref, code: failure.code, message: failure.message } })
-  else if (ref !== 0) out.write({ done: { ref } })
+  if (failure !== null) out.write({ refused: { ref, code: failure.code, message: failure.message } }, SHORT)
+  else if (ref !== 0) out.write({ done: { ref } }, SHORT)
   return null
 }
 
@@ -122,7 +136,7 @@ function createPace(perSecond: number, clock: Clock): () => boolean {
   }
 }
 
-async function tooFast(perSecond: number): Promise<Refused> {
+function tooFast(perSecond: number): Refused {
   const message = `more than ${perSecond} requests a second; slow down`
   return { code: 'rate_limited', message, retryAfterSeconds: 1 }
 }
@@ -131,7 +145,7 @@ function sinkOf(out: Out): StreamSink {
   return {
     send(frame) {
       const event = toEvent(frame)
-      return event === null || out.write(event) ? 1 : -1
+      return event === null || out.write(event, frame.length) ? 1 : -1
     },
     end: (why, failure) => out.end(failure ?? ENDS[why]),
   }

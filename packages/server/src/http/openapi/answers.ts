@@ -185,7 +185,7 @@ export const heartbeatTimes = json(
 export const health = json(z.object({ status: z.literal('ok'), version: z.string() }), 'The process runs')
 
 const logLag = z.record(z.string(), count.nullable()).meta({
-  description: 'Changes that each consumer of the log has yet to handle; null where the log is away',
+  description: 'Records that each consumer of a log has yet to handle; null where the log is away',
 })
 
 const readiness = z

@@ -1,8 +1,7 @@
 // What connection servers of another system report about their sessions.
 import { z } from 'zod'
-import type { ForeignRouting } from '../../foreign/routing.ts'
 import { foreignBatchBody } from '../../input/foreign-schemas.ts'
-import { createForeignBatches } from '../foreign-batches.ts'
+import { createForeignBatches, type ForeignBatchesParts } from '../foreign-batches.ts'
 import { replyJson } from '../reply.ts'
 import { json, type Routes, route } from '../route.ts'
 
@@ -22,8 +21,8 @@ const recordedBatch = json(
   'What became of the entries',
 )
 
-export function foreignRoutes({ foreign }: { foreign: Pick<ForeignRouting, 'record'> }): Routes {
-  const record = createForeignBatches(foreign)
+export function foreignRoutes(parts: ForeignBatchesParts): Routes {
+  const record = createForeignBatches(parts)
   return {
     '/api/v1/heartbeats': {
       POST: route({

@@ -6,6 +6,7 @@ import { createLogger } from '../logger.ts'
 import { createOtlpExporter } from './otlp-exporter.ts'
 import type { FinishedSpan } from './tracing.ts'
 
+const STOP_MS = 10_000
 const SPAN: FinishedSpan = {
   name: 'a',
   traceId: 'ab'.repeat(16),
@@ -26,7 +27,7 @@ afterEach(() => {
   for (const server of open.splice(0)) server.stop(true)
 })
 
-function createWorld(answer: () => Response, path = '/') {
+function createWorld(answer: () => Response | Promise<Response>, path = '/') {
   const bodies: Body[] = []
   const paths: string[] = []
   const server = Bun.serve({
@@ -64,8 +65,7 @@ describe('the exporter of traces', () => {
   test('[X8] sends spans in batches to the path of the protocol', async () => {
     const { exporter, bodies, paths, counts } = createWorld(ok, '/collector/')
     for (let span = 0; span < 600; span++) exporter.add(SPAN)
-    await exporter.stop()
-    await exporter.stop()
+    await exporter.stop(STOP_MS)
     expect(bodies.map((body) => spansOf(body).length)).toEqual([512, 88])
     expect(new Set(paths)).toEqual(new Set(['/collector/v1/traces']))
     expect(counts).toEqual({ exported: 600, dropped: 0 })
@@ -89,13 +89,13 @@ describe('the exporter of traces', () => {
     const { exporter, lines, counts } = createWorld(() => (isRefusing ? refusing() : ok()))
     for (let round = 0; round < 11; round++) {
       exporter.add(SPAN)
-      await exporter.stop()
+      await exporter.stop(STOP_MS)
     }
-    expect(counts.exported).toBe(0)
-    expect(counts.dropped).toBeGreaterThan(0)
+    expect(counts).toEqual({ exported: 0, dropped: 11 })
     isRefusing = false
-    await exporter.stop()
-    expect(counts.exported + counts.dropped).toBe(11)
+    exporter.add(SPAN)
+    await exporter.stop(STOP_MS)
+    expect(counts).toEqual({ exported: 1, dropped: 11 })
     expect(lines).toHaveLength(2)
     expect(lines.join('')).not.toContain('hunter2')
   })
@@ -105,13 +105,30 @@ describe('the exporter of traces', () => {
     await server.stop(true)
     for (let span = 0; span < 10_000; span++) exporter.add(SPAN)
     expect(counts.dropped).toBe(10_000 - 4_096)
-    await exporter.stop()
+    await exporter.stop(STOP_MS)
+    expect(counts).toEqual({ exported: 0, dropped: 10_000 })
+  })
+
+  test('[X8] all that waits is sent at the stop, and what does not fit in the time is dropped and counted', async () => {
+    let answerMs = 0
+    const { exporter, clock, counts, lines } = createWorld(async () => {
+      await clock.advance(answerMs)
+      return ok()
+    })
+    for (let span = 0; span < 4_096; span++) exporter.add(SPAN)
+    await exporter.stop(STOP_MS)
+    expect(counts).toEqual({ exported: 4_096, dropped: 0 })
+    for (let span = 0; span < 4_096; span++) exporter.add(SPAN)
+    answerMs = STOP_MS / 2
+    await exporter.stop(STOP_MS)
+    expect(counts).toEqual({ exported: 4_096 + 1_024, dropped: 4_096 - 1_024 })
+    expect(lines.at(-1)).toContain('not sent before the stop')
   })
 
   test('[X8] nothing is sent and no timer is set while there is nothing to send', async () => {
     const { exporter, clock, bodies } = createWorld(ok)
     expect(clock.timerCount()).toBe(0)
-    await exporter.stop()
+    await exporter.stop(STOP_MS)
     expect(bodies).toEqual([])
   })
 })

@@ -16,8 +16,8 @@ const ERROR_CODE = 2
 
 export interface OtlpExporter {
   add(span: FinishedSpan): void
-  /** Sends what waits, once. */
-  stop(): Promise<void>
+  /** Sends what waits, as much as fits in the time. The rest is dropped. */
+  stop(withinMs: number): Promise<void>
 }
 
 export interface OtlpExporterParts {
@@ -39,6 +39,8 @@ export function createOtlpExporter(parts: OtlpExporterParts): OtlpExporter {
   let sending: Promise<void> | null = null
   let isPlanned = false
   let isFailing = false
+  /** Nothing is waited for longer than this. */
+  let endAt = Number.POSITIVE_INFINITY
 
   function sendSoon(): void {
     if (isPlanned || sending !== null) return
@@ -79,7 +81,7 @@ export function createOtlpExporter(parts: OtlpExporterParts): OtlpExporter {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
-        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+        signal: AbortSignal.timeout(Math.max(1, Math.min(ANSWER_MS_MAX, endAt - clock.now()))),
       })
       // Read, so that the connection can be used again.
       await answer.arrayBuffer()
@@ -95,9 +97,14 @@ export function createOtlpExporter(parts: OtlpExporterParts): OtlpExporter {
       waiting.push(span)
       sendSoon()
     },
-    async stop() {
+    async stop(withinMs) {
+      endAt = clock.now() + withinMs
       await sending
-      await sendNext()
+      while (waiting.length > 0 && clock.now() < endAt) await sendNext()
+      if (waiting.length === 0) return
+      onDropped(waiting.length)
+      logger.warn({ spans: waiting.length }, 'spans of traces were not sent before the stop')
+      waiting = []
     },
   }
 }

@@ -24,12 +24,19 @@ export interface Tally {
   sessionsLost: number
   /** Times that a connection took no more data. */
   slowReaderBlocks: number
+  /** Streams over gRPC that ended because too much waited to be read. */
+  slowReadersEnded: number
   /** Spans of traces that the collector took, and those that it did not. */
   spansExported: number
   spansDropped: number
   /** Requests to webhooks, by their end. */
   webhooksDelivered: number
   webhooksFailed: number
+  /** Batches of foreign gateways that came to this process, and their entries. */
+  foreignBatches: number
+  foreignEntries: number
+  /** Times that a holder of foreign sessions did not answer and another one was asked. */
+  foreignHoldersPassedOver: number
   /** The longest time the event loop was blocked since the last read. */
   loopBlockMsMax: number
   /** From a change of a user to each frame that has it. What a viewer is shown for another reason is not in it. */
@@ -46,6 +53,8 @@ export interface Tally {
   tokensRefused: LabelledCount
   /** By the limit that was passed. */
   rateLimited: LabelledCount
+  /** Entries of foreign gateways that were refused, by the error code. */
+  foreignRejections: LabelledCount
   /** By what was announced again: the whole gateway, or shards that lost their memory. */
   resyncs: LabelledCount
 }
@@ -62,10 +71,14 @@ export function createTally(): Tally {
     errorsSent: 0,
     sessionsLost: 0,
     slowReaderBlocks: 0,
+    slowReadersEnded: 0,
     spansExported: 0,
     spansDropped: 0,
     webhooksDelivered: 0,
     webhooksFailed: 0,
+    foreignBatches: 0,
+    foreignEntries: 0,
+    foreignHoldersPassedOver: 0,
     loopBlockMsMax: 0,
     propagation: createHistogram(PROPAGATION_BOUNDS_MS),
     recentWaits: createRecentWaits(),
@@ -75,6 +88,7 @@ export function createTally(): Tally {
     responses: createLabelledCount(),
     tokensRefused: createLabelledCount(),
     rateLimited: createLabelledCount(),
+    foreignRejections: createLabelledCount(),
     resyncs: createLabelledCount(),
   }
 }

@@ -212,6 +212,31 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 30, connected('web#2', T + 30))).toEqual(before)
   })
 
+  test('[P15] a new session that states the activity of its device does not change the order either', () => {
+    for (const say of [active, idle]) {
+      const alice = createUser(instant)
+      alice.at(T, connected('desktop#1', T), connected('mobile#1', T + 1))
+      const before = alice.at(T + 10, say('desktop#1', T + 10, { lastActiveAt: T }), say('mobile#1', T + 11))
+      // Another process takes over the sessions of both devices, while the former ones still look live.
+      const [at, lastActiveAt] = [T + 20, T + 20]
+      const after = alice.at(
+        at,
+        say('desktop#2', at, { lastActiveAt }),
+        say('mobile#2', at, { lastActiveAt }),
+      )
+      expect(after).toEqual(before)
+      alice.at(T + 30, lost('desktop#1', T + 30, T), lost('mobile#1', T + 30, T))
+      expect(alice.at(T + 1e6)).toEqual(before)
+    }
+  })
+
+  test('[P15, P9] a new session that states another activity counts from now', () => {
+    const alice = createUser(instant)
+    alice.at(T, connected('desktop#1', T), connected('mobile#1', T + 1))
+    expect(alice.at(T + 10, idle('desktop#1', T + 10)).devices).toEqual(['mobile', 'desktop'])
+    expect(alice.at(T + 20, active('desktop#2', T + 20)).devices).toEqual(['desktop', 'mobile'])
+  })
+
   test('[P15] closed and back in one batch is no change either', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T))

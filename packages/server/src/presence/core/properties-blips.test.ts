@@ -67,6 +67,8 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
       who: fc.subarray([...NAMES], { minLength: 1 }),
       how: fc.constantFrom('closed', 'lost'),
       together: fc.boolean(),
+      /** Whether those that come back say the activity that the device has. */
+      isStated: fc.boolean(),
       /** The share of the delay that passes before each device is back. */
       share: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
     }),
@@ -80,7 +82,7 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
       let now = DAWN_AT + 1_000_000
       deliveries.push({ now, events: settings })
       const quietAt = now
-      for (const { who, how, together, share } of blips) {
+      for (const { who, how, together, isStated, share } of blips) {
         now += 1_000_000
         const going = tabs.filter((tab) => who.includes(tab.name))
         // With lingering, a loss is visible as soon as it is found: that is no blip.
@@ -95,10 +97,15 @@ test('[P15] [P16] [D6] [C8] devices that go and come back within the offline del
           .map((name, index) => {
             // Rounded down and one less: at the deadline it is too late.
             const gapMs = Math.floor((share[index] ?? 0) * (policy.offlineDelayMs - 1))
-            return { name, activity: 'active' as const, id: `${name}#${++opened}` as const, at: now + gapMs }
+            const isActive = going.some((tab) => tab.name === name && tab.activity === 'active')
+            const activity: Activity = isActive ? 'active' : 'idle'
+            return { name, activity, id: `${name}#${++opened}` as const, at: now + gapMs }
           })
           .sort((a, b) => a.at - b.at)
-        for (const { id, at } of back) deliveries.push({ now: at, events: [connected(id, at)] })
+        for (const { id, at, activity } of back) {
+          const said = activity === 'active' ? active(id, at) : idle(id, at, { lastActiveAt: at })
+          deliveries.push({ now: at, events: [isStated ? said : connected(id, at)] })
+        }
         tabs = [...tabs.filter((tab) => !going.includes(tab)), ...back]
       }
       const [first, ...rest] = seenFrom({ policy, deliveries }, quietAt)

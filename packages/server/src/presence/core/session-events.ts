@@ -45,7 +45,13 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
     eventAt: event.at,
     end: LIVE,
   }
-  const resumed = event.type === 'connected' ? resume(session, record.sessions, now, policy) : session
+  const formers = record.sessions.filter(({ deviceId }) => deviceId === event.deviceId)
+  const counted = formers.filter((former) => voteOf(former, now, policy) === former.activity)
+  // Of several tabs it carries on as one that counts; lingering ones are used only when no other counts.
+  const resumed =
+    event.type === 'connected'
+      ? resume(session, counted.length > 0 ? counted : formers)
+      : keepPlace(session, counted)
   // The session's former id goes in the same step, so that one connection never counts twice. So does what was presumed of
   // the device.
   const isFormer = ({ id, gatewayId, deviceId }: Session) =>
@@ -60,13 +66,17 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
 // reload, a second tab or a change of networks (where the old session still looks live) neither
 // wakes an idle device nor reorders the list. An earlier session may end after this one began, and its end may be heard
 // of first, because two gateways report them.
-function resume(session: Session, sessions: UserRecord['sessions'], now: number, policy: Policy): Session {
-  const formers = sessions.filter((other) => other.deviceId === session.deviceId)
-  // Of several tabs it carries on as one that counts; lingering ones are used only when no other counts.
-  const counted = formers.filter((other) => voteOf(other, now, policy) === other.activity)
-  const former = (counted.length > 0 ? counted : formers).sort(byRecency)[0]
+function resume(session: Session, formers: readonly Session[]): Session {
+  const former = formers.toSorted(byRecency)[0]
   if (former === undefined) return session
   return { ...session, activity: former.activity, lastActiveAt: former.lastActiveAt }
+}
+
+// A session that says of the device what was said before keeps its place in the order too. Otherwise the devices of a
+// user would change places whenever another process takes over the sessions of a foreign gateway.
+function keepPlace(session: Session, counted: readonly Session[]): Session {
+  const former = counted.filter(({ activity }) => activity === session.activity).sort(byRecency)[0]
+  return former === undefined ? session : { ...session, lastActiveAt: former.lastActiveAt }
 }
 
 /** True when `session` is the same device come back after `other` ended. */
