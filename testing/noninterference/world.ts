@@ -271,6 +271,7 @@ async function startServer(ground: Ground): Promise<Server> {
   const { framesPerSecond } = config
   const calls = createCalls({
     ...presence,
+    disconnects,
     foreign,
     access,
     gateway,

@@ -10,6 +10,7 @@ import type { Throttle } from '../../http/throttle.ts'
 import { heartbeatBody, leaveBody, type Parsed, parse, userId } from '../../input/schemas.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { type Disconnects, TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
 import { toOwnMessage, wordOf } from '../messages.ts'
 import { subjectOf } from '../subject.ts'
@@ -21,8 +22,6 @@ const TOO_MANY: Failure = {
   code: 'too_many_ids',
   message: `at most ${FOREIGN_ENTRIES_MAX} entries a message; send several`,
 }
-/** A backend calls with a key. */
-const NO_TOKEN = { expiresAt: null, issuedAt: null }
 const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
 
 const ONLY_SERVERS: Failure = { code: 'forbidden', message: 'gateway_id needs a server key' }
@@ -32,6 +31,7 @@ export interface SessionCallsParts {
   foreign: Pick<ForeignRouting, 'record'>
   httpSessions: HttpSessions
   throttle: Throttle
+  disconnects: Pick<Disconnects, 'isRefused'>
   policy: Policy
   clock: Clock
   /** For the instants in tokens. */
@@ -50,7 +50,7 @@ const toForeignSession = ({ user_id, device_id, platform, activity, at }: Messag
 })
 
 export function sessionCalls(parts: SessionCallsParts): Calls {
-  const { httpSessions, throttle, policy, clock, tokenClock } = parts
+  const { httpSessions, throttle, disconnects, policy, clock, tokenClock } = parts
   const heartbeats = createHeartbeats({ httpSessions, throttle })
   const recordBatch = createForeignBatches(parts.foreign)
 
@@ -64,10 +64,20 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
     })
     if (!body.ok) return body
     const { device_id: deviceId, platform, activity } = body.value
-    const { expiresAt: tokenExpiresAt, issuedAt: tokenIssuedAt } = caller.kind === 'user' ? caller : NO_TOKEN
-    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt, tokenIssuedAt }
+    const token =
+      caller.kind === 'user'
+        ? { tokenExpiresAt: caller.expiresAt, tokenIssuedAt: caller.issuedAt }
+        : { tokenExpiresAt: null }
+    const heartbeat = { userId: subject.value, deviceId, platform, activity, ...token }
     const recorded = await heartbeats.record(heartbeat, caller.kind)
     return recorded.ok ? { ...recorded, value: subject.value } : recorded
+  }
+
+  /** An upload may be open for longer than its token is good. */
+  function tokenFailure(caller: Caller): Failure | null {
+    if (caller.kind !== 'user') return null
+    if ((caller.expiresAt ?? Infinity) <= tokenClock.now()) return TOKEN_EXPIRED
+    return disconnects.isRefused(caller.userId, caller.issuedAt) ? TOKEN_REFUSED : null
   }
 
   function upload(caller: Caller): CallStream {
@@ -80,7 +90,8 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
 
     return {
       async take({ heartbeats: batch, disconnected, gateway_id: gatewayId }) {
-        if (caller.kind === 'user' && (caller.expiresAt ?? Infinity) <= tokenClock.now()) return TOKEN_EXPIRED
+        const failure = tokenFailure(caller)
+        if (failure !== null) return failure
         const sent = batch as readonly Message[]
         const over = disconnected as readonly Message[]
         if (sent.length + over.length > FOREIGN_ENTRIES_MAX) return TOO_MANY

@@ -1,7 +1,8 @@
 // The app disconnects users. A disconnect is in the archive before anything else happens, so it is carried out by every
 // process, whatever dies: each hears of it over the bus, reads those it may have missed, and reads all that are in force
 // when it starts. Afterwards it refuses tokens that were issued before, for as long as the app said, and its gateway ends
-// the connections. Carrying one out twice changes nothing: connections that began later are not meant.
+// the connections. Carrying one out twice changes nothing: connections that began later are not meant, unless their token
+// is refused.
 import type { Failure } from '@greendot/protocol'
 import type { Archive, DisconnectRow } from '../../archive/port.ts'
 import type { Bus, Disconnect } from '../../bus/port.ts'
@@ -21,6 +22,12 @@ const LOOKS_PER_TRIM = 12
 const ROWS_PER_PAGE = 1_000
 /** Users whose older tokens are refused at the same time. */
 const REFUSED_MAX = 100_000
+
+/** For a token that was issued before a disconnect. */
+export const TOKEN_REFUSED: Failure = {
+  code: 'unauthorized',
+  message: 'The app disconnected this user, and the token was issued before that: get a new one',
+}
 
 export type DisconnectRequest = Pick<DisconnectRow, 'deviceId' | 'until' | 'reason'>
 
