@@ -97,23 +97,35 @@ export interface DisconnectRow {
   /** Null for all devices. */
   deviceId: string | null
   at: number
-  /** Until then tokens that were issued before `at` are refused. Null if they are not. */
+  /** Until then tokens that were issued before are refused. Null if they are not. */
   until: number | null
   reason: string | null
 }
 
+/** What is kept of all disconnects of the same. */
+export interface KeptDisconnect extends DisconnectRow {
+  /** The last one with `until`; tokens that were issued before are refused. Null where there was none. */
+  issuedBefore: number | null
+}
+
 export interface DisconnectArchive {
-  /** Resolves when it is durable. An earlier disconnect of the same keeps what is later of it. */
+  /**
+   * Resolves when it is durable. Of two disconnects of the same, the later instants win. One without `until` changes
+   * nothing of which tokens are refused.
+   */
   write(row: DisconnectRow): Promise<void>
-  /** Those that happened since an instant, and those that are in force at `now`, in a fixed order after `after`. */
+  /**
+   * Those that happened since an instant, and those that refuse tokens at `inForceAt` where it is given, in a fixed order
+   * after `after`.
+   */
   page(wanted: {
     since: number
-    now: number
+    inForceAt: number | null
     after: Pick<DisconnectRow, 'userId' | 'deviceId'> | null
     limit: number
-  }): Promise<DisconnectRow[]>
+  }): Promise<KeptDisconnect[]>
   /** All of one user. */
-  of(userId: string): Promise<DisconnectRow[]>
+  of(userId: string): Promise<KeptDisconnect[]>
   /** Deletes those from before an instant that are not in force at `now`. */
   trim(before: number, now: number): Promise<void>
 }

@@ -209,6 +209,13 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE INDEX webhook_told_user ON webhook_told (user_id)',
     ],
   },
+  {
+    name: '0012_disconnect_issued_before',
+    statements: ({ integer }) => [
+      `ALTER TABLE user_disconnect ADD COLUMN issued_before ${integer}`,
+      'UPDATE user_disconnect SET issued_before = at WHERE until IS NOT NULL',
+    ],
+  },
 ]
 
 const TABLE = 'schema_migration'
