@@ -113,7 +113,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
         events,
         filter,
         secrets: [{ secret: secret ?? newSecret(), until: null }],
-        state: { state: 'enabled' },
+        state: { state: 'enabled', since: now },
         createdAt: now,
         updatedAt: now,
       }

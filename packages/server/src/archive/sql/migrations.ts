@@ -216,6 +216,11 @@ export const MIGRATIONS: readonly Migration[] = [
       'UPDATE user_disconnect SET issued_before = at WHERE until IS NOT NULL',
     ],
   },
+  {
+    name: '0013_webhook_enabled_at',
+    // Null for one that is enabled since it was made.
+    statements: ({ integer }) => [`ALTER TABLE webhook ADD COLUMN enabled_at ${integer}`],
+  },
 ]
 
 const TABLE = 'schema_migration'
