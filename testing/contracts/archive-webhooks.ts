@@ -287,9 +287,9 @@ export function checkArchiveWebhooks(archive: () => Archive): void {
       await hooks().failed('h', batch!.id, again({ dueAt: null }))
       await archive().beginErasure('anna', T)
       await archive().erase('anna')
-      expect(
-        await hooks().keep([delivery('anna', MANY + 1)], [view('anna', MANY), view('carl', 1)]),
-      ).toBe(true)
+      expect(await hooks().keep([delivery('anna', MANY + 1)], [view('anna', MANY), view('carl', 1)])).toBe(
+        true,
+      )
       await archive().endErasure('anna', T)
       expect(await hooks().health('h')).toMatchObject({ pending: 1, failed: 0 })
       expect(await hooks().toldUsers('h', '', 9)).toEqual(['bob', 'carl'])

@@ -239,11 +239,7 @@ export interface WebhookArchive {
    * Returns false, and keeps nothing, when another process told one of these viewers meanwhile, or when the webhook was
    * edited after `editedAt`.
    */
-  keep(
-    deliveries: readonly WebhookDelivery[],
-    told: readonly ToldView[],
-    editedAt?: number,
-  ): Promise<boolean>
+  keep(deliveries: readonly WebhookDelivery[], told: readonly ToldView[], editedAt?: number): Promise<boolean>
   told(webhookId: string, userIds: readonly string[]): Promise<ToldView[]>
   /** Users of whom this webhook was told, ordered by id, after `afterId`. */
   toldUsers(webhookId: string, afterId: string, limit: number): Promise<string[]>
