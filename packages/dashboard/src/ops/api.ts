@@ -64,8 +64,7 @@ export function createApi(key: string): Api {
   }
 
   const pathOf = (id: string) => `api/v1/webhooks/${encodeURIComponent(id)}`
-  const order = <Value>(id: string, action: string) =>
-    ask<Value>(`${pathOf(id)}/${action}`, [200], 'POST')
+  const order = <Value>(id: string, action: string) => ask<Value>(`${pathOf(id)}/${action}`, [200], 'POST')
 
   return {
     stats: () => ask('api/v1/stats'),
