@@ -1,15 +1,15 @@
-// The webhooks on the dashboard, in a real browser: how they are, a test event, and a replay.
+// The webhooks on the dashboard, in a real browser: how they are, a test event, a replay, and enabling one again.
 import { describe, expect, test } from 'bun:test'
 import { connect } from '../clients/client.ts'
 import { until, WAIT_MS } from '../services/within.ts'
-import { addHook, editHook, getHook } from '../webhooks/hooks.ts'
+import { addHook, getHook } from '../webhooks/hooks.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { isSkipped, reason, useWindows } from './page-windows.ts'
 
 describe.skipIf(isSkipped)(`the webhooks on the dashboard${reason}`, () => {
   const { serve, open, onEnd } = useWindows()
 
-  test('[X4] [X5] shows that one was disabled, tries it and replays what failed', async () => {
+  test('[X4] [X5] shows that one was disabled, tries it, replays what failed and enables it', async () => {
     const { url } = await serve({ log_level: 'silent' })
     const page = await open(`${url}/#dashboard`)
     const panel = page.getByRole('region', { name: 'Webhooks', exact: true })
@@ -24,7 +24,8 @@ describe.skipIf(isSkipped)(`the webhooks on the dashboard${reason}`, () => {
     status = 200
     await panel.getByRole('button', { name: `Replay ${id}` }).click()
     await panel.getByText(`${id}: 1 sent again`).waitFor()
-    await editHook(url, id, { enabled: true })
+    await panel.getByRole('button', { name: `Enable ${id}` }).click()
+    await panel.getByText(`${id}: enabled`).waitFor()
     await panel.getByText('Works').waitFor()
     await until(WAIT_MS, 'the replayed change', async () => (await getHook(url, id)).pending === 0)
     expect(receiver.events.map(({ user_id }) => user_id)).toEqual(['anna'])

@@ -186,6 +186,7 @@ describe('the examples', () => {
       'docs/operations.md',
       'docs/privacy.md',
       'docs/webhooks.md',
+      'docs/webhooks.md',
     ])
     expect(watching.length).toBeGreaterThanOrEqual(2)
   })

@@ -49,15 +49,15 @@ test('[X5] the commands in docs/webhooks.md work', async () => {
   const { url, folder } = await serve()
   const lines = blocksOf(PATH, 'sh').flatMap(({ text }) => text.trim().split('\n'))
   const commands = lines.filter((line) => line.startsWith('npx greendot '))
-  expect(commands).toHaveLength(2)
+  expect(commands).toHaveLength(5)
+  const { id } = await addHook(url, { url: 'http://127.0.0.1:9/' })
   for (const line of commands) {
-    const args = line.replace('npx greendot ', '').split(' ')
+    const args = line.replace('npx greendot ', '').replace('{id}', id).split(' ')
     expect(await runCli([...args, '--url', url], { cwd: folder, env: {} })).toMatchObject({
       code: 0,
       err: '',
     })
   }
-  const { id } = await addHook(url, { url: 'http://127.0.0.1:9/' })
   const curls = lines.filter((line) => line.includes('/{id}'))
   expect(curls).toHaveLength(5)
   for (const line of curls) {

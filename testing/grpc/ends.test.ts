@@ -85,6 +85,22 @@ describe('the server ends a stream', () => {
     expect(await again.ended).toMatchObject({ status: 'UNAUTHENTICATED', reason: 'unauthorized' })
   })
 
+  test('[C5, C6] with UNAUTHENTICATED when an upload goes on with a token that is refused', async () => {
+    const { grpc, url } = await scene.server({ offline_delay_ms: 0 })
+    const upload = scene.client(grpc, 'dev:alice').open('RecordHeartbeats')
+    const beat = (device_id: string) =>
+      upload.send({ heartbeats: [{ device_id, activity: 'ACTIVITY_ACTIVE' }] })
+    const status = async () =>
+      (await callHttp<{ status: string }>(url, 'GET', '/api/v1/presence/alice', { token: 'dev' })).body.status
+    beat('old')
+    while ((await status()) !== 'online') await Bun.sleep(5)
+    const body = { until: '2099-01-01' }
+    await callHttp(url, 'POST', '/api/v1/users/alice/disconnect', { token: 'dev', body })
+    beat('new')
+    expect(await upload.ended).toMatchObject({ status: 'UNAUTHENTICATED', reason: 'unauthorized' })
+    expect(await status()).toBe('offline')
+  })
+
   test('[C5, C6] with UNAUTHENTICATED when its token expires', async () => {
     const { grpc } = await scene.server(securedSettings)
     const alice = scene.client(grpc, sign({ sub: 'alice', exp: secondsFromNow(2) }))

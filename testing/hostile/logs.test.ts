@@ -23,9 +23,13 @@ const GOOD = tokenOf('alice')
 const FORGED = tokenOf('alice', WRONG_SECRET)
 const EXPIRED = sign({ sub: 'alice', exp: 1, note: CLAIM }, { secret: JWT_SECRET })
 const BROKEN = 'needle-broken-token-0006'
+/** Of a webhook whose endpoint fails. */
+const WEBHOOK_SECRET = `whsec_${Buffer.from('needle-webhook-secret-0007-of-32').toString('base64')}`
 /** Parts of tokens count too: the signature is what must not get out. */
 const NEEDLES = [
   'needle',
+  'whsec_',
+  WEBHOOK_SECRET.slice(6, -2),
   ...[GOOD, FORGED, EXPIRED].flatMap((token) => [token, token.split('.')[2]!]),
   Buffer.from(CLAIM).toString('base64url').slice(2, -2),
 ]
@@ -118,6 +122,33 @@ async function floodSockets(url: string, poison: string): Promise<void> {
   await client.closed
 }
 
+/** Webhooks that fail at once, with a secret of ours and with one that is rotated, and one with a secret that is none. */
+async function floodWebhooks(url: string): Promise<void> {
+  const ask = async (method: string, path: string, body: object) => {
+    const headers = { authorization: `Bearer ${SERVER_KEY}` }
+    const response = await fetch(`${url}/api/v1/webhooks${path}`, {
+      method,
+      headers,
+      body: JSON.stringify(body),
+    })
+    return (await response.json()) as { id: string; enabled: boolean }
+  }
+  const events = ['status.changed']
+  await ask('POST', '', { url: 'https://gone.example.test/', events, secret: `${WEBHOOK_SECRET}!` })
+  const wanted = { url: 'https://gone.example.test/', events, secret: WEBHOOK_SECRET }
+  const { id } = await ask('POST', '', wanted)
+  await ask('POST', `/${id}/test`, {})
+  await ask('PATCH', `/${id}`, { rotate_secret: true })
+  await ask('PATCH', `/${id}`, { secret: WEBHOOK_SECRET })
+  const headers = { authorization: `Bearer ${SERVER_KEY}` }
+  const body = JSON.stringify({ text: TEXT })
+  await fetch(`${url}/api/v1/users/alice/status`, { method: 'PUT', headers, body })
+  await until(WAIT_MS, 'a failed webhook', async () => {
+    const found = await fetch(`${url}/api/v1/webhooks/${id}`, { headers })
+    return ((await found.json()) as { last_failure: string | null }).last_failure !== null
+  })
+}
+
 async function floodGrpc(address: string, poison: string): Promise<void> {
   const isAscii = /^[\x20-\x7e]*$/.test(poison)
   for (const token of isAscii ? [poison, GOOD] : [GOOD]) {
@@ -137,6 +168,7 @@ describe('the log of a flooded server', () => {
   test('[C6, S3, X8] has no token, no secret and no status text, and few lines', async () => {
     const server = await start(['--poll-burst=100000', '--write-burst=100000', '--sessions-per-user=1000'])
     let answers = 0
+    await floodWebhooks(server.url)
     for (const poison of POISONS) {
       await floodSockets(server.url, poison)
       await floodGrpc(server.grpc, poison)

@@ -272,6 +272,7 @@ async function startServer(ground: Ground): Promise<Server> {
   const { framesPerSecond, sessionsPerUser } = config
   const calls = createCalls({
     ...presence,
+    disconnects,
     foreign,
     access,
     gateway,

@@ -27,7 +27,7 @@ export interface Receiver {
 
 const accept: Behaviour = () => new Response(null, { status: 204 })
 
-export function startReceiver(onEnd: OnEnd, behave: Behaviour = accept): Receiver {
+export function startReceiver(onEnd: OnEnd, behave: Behaviour = accept, port = 0): Receiver {
   const events: WebhookEvent[] = []
   const messages: string[] = []
   const seen = new Set<string>()
@@ -37,7 +37,7 @@ export function startReceiver(onEnd: OnEnd, behave: Behaviour = accept): Receive
 
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: 0,
+    port,
     idleTimeout: 0,
     async fetch(request) {
       const body = await request.text()
@@ -75,15 +75,28 @@ export function startReceiver(onEnd: OnEnd, behave: Behaviour = accept): Receive
   }
 }
 
-/** An endpoint that does not speak HTTP: `answer` is written as it is. */
-export function startRawEndpoint(onEnd: OnEnd, answer: (socket: Socket) => void): string {
+/** An endpoint that does not speak HTTP, until it recovers and is a receiver at the same URL. */
+export interface RawEndpoint {
+  url: string
+  recover(): Receiver
+}
+
+/** `answer` is written as it is. */
+export function startRawEndpoint(onEnd: OnEnd, answer: (socket: Socket) => void): RawEndpoint {
   const server = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
     socket: { data: (socket) => answer(socket), error() {} },
   })
   onEnd(() => server.stop(true))
-  return `http://127.0.0.1:${server.port}/hook`
+  const { port } = server
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    recover() {
+      server.stop(true)
+      return startReceiver(onEnd, accept, port)
+    },
+  }
 }
 
 export const typesOf = (events: readonly WebhookEvent[]) => events.map(({ type }) => type)

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import type { WebhookEvent } from '@greendot/protocol'
 import { call, useScene } from '../e2e/scene.ts'
-import { addHook } from './hooks.ts'
-import { startReceiver } from './receiver.ts'
+import { addHook, editHook } from './hooks.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
 
 const scene = useScene()
 const settings = (url: string, userId: string, body: object) =>
@@ -72,4 +72,51 @@ test('[X5, S6] contacts and reciprocity decide as they do everywhere, also when 
   await contacts('hal', [])
   await alices.gets('the last end', (events) => steps(events, 'hal').length === 4)
   expect(steps(alices.events, 'hal').at(-1)).toBe('online offline')
+})
+
+test('[X5, S6] another viewer is not told how users differ from what the former viewer saw', async () => {
+  const { url } = await scene.server({ offline_delay_ms: 0 })
+  const [receiver, backends] = [startReceiver(scene.onEnd), startReceiver(scene.onEnd)]
+  const { id } = await addHook(url, { url: receiver.url, filter: { viewer_id: 'alice' } })
+  await addHook(url, { url: backends.url })
+  await settings(url, 'hal', { deny: ['bob'] })
+  await scene.person(url, 'hal')
+  await receiver.gets('what alice sees', heard('hal', 'offline online'))
+  const before = receiver.events.length
+  await editHook(url, id, { filter: { viewer_id: 'bob' } })
+  await choose(url, 'hal', 'busy')
+  await settings(url, 'bob', { status_visibility: 'contacts' })
+  await backends.gets('what hal did', heard('hal', 'online busy'))
+  await scene.person(url, 'vera')
+  await receiver.gets('the arrival of vera', heard('vera', 'offline online'))
+  const since = receiver.events.slice(before)
+  expect(since.filter(({ user_id }) => user_id === 'hal')).toEqual([])
+  // Back to alice: what she sees is told anew, with ids of its own.
+  await editHook(url, id, { filter: { viewer_id: 'alice' } })
+  await choose(url, 'hal', 'online')
+  await receiver.gets('hal with the eyes of alice', (events) => steps(events, 'hal').length === 2)
+  expect(steps(receiver.events, 'hal')).toEqual(['offline online', 'offline online'])
+})
+
+test('[X5, S6] a user whom the viewer reveals, by settings or by contacts, is told', async () => {
+  const { url } = await scene.server({ offline_delay_ms: 0 })
+  const [alices, contacts, backends] = [1, 2, 3].map(() => startReceiver(scene.onEnd)) as [
+    Receiver,
+    Receiver,
+    Receiver,
+  ]
+  await addHook(url, { url: alices.url, filter: { viewer_id: 'alice' } })
+  await addHook(url, { url: contacts.url, filter: { viewer_id: 'alice', contacts_of: 'carol' } })
+  await addHook(url, { url: backends.url })
+  await settings(url, 'alice', { status_visibility: 'nobody' })
+  await settings(url, 'hal', { reciprocal: true })
+  await scene.person(url, 'hal')
+  await backends.gets('the arrival', heard('hal', 'offline online'))
+  expect(steps(alices.events, 'hal')).toEqual([])
+  // Alice has never seen hal, and now may.
+  await settings(url, 'alice', { status_visibility: 'everyone' })
+  await alices.gets('hal', heard('hal', 'offline online'))
+  expect(steps(contacts.events, 'hal')).toEqual([])
+  await call(url, 'dev', 'PUT', '/api/v1/users/carol/contacts', { user_ids: ['hal'] })
+  await contacts.gets('hal among the contacts', heard('hal', 'offline online'))
 })

@@ -16,7 +16,11 @@ import { createForeignSessions } from '../../packages/server/src/gateway/session
 import { createFrameHandler } from '../../packages/server/src/gateway/sessions/frames.ts'
 import { createHttpSessions } from '../../packages/server/src/gateway/sessions/http-sessions.ts'
 import { createOwnViews } from '../../packages/server/src/gateway/sessions/own-views.ts'
-import { createSessionTable, type Socket } from '../../packages/server/src/gateway/sessions/session-table.ts'
+import {
+  createSessionTable,
+  type Opening,
+  type Socket,
+} from '../../packages/server/src/gateway/sessions/session-table.ts'
 import { createSessions } from '../../packages/server/src/gateway/sessions/sessions.ts'
 import { createSockets } from '../../packages/server/src/gateway/sessions/sockets.ts'
 import { createStreams } from '../../packages/server/src/gateway/sessions/streams.ts'
@@ -43,6 +47,8 @@ export interface GatewayWorldOptions {
   /** How changes reach large audiences; without it, all at once. */
   plans?: Plans
   pace?: Pace
+  /** Whether a token is refused at the moment a connection begins. */
+  isRefused?(userId: string, issuedAt: number | null): boolean
   /** Called with each frame to a viewer. */
   /** Returns `full` where the sink takes no more after this frame, until `unblock` of the delivery. */
   hear?(connection: number, frame: ServerFrame): unknown
@@ -61,7 +67,7 @@ export type GatewayWorld = Awaited<ReturnType<typeof createGatewayWorld>>
 
 export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   const { rules = OPEN_RULES, viewers = [], watchLimit = 500, streamsPerUser = 32, hear } = options
-  const { plans = ALL_AT_ONCE } = options
+  const { plans = ALL_AT_ONCE, isRefused = () => false } = options
   const clock = createFakeClock(WORLD_STARTS_AT)
   const presence = await createPresenceParts(clock, rules)
   const { archive, bus, faults, policy, tracker } = presence
@@ -74,7 +80,8 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   const watching = createWatching({ ...presence, interner, delivery, identity, watchLimit })
   const table = createSessionTable(identity)
   const ownViews = createOwnViews({ table, interner, delivery, watching })
-  const held = { table, numbers, identity, interner, delivery, watching, ownViews }
+  const disconnects = { isRefused }
+  const held = { table, numbers, identity, interner, delivery, watching, ownViews, disconnects }
   const sessions = createSessions({ ...presence, ...held, sessionsPerUser: 32 })
   const streams = createStreams({ ...presence, ...held, watchLimit, streamsPerUser })
   const handleFrame = createFrameHandler({ ...presence, ...held, sessions })
@@ -133,10 +140,21 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   }
 
   /** Opens a session with a socket and waits for its welcome. */
-  async function connect(userId: string, deviceId = 'd1'): Promise<Connected> {
+  async function connect(
+    userId: string,
+    deviceId = 'd1',
+    token: Pick<Opening, 'tokenIssuedAt'> = {},
+  ): Promise<Connected> {
     const frames: ServerFrame[] = []
     const closedWith: number[] = []
-    const opening = { userId, deviceId, platform: 'web', activity: null, tokenExpiresAt: null } as const
+    const opening: Opening = {
+      userId,
+      deviceId,
+      platform: 'web',
+      activity: null,
+      tokenExpiresAt: null,
+      ...token,
+    }
     // As much of a socket as the gateway uses.
     const socket = {
       data: opening,

@@ -22,6 +22,8 @@ export interface StatusChangedRecord {
   old_devices?: Platform[]
   /** Only where another custom status was shown before. */
   old_custom_status?: CustomStatus | null
+  /** Only where who may see the user has changed in the same step. */
+  audience_changed?: true
   /** Only where the user allowed a history. */
   history?: true
 }

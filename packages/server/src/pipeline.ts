@@ -176,6 +176,7 @@ export async function startPipeline(parts: PipelineParts) {
       viewerReader: presence.viewerReader,
       rules,
       leaseMs: config.gatewayLeaseMs,
+      pendingMax: config.webhookPendingMax,
       tally,
     }))
   const historySweep = roles.includes('fanout')

@@ -1,23 +1,19 @@
 // The archive contract, seventh part: users that the app disconnected. Of two disconnects of the same, the later
-// instants win, in whatever order they are written.
+// instants win, in whatever order they are written. One without `until` refuses no token.
 import { describe, expect, test } from 'bun:test'
-import type { Archive, DisconnectRow } from '../../../packages/server/src/archive/port.ts'
+import type { Archive, DisconnectRow, KeptDisconnect } from '../../../packages/server/src/archive/port.ts'
 
-const row = (userId: string, rest: Partial<DisconnectRow> = {}): DisconnectRow => ({
-  userId,
-  deviceId: null,
-  at: 100,
-  until: null,
-  reason: null,
-  ...rest,
-})
+const row = (userId: string, rest: Partial<DisconnectRow> = {}): KeptDisconnect => {
+  const written = { userId, deviceId: null, at: 100, until: null, reason: null, ...rest }
+  return { ...written, issuedBefore: written.until === null ? null : written.at }
+}
 
 export function checkArchiveDisconnects(archive: () => Archive): void {
   const write = async (...rows: DisconnectRow[]) => {
     for (const one of rows) await archive().disconnects.write(one)
   }
-  const listed = (since: number, now: number, after: DisconnectRow | null = null, limit = 100) =>
-    archive().disconnects.page({ since, now, after, limit })
+  const listed = (since: number, inForceAt: number | null, after: DisconnectRow | null = null, limit = 100) =>
+    archive().disconnects.page({ since, inForceAt, after, limit })
 
   describe('disconnects', () => {
     test('[C6] those of one user are kept by device, with all that was said', async () => {
@@ -35,17 +31,28 @@ export function checkArchiveDisconnects(archive: () => Archive): void {
       expect(await listed(500, 899, null, 1)).toEqual([inForce])
       expect(await listed(500, 899, inForce, 1)).toEqual([fresh])
       expect(await listed(501, 900)).toEqual([])
+      expect(await listed(500, null)).toEqual([fresh])
     })
 
     test('[C6] a later one never lifts what an earlier one refuses, in either order', async () => {
       const long = row('ada', { at: 100, until: 900, reason: 'long' })
       const short = row('ada', { at: 200, until: 300, reason: 'short' })
-      const none = row('ada', { at: 150, reason: 'none' })
       const merged = [row('ada', { at: 200, until: 900, reason: 'short' })]
-      await write(long, short, none, long)
+      await write(long, short, long)
       expect(await archive().disconnects.of('ada')).toEqual(merged)
       await archive().eraseRows('ada')
-      await write(none, short, long)
+      await write(short, long)
+      expect(await archive().disconnects.of('ada')).toEqual(merged)
+    })
+
+    test('[C6] one without until refuses no token that the others do not, in any order', async () => {
+      const first = row('ada', { at: 100, until: 900, reason: 'first' })
+      const later = row('ada', { at: 200, reason: 'later' })
+      const merged = [{ ...later, until: 900, issuedBefore: 100 }]
+      await write(first, later, first)
+      expect(await archive().disconnects.of('ada')).toEqual(merged)
+      await archive().eraseRows('ada')
+      await write(later, first)
       expect(await archive().disconnects.of('ada')).toEqual(merged)
     })
 

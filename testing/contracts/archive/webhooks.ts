@@ -17,7 +17,7 @@ export function aWebhook(id: string, fields: Partial<Webhook> = {}): Webhook {
     events: ['user.online'],
     filter: { userIds: null, contactsOf: null, platforms: null, viewerId: null },
     secrets: [{ secret: 'whsec_c2VjcmV0', until: null }],
-    state: { state: 'enabled' },
+    state: { state: 'enabled', since: T },
     createdAt: T,
     updatedAt: T,
     ...fields,
@@ -120,6 +120,20 @@ export function checkArchiveWebhooks(archive: () => Archive): void {
       await hooks().delivered('h', first!.id, T + 6)
       expect(await orders(T + 7)).toEqual([2])
       expect(await hooks().health('h')).toMatchObject({ pending: 1, deliveredAt: T + 6 })
+    })
+
+    test('[X5] [C7] a clock that was set back does not change the order of a user', async () => {
+      const back = (order: number) => delivery('anna', order, { createdAt: T - order })
+      await hooks().keep([back(1), back(2), back(3), delivery('bob', 1, { createdAt: T - 5 })], [])
+      const sent: string[] = []
+      for (const now of [T, T + 1]) {
+        const batch = await next(now, 2)
+        sent.push(...batch!.deliveries.map(({ userId, order }) => `${userId} ${order}`))
+        await hooks().delivered('h', batch!.id, now)
+      }
+      expect(sent).toEqual(['anna 1', 'bob 1', 'anna 2', 'anna 3'])
+      await hooks().keep([back(4), back(5)], [])
+      expect(await orders(T + 2)).toEqual([4, 5])
     })
 
     test('[X5] users of a failed batch wait for it; others do not', async () => {
@@ -229,17 +243,56 @@ export function checkArchiveWebhooks(archive: () => Archive): void {
       expect(await hooks().toldUsers('h', 'anna', 9)).toEqual(['bob'])
     })
 
+    test('[X5, S6] what was told is forgotten with another viewer and other users, and not with another edit', async () => {
+      const filter = { userIds: ['anna'], contactsOf: null, platforms: null, viewerId: 'vera' }
+      let edits = 0
+      const edit = (fields: Partial<Webhook>) =>
+        hooks().edit(aWebhook('h', { ...fields, updatedAt: T + ++edits }), T + edits - 1)
+      await edit({ filter })
+      const filters = [
+        { ...filter, viewerId: 'bob' },
+        { ...filter, contactsOf: 'vera' },
+        { ...filter, userIds: ['anna', 'bob'] },
+      ]
+      for (const changed of filters) {
+        await edit({ filter })
+        await hooks().keep([], [view('anna', edits)])
+        await edit({ filter, url: 'https://other.test/' })
+        await edit({ filter: { ...filter, platforms: ['web'] } })
+        expect(await hooks().toldUsers('h', '', 9)).toEqual(['anna'])
+        await edit({ filter: changed })
+        expect(await hooks().toldUsers('h', '', 9)).toEqual([])
+      }
+    })
+
+    test('[X5, S6] nothing is told that was seen before an edit', async () => {
+      await hooks().edit(aWebhook('h', { updatedAt: T + 1 }), T)
+      expect(await hooks().keep([delivery('anna', 1)], [view('anna', 1)], T)).toBe(false)
+      expect(await hooks().health('h')).toMatchObject({ pending: 0 })
+      expect(await hooks().keep([delivery('anna', 1)], [view('anna', 1)], T + 1)).toBe(true)
+    })
+
+    test('[X5] is enabled since an instant', async () => {
+      const off = aWebhook('h', { state: { state: 'disabled', at: T, because: 'why' }, updatedAt: T + 1 })
+      await hooks().edit(off, T)
+      const on = aWebhook('h', { state: { state: 'enabled', since: T + 7 }, updatedAt: T + 2 })
+      await hooks().edit(on, T + 1)
+      expect(await hooks().list()).toEqual([on])
+    })
+
     test('[X5] [X6] an erasure removes what waits, what failed and what viewers were told', async () => {
       const many = Array.from({ length: MANY }, (_, at) => delivery('anna', at + 1))
       await hooks().keep([...many, delivery('bob', 1)], [view('anna', 1), view('bob', 1)])
       const batch = await next(T, 1)
       await hooks().failed('h', batch!.id, again({ dueAt: null }))
       await archive().beginErasure('anna', T)
-      await hooks().keep([delivery('anna', MANY + 1)], [])
       await archive().erase('anna')
+      expect(await hooks().keep([delivery('anna', MANY + 1)], [view('anna', MANY), view('carl', 1)])).toBe(
+        true,
+      )
       await archive().endErasure('anna', T)
       expect(await hooks().health('h')).toMatchObject({ pending: 1, failed: 0 })
-      expect(await hooks().toldUsers('h', '', 9)).toEqual(['bob'])
+      expect(await hooks().toldUsers('h', '', 9)).toEqual(['bob', 'carl'])
       expect((await next(T + 1))?.deliveries).toEqual([delivery('bob', 1)])
     })
   })

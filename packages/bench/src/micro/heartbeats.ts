@@ -64,7 +64,7 @@ async function inTheHandler({ rounds, roundMs }: Scale): Promise<Reading> {
     ...users,
     config: { ...devConfig(), framesPerSecond: Number.POSITIVE_INFINITY },
     doubts: createDoubts(),
-    disconnects: { listen: () => {} },
+    disconnects: { listen: () => {}, isRefused: () => false },
     foreign: { hold: async () => {}, handOver: async () => {} },
     tally: createTally(),
   })

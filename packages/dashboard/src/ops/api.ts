@@ -33,6 +33,7 @@ export interface Api {
   hours(from: number): Promise<Answer<AllHistory>>
   webhooks(): Promise<Answer<{ webhooks: Webhook[] }>>
   testWebhook(id: string): Promise<Answer<{ delivered: boolean; because: string | null }>>
+  enableWebhook(id: string): Promise<Answer<Webhook>>
   replayWebhook(id: string): Promise<Answer<{ replayed: number }>>
   /** The live feed, until the signal is aborted. */
   feed(signal: AbortSignal): Promise<Response>
@@ -44,10 +45,15 @@ export function createApi(key: string): Api {
   async function ask<Value>(
     path: string,
     fine: readonly number[] = [200],
-    method: 'GET' | 'POST' = 'GET',
+    method: 'GET' | 'POST' | 'PATCH' = 'GET',
+    sent?: object,
   ): Promise<Answer<Value>> {
     try {
-      const response = await fetch(path, { method, headers })
+      const response = await fetch(path, {
+        method,
+        headers,
+        ...(sent !== undefined && { body: JSON.stringify(sent) }),
+      })
       const body = await response.json()
       if (fine.includes(response.status)) return { ok: true, value: body }
       const blame = response.status === 401 || response.status === 403 ? 'key' : 'question'
@@ -57,8 +63,8 @@ export function createApi(key: string): Api {
     }
   }
 
-  const order = <Value>(id: string, action: string) =>
-    ask<Value>(`api/v1/webhooks/${encodeURIComponent(id)}/${action}`, [200], 'POST')
+  const pathOf = (id: string) => `api/v1/webhooks/${encodeURIComponent(id)}`
+  const order = <Value>(id: string, action: string) => ask<Value>(`${pathOf(id)}/${action}`, [200], 'POST')
 
   return {
     stats: () => ask('api/v1/stats'),
@@ -74,6 +80,7 @@ export function createApi(key: string): Api {
     hours: (from) => ask(`api/v1/history?from=${from}`),
     webhooks: () => ask('api/v1/webhooks'),
     testWebhook: (id) => order(id, 'test'),
+    enableWebhook: (id) => ask(pathOf(id), [200], 'PATCH', { enabled: true }),
     replayWebhook: (id) => order(id, 'replay'),
     // By fetch, because an EventSource would put the key into the URL.
     feed: (signal) => fetch('api/v1/feed', { headers, signal }),

@@ -1,5 +1,5 @@
-// The webhooks on the dashboard: how their deliveries go, and why one was disabled. A test event can be sent, and what was
-// given up can be sent again.
+// The webhooks on the dashboard: how their deliveries go, and why one was disabled. It can be enabled again, a test event
+// can be sent, and what was given up can be sent again.
 import { everyWhileVisible, type Timer } from '../clock.ts'
 import { h, setText } from '../dom.ts'
 import type { Answer, Api, Webhook } from './api.ts'
@@ -54,11 +54,14 @@ export function createWebhookPanel(api: Api) {
     order(api.testWebhook(id), ({ delivered, because }) =>
       delivered ? `${id}: the test event was delivered` : `${id}: ${because}`,
     )
+  const enable = (id: string) => order(api.enableWebhook(id), () => `${id}: enabled`)
   const replay = (id: string) =>
     order(api.replayWebhook(id), ({ replayed }) => `${id}: ${replayed} sent again`)
 
   function rowOf(webhook: Webhook): HTMLElement {
-    const { id, url, pending, failed } = webhook
+    const { id, url, enabled, pending, failed } = webhook
+    const button = (name: string, onclick: () => void) =>
+      h('button', { type: 'button', 'aria-label': `${name} ${id}`, onclick }, name)
     return h(
       'tr',
       {},
@@ -70,13 +73,9 @@ export function createWebhookPanel(api: Api) {
       h(
         'td',
         { class: 'row' },
-        h('button', { type: 'button', 'aria-label': `Test ${id}`, onclick: () => void test(id) }, 'Test'),
-        failed > 0 &&
-          h(
-            'button',
-            { type: 'button', 'aria-label': `Replay ${id}`, onclick: () => void replay(id) },
-            'Replay',
-          ),
+        button('Test', () => void test(id)),
+        !enabled && button('Enable', () => void enable(id)),
+        failed > 0 && button('Replay', () => void replay(id)),
       ),
     )
   }

@@ -99,23 +99,35 @@ export interface DisconnectRow {
   /** Null for all devices. */
   deviceId: string | null
   at: number
-  /** Until then tokens that were issued before `at` are refused. Null if they are not. */
+  /** Until then tokens that were issued before are refused. Null if they are not. */
   until: number | null
   reason: string | null
 }
 
+/** What is kept of all disconnects of the same. */
+export interface KeptDisconnect extends DisconnectRow {
+  /** The last one with `until`; tokens that were issued before are refused. Null where there was none. */
+  issuedBefore: number | null
+}
+
 export interface DisconnectArchive {
-  /** Resolves when it is durable. An earlier disconnect of the same keeps what is later of it. */
+  /**
+   * Resolves when it is durable. Of two disconnects of the same, the later instants win. One without `until` changes
+   * nothing of which tokens are refused.
+   */
   write(row: DisconnectRow): Promise<void>
-  /** Those that happened since an instant, and those that are in force at `now`, in a fixed order after `after`. */
+  /**
+   * Those that happened since an instant, and those that refuse tokens at `inForceAt` where it is given, in a fixed order
+   * after `after`.
+   */
   page(wanted: {
     since: number
-    now: number
+    inForceAt: number | null
     after: Pick<DisconnectRow, 'userId' | 'deviceId'> | null
     limit: number
-  }): Promise<DisconnectRow[]>
+  }): Promise<KeptDisconnect[]>
   /** All of one user. */
-  of(userId: string): Promise<DisconnectRow[]>
+  of(userId: string): Promise<KeptDisconnect[]>
   /** Deletes those from before an instant that are not in force at `now`. */
   trim(before: number, now: number): Promise<void>
 }
@@ -137,7 +149,9 @@ export interface WebhookSecret {
   until: number | null
 }
 
-export type WebhookState = { state: 'enabled' } | { state: 'disabled'; at: number; because: string }
+export type WebhookState =
+  | { state: 'enabled'; since: number }
+  | { state: 'disabled'; at: number; because: string }
 
 /** One endpoint that is told of changes. */
 export interface Webhook {
@@ -212,7 +226,10 @@ export interface WebhookArchive {
   list(): Promise<Webhook[]>
   /** Returns false, and adds nothing, when there are `max` webhooks. */
   add(webhook: Webhook, max: number): Promise<boolean>
-  /** Replaces a webhook if it has not been edited since; false otherwise. */
+  /**
+   * Replaces a webhook if it has not been edited since; false otherwise. What its viewer was told is forgotten where the
+   * filter has another viewer or chooses users in another way.
+   */
   edit(webhook: Webhook, editedAt: number): Promise<boolean>
   /** With all its deliveries. Returns false if there is none. */
   remove(id: string): Promise<boolean>
@@ -220,10 +237,11 @@ export interface WebhookArchive {
 
   /**
    * Keeps deliveries until they are sent, and what viewers were told, in one step. A delivery that is kept already is
-   * left as it is; deliveries of webhooks that are gone or disabled are passed over. Returns false, and keeps nothing,
-   * when another process told one of these viewers meanwhile.
+   * left as it is; deliveries of webhooks that are gone or disabled, and of users who are being erased, are passed over.
+   * Returns false, and keeps nothing, when another process told one of these viewers meanwhile, or when the webhook was
+   * edited after `editedAt`.
    */
-  keep(deliveries: readonly WebhookDelivery[], told: readonly ToldView[]): Promise<boolean>
+  keep(deliveries: readonly WebhookDelivery[], told: readonly ToldView[], editedAt?: number): Promise<boolean>
   told(webhookId: string, userIds: readonly string[]): Promise<ToldView[]>
   /** Users of whom this webhook was told, ordered by id, after `afterId`. */
   toldUsers(webhookId: string, afterId: string, limit: number): Promise<string[]>
@@ -237,8 +255,9 @@ export interface WebhookArchive {
   renew(process: string, id: string, until: number): Promise<boolean>
   release(process: string, id: string): Promise<void>
   /**
-   * The next batch, under a claim: one that failed and is due, or the oldest deliveries of users with nothing in a failed
-   * batch, which become a batch with this id. Null when there is none.
+   * The next batch, under a claim: one that failed and is due, or deliveries of the users that wait longest and have
+   * nothing in a failed batch, which become a batch with this id. Those of a user are in order, and none is left out
+   * before one that is in the batch. Null when there is none.
    */
   nextBatch(id: string, batchId: string, now: number, max: number): Promise<WebhookBatch | null>
   delivered(id: string, batchId: string, now: number): Promise<void>

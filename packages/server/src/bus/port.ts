@@ -76,7 +76,7 @@ export interface DisconnectMessage {
 export interface Disconnect {
   /** Null for all devices. */
   deviceId: string | null
-  /** Sessions that began later are not meant. */
+  /** Sessions that began later are not meant, unless their token is refused. */
   at: number
   /** Tokens that were issued before are refused. It is `at` by the clock of tokens. */
   issuedBefore: number

@@ -26,7 +26,7 @@ export function serverOf(url: string | undefined, { host, port }: Config): strin
 export async function askServer<Answer>(
   server: string,
   { serverKeys }: Pick<Config, 'serverKeys'>,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PATCH',
   path: string,
   body?: object,
 ): Promise<Asked<Answer>> {

@@ -2,6 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { useServers } from '../../../../testing/clients/clearing.ts'
 import { runCli } from '../../../../testing/clients/cli.ts'
+import { call } from '../../../../testing/e2e/scene.ts'
+import { until, WAIT_MS } from '../../../../testing/services/within.ts'
+import { addHook, getHook } from '../../../../testing/webhooks/hooks.ts'
 import { startReceiver } from '../../../../testing/webhooks/receiver.ts'
 
 const { serve, onEnd } = useServers()
@@ -36,7 +39,30 @@ describe('greendot webhooks', () => {
       code: 1,
       out: 'not delivered: the endpoint answered 401\n',
     })
+    expect((await run('failures', id!)).out).toBe('nothing was given up\n')
     expect((await run('replay', id!)).out).toBe('0 changes are sent again\n')
+    expect((await run('enable', id!)).out).toBe(`${id} is enabled\n`)
+  })
+
+  test('[X5] enables a webhook that was disabled, and says what was given up', async () => {
+    const { url, folder } = await serve({ log_level: 'silent' })
+    const run = (...args: string[]) => runCli(['webhooks', ...args, '--url', url], { cwd: folder, env: {} })
+    let status = 410
+    const receiver = startReceiver(onEnd, () => new Response(null, { status }))
+    const { id } = await addHook(url, { url: receiver.url, events: ['status.changed'] })
+    await call(url, 'dev', 'PUT', '/api/v1/users/anna/status', { text: 'hello' })
+    await until(WAIT_MS, 'the failure', async () => (await getHook(url, id)).failed === 1)
+    expect((await run('failures', id)).out).toMatch(
+      /^\d{4}-\S+Z anna status.changed after 1 request: the endpoint answered 410\n$/,
+    )
+    status = 204
+    expect(await run('enable', id)).toMatchObject({
+      code: 0,
+      out: `${id} is enabled; 1 failed: greendot webhooks replay ${id}\n`,
+    })
+    expect((await run('replay', id)).out).toBe('1 change is sent again\n')
+    await receiver.gets('the change', (events) => events.length === 1)
+    expect(await getHook(url, id)).toMatchObject({ enabled: true })
   })
 
   test('[X5] says what is wrong in one line', async () => {
@@ -51,7 +77,10 @@ describe('greendot webhooks', () => {
       [2, 'list', '--evnts', 'x'],
       [1, 'add', 'ftp://example.com/'],
       [1, 'add', 'https://example.com/', '--events', 'user.onlin'],
+      [2, 'enable'],
       [1, 'test', 'wh_none'],
+      [1, 'enable', 'wh_none'],
+      [1, 'failures', 'wh_none'],
     ] as [number, ...string[]][]) {
       const said = await run(...args)
       expect({ args, code: said.code, out: said.out }).toEqual({ args, code, out: '' })

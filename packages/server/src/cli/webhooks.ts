@@ -1,4 +1,5 @@
-// `greendot webhooks`: adds, lists, tries and replays webhooks of a running server. The secret of a new one is printed once.
+// `greendot webhooks`: adds, lists, enables, tries and replays webhooks of a running server. The secret of a new one is
+// printed once.
 import { WEBHOOK_EVENTS } from '@greendot/protocol'
 import type { Config } from '../platform/config/config.ts'
 import { type Asked, askServer, serverOf, URL_OPTION, WHICH_SERVER } from './ask-server.ts'
@@ -14,7 +15,9 @@ import {
 } from './command.ts'
 
 const PATH = '/api/v1/webhooks'
-const ACTIONS = ['add', 'list', 'test', 'replay'] as const
+const ACTIONS = ['add', 'list', 'enable', 'test', 'failures', 'replay'] as const
+/** More are behind the API, in pages. */
+const FAILURES_SHOWN_MAX = 100
 type Action = (typeof ACTIONS)[number]
 
 interface Webhook {
@@ -29,13 +32,28 @@ interface Webhook {
   last_failure: string | null
 }
 
+interface Failure {
+  user_id: string
+  events: { type: string }[]
+  attempts: number
+  failed_at: number
+  because: string
+}
+
+interface Failures {
+  failures: Failure[]
+  next: string | null
+}
+
 export const webhooks: Command = {
   name: 'webhooks',
-  summary: 'adds, lists, tries and replays webhooks',
+  summary: 'adds, lists, enables, tries and replays webhooks',
   about: [
     'usage: greendot webhooks add <endpoint> [options]   prints the id and the secret, which is not shown again',
     '       greendot webhooks list                       with what waits and what failed',
+    '       greendot webhooks enable <id>                after it was disabled',
     '       greendot webhooks test <id>                  sends a test event now',
+    '       greendot webhooks failures <id>              what was given up, the oldest first, and why',
     '       greendot webhooks replay <id>                sends what was given up again',
     '',
     WHICH_SERVER,
@@ -54,7 +72,7 @@ export const webhooks: Command = {
 }
 
 interface Request {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PATCH'
   path: string
   body?: object
   /** The answer in lines, and whether it was good news. */
@@ -118,8 +136,12 @@ function requestOf(action: Action, argument: string, values: ReadonlyMap<string,
       return { method: 'POST', path: '', body: newWebhook(argument, values), say: sayAdded }
     case 'list':
       return { method: 'GET', path: '', say: sayList }
+    case 'enable':
+      return { method: 'PATCH', path, body: { enabled: true }, say: sayEnabled }
     case 'test':
       return { method: 'POST', path: `${path}/test`, say: sayTest }
+    case 'failures':
+      return { method: 'GET', path: `${path}/failures?limit=${FAILURES_SHOWN_MAX}`, say: sayFailures }
     case 'replay':
       return { method: 'POST', path: `${path}/replay`, say: sayReplay }
   }
@@ -174,6 +196,23 @@ const sayTest = ({
   lines: [delivered ? `delivered: the endpoint answered ${status}` : `not delivered: ${because}`],
   isGood: delivered,
 })
+
+const sayEnabled = ({ id, failed }: Webhook) => ({
+  lines: [`${id} is enabled${failed > 0 ? `; ${failed} failed: greendot webhooks replay ${id}` : ''}`],
+})
+
+const sayFailures = ({ failures, next }: Failures) => ({
+  lines: [
+    ...(failures.length === 0 ? ['nothing was given up'] : failures.map(failureLine)),
+    ...(next === null ? [] : ['there are more; the API has them in pages']),
+  ],
+})
+
+function failureLine({ user_id, events, attempts, failed_at, because }: Failure): string {
+  const types = events.map(({ type }) => type).join(',')
+  const requests = `${attempts} ${attempts === 1 ? 'request' : 'requests'}`
+  return `${new Date(failed_at).toISOString()} ${user_id} ${types} after ${requests}: ${because}`
+}
 
 const sayReplay = ({ replayed }: { replayed: number }) => ({
   lines: [`${replayed} ${replayed === 1 ? 'change is' : 'changes are'} sent again`],

@@ -62,7 +62,7 @@ export interface GatewayParts {
   evaluator: Evaluator
   actions: Actions
   doubts: Doubts
-  disconnects: Pick<Disconnects, 'listen'>
+  disconnects: Pick<Disconnects, 'listen' | 'isRefused'>
   foreign: Pick<ForeignRouting, 'hold' | 'handOver'>
   tally: Tally
   clock: Clock

@@ -34,7 +34,13 @@ test('[D4] an away time that the user chooses holds for the sessions that are op
 
 test('[X6] an erasure ends sessions and streams of the user, and shows watchers an unknown user', async () => {
   const [bob, carol] = [await world.connect('bob'), await world.connect('carol')]
-  const asked = { userId: 'bob', tokenExpiresAt: null, userIds: ['carol'], lastEventId: null }
+  const asked = {
+    userId: 'bob',
+    tokenExpiresAt: null,
+    tokenIssuedAt: null,
+    userIds: ['carol'],
+    lastEventId: null,
+  }
   const opened = await world.done(world.streams.open(asked))
   if (!opened.ok) throw new Error(opened.failure.code)
   const stream = readerOf(opened.body, true)

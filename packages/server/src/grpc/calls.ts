@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
 import type { Policy } from '../presence/core/policy.ts'
 import type { Actions } from '../presence/people/actions.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { Calls } from './call.ts'
 import { presenceCalls } from './calls/presence.ts'
@@ -18,6 +19,7 @@ export interface CallsParts {
   viewerReader: ViewerReader
   actions: Actions
   access: Pick<Access, 'throttle'>
+  disconnects: Pick<Disconnects, 'isRefused'>
   foreign: Pick<ForeignRouting, 'record'>
   /** Null in a process without connections. */
   gateway: Pick<Gateway, 'httpSessions' | 'streams'> | null

@@ -12,6 +12,7 @@ import { DEV_GRPC_PORT } from '../platform/config/settings.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
 import type { Actions } from '../presence/people/actions.ts'
+import type { Disconnects } from '../presence/people/disconnects.ts'
 import type { Archivist } from '../presence/pipeline/archivist.ts'
 import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -46,6 +47,7 @@ export interface GrpcAppParts {
   archive: Archive
   viewerReader: ViewerReader
   actions: Actions
+  disconnects: Pick<Disconnects, 'isRefused'>
   archivist: Archivist
   foreign: ForeignRouting
   /** Null in a process without connections. */

@@ -136,5 +136,6 @@ function openingOf(request: Request, query: URLSearchParams, caller: Caller | Re
     platform: platform.value,
     activity: chosen === null ? null : chosen.value,
     tokenExpiresAt: caller.expiresAt,
+    tokenIssuedAt: caller.issuedAt,
   }
 }

@@ -37,6 +37,7 @@ const record = z.discriminatedUnion('type', [
     custom_status: customStatus,
     old_devices: devices.optional(),
     old_custom_status: customStatus.optional(),
+    audience_changed: z.literal(true).optional(),
   }),
   z.object({ type: z.literal('visibility_changed'), ...base }),
 ])
@@ -102,8 +103,9 @@ export function createWebhookConsumer(parts: WebhookConsumerParts): LogConsumer 
   }
 }
 
-/** Whether it happened after the webhook was made. */
-const isAfter = ({ createdAt }: Webhook, { at }: { at: number }): boolean => at >= createdAt - CLOCK_SKEW_MS
+/** Whether it happened after the webhook was made, or enabled again. */
+const isAfter = ({ state }: Webhook, { at }: { at: number }): boolean =>
+  state.state === 'enabled' && at >= state.since - CLOCK_SKEW_MS
 
 function toChange(one: ReadRecord): ViewChange[] {
   if (one.type !== 'status_changed') return []

@@ -8,6 +8,7 @@ import type {
   Webhook,
   WebhookFilter,
   WebhookHealth,
+  WebhookState,
 } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
@@ -48,7 +49,10 @@ export interface Webhooks {
   /** Null when there are too many. */
   add(wanted: NewWebhook): Promise<Webhook | null>
   edit(id: string, edit: WebhookEdit): Promise<Webhook | null>
-  /** Every request failed for too long, or the endpoint wants no more. What waits becomes a failure. */
+  /**
+   * Every request failed for too long, or the endpoint wants no more. What waits becomes a failure. A webhook that was
+   * edited meanwhile stays as it is.
+   */
   disable(webhook: Webhook, because: string): Promise<void>
   remove(id: string): Promise<boolean>
   /** Sends a test event now. Null if there is no such webhook. */
@@ -72,6 +76,11 @@ export interface WebhooksParts {
 export function createWebhooks(parts: WebhooksParts): Webhooks {
   const { book, sendPost, isShared, clock, trueClock, logger } = parts
   const archive = parts.archive.webhooks
+
+  /** After the first webhook: from its answer on, no change is missing. */
+  async function untilAllKnow(): Promise<void> {
+    if (isShared) await clock.sleep(KNOWN_WITHIN_MS)
+  }
 
   async function findWebhook(id: string): Promise<Webhook | null> {
     return (await archive.list()).find((one) => one.id === id) ?? null
@@ -113,42 +122,41 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
         events,
         filter,
         secrets: [{ secret: secret ?? newSecret(), until: null }],
-        state: { state: 'enabled' },
+        state: { state: 'enabled', since: now },
         createdAt: now,
         updatedAt: now,
       }
       const isFirst = book.enabled().length === 0
       if (!(await archive.add(webhook, WEBHOOKS_MAX))) return null
       await book.look()
-      // From the answer on, no change is missing.
-      if (isFirst && isShared) await clock.sleep(KNOWN_WITHIN_MS)
+      if (isFirst) await untilAllKnow()
       return webhook
     },
 
-    edit: (id, { url, events, filter, secret, isEnabled }) =>
-      replace(id, (webhook, now) => {
+    async edit(id, { url, events, filter, secret, isEnabled }) {
+      const isFirst = isEnabled === true && book.enabled().length === 0
+      const next = await replace(id, (webhook, now) => {
         const wanted = typeof secret === 'object' ? newSecret() : secret
-        const off = { state: 'disabled', at: now, because: 'switched off through the API' } as const
         return {
           ...webhook,
           url: url ?? webhook.url,
           events: events ?? webhook.events,
           filter: filter ?? webhook.filter,
           secrets: wanted === undefined ? webhook.secrets : replaceSecret(webhook.secrets, wanted, now),
-          state:
-            isEnabled === undefined
-              ? webhook.state
-              : isEnabled
-                ? { state: 'enabled' }
-                : webhook.state.state === 'disabled'
-                  ? webhook.state
-                  : off,
+          state: switched(webhook.state, isEnabled, now),
         }
-      }),
+      })
+      if (isFirst && next !== null) await untilAllKnow()
+      return next
+    },
 
-    async disable({ id }, because) {
+    async disable(webhook, because) {
+      const { id, updatedAt } = webhook
       const at = clock.now()
-      await replace(id, (webhook) => ({ ...webhook, state: { state: 'disabled', at, because } }))
+      const off = { ...webhook, state: { state: 'disabled', at, because } as const }
+      // An edit may have mended what failed.
+      if (!(await archive.edit({ ...off, updatedAt: Math.max(at, updatedAt + 1) }, updatedAt))) return
+      await book.look()
       await archive.giveUp(id, at, because)
       logger.error(
         { webhook: id, because },
@@ -180,4 +188,12 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       return (await findWebhook(id)) && archive.replay(id, clock.now())
     },
   }
+}
+
+/** A webhook that is switched to what it is already stays so since the same instant. */
+function switched(state: WebhookState, isEnabled: boolean | undefined, now: number): WebhookState {
+  if (isEnabled === undefined || isEnabled === (state.state === 'enabled')) return state
+  return isEnabled
+    ? { state: 'enabled', since: now }
+    : { state: 'disabled', at: now, because: 'switched off through the API' }
 }

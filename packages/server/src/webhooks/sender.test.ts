@@ -24,13 +24,15 @@ interface Sent {
   at: number
   id: string
   users: string[]
+  /** Of the change of each. */
+  orders: number[]
 }
 
 let world: Pipeline
 let book: WebhookBook
 let sender: WebhookSender
 let sent: Sent[]
-let answer: (users: string[]) => Outcome
+let answer: (users: string[]) => Outcome | Promise<Outcome>
 let disabled: string[]
 
 beforeEach(async () => {
@@ -47,8 +49,9 @@ beforeEach(async () => {
     archive,
     book,
     async sendPost({ headers, body }: Post) {
-      const users: string[] = JSON.parse(body).events.map(({ user }: { user: string }) => user)
-      sent.push({ at: clock.now() - startedAt, id: headers['webhook-id']!, users })
+      const events: { user: string; order: number }[] = JSON.parse(body).events
+      const [users, orders] = [events.map((one) => one.user), events.map((one) => one.order)]
+      sent.push({ at: clock.now() - startedAt, id: headers['webhook-id']!, users, orders })
       return answer(users)
     },
     async disable(webhook: Webhook, because: string) {
@@ -75,7 +78,7 @@ async function keep(...users: string[]): Promise<void> {
     webhookId: 'h',
     userId,
     order: ++order,
-    events: JSON.stringify({ user: userId }),
+    events: JSON.stringify({ user: userId, order }),
     createdAt,
   }))
   await world.done(world.archive.webhooks.keep(deliveries, []))
@@ -119,17 +122,24 @@ test('[X5] an endpoint that is down is tried for a day, ever less often, and the
 
 test('[X5] after an outage of hours everything comes soon, in the order of each user', async () => {
   answer = () => failed()
-  const users = ['anna', 'bea', 'carl']
-  for (const user of users) {
-    await keep(user)
+  for (let hour = 0; hour < 3; hour++) {
+    await keep('anna', 'bea', 'carl', 'bea')
     await pass(HOUR_MS)
   }
   await keep('anna')
   answer = () => OK
   sent = []
   await pass(HOUR_MS)
-  const delivered = sent.flatMap((one) => one.users)
-  expect(delivered.toSorted()).toEqual(['anna', 'anna', 'bea', 'carl'])
+  const orders = (user: string) =>
+    sent.flatMap((one) => one.orders.filter((_, index) => one.users[index] === user))
+  for (const [user, changes] of [
+    ['anna', 4],
+    ['bea', 6],
+    ['carl', 3],
+  ] as const) {
+    expect(orders(user)).toHaveLength(changes)
+    expect(orders(user)).toEqual(orders(user).toSorted((one, other) => one - other))
+  }
   expect(await health()).toMatchObject({ pending: 0, failingSince: null, failuresInRow: 0 })
 })
 
@@ -176,4 +186,17 @@ test('[X5] [C7] an archive that is away is waited for', async () => {
   webhooks.claim = claim
   await pass(MINUTE_MS)
   expect(sent).toHaveLength(1)
+})
+
+test('[X5] [C7] a claim that cannot be renewed does not send a batch twice at the same time', async () => {
+  const { webhooks } = world.archive
+  webhooks.renew = () => Promise.reject(new Error('the database is gone'))
+  const hanging = Promise.withResolvers<Outcome>()
+  answer = () => hanging.promise
+  await keep('anna')
+  await pass(MINUTE_MS)
+  expect(sent).toHaveLength(1)
+  hanging.resolve(OK)
+  await pass(MINUTE_MS)
+  expect(await health()).toMatchObject({ pending: 0 })
 })

@@ -117,6 +117,8 @@ export function startWebhookSender(parts: WebhookSenderParts): WebhookSender {
   async function claim(): Promise<void> {
     const now = clock.now()
     for (const claimed of await archive.claim(name, now, now + leaseMs)) {
+      // A claim that could not be renewed has expired while its request is under way.
+      if (running.has(claimed.id)) continue
       const task = serve(claimed).finally(() => running.delete(claimed.id))
       running.set(claimed.id, task)
     }

@@ -46,6 +46,16 @@ test('[X5] [C6] a secret that was replaced is good for a day beside the new one'
   expect(replaceSecret(replaced, second, now)).toEqual(replaced)
 })
 
+test('[X5] [C6] every secret of the last day is in use, however often it was replaced', () => {
+  const now = Date.now()
+  const all = Array.from({ length: 11 }, newSecret)
+  let secrets: WebhookSecret[] = []
+  for (const secret of all) secrets = replaceSecret(secrets, secret, now)
+  expect(all.map((one) => isVerified(one, secrets, now))).toEqual(all.map(() => true))
+  // There is a limit all the same.
+  expect(replaceSecret(secrets, newSecret(), now)).toHaveLength(11)
+})
+
 test.each([
   ['whsec_', false],
   ['hunter2', false],

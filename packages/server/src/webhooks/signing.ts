@@ -8,8 +8,8 @@ import { randomSecret } from '../platform/ids.ts'
 const SECRET_BYTES = 32
 /** For how long a secret that was replaced is used beside the new one. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
-/** Former secrets that are in use at a time. */
-const FORMER_MAX = 2
+/** Former secrets that are in use at a time. Every request has a signature for each. */
+const FORMER_MAX = 10
 
 export const newSecret = (): string => WEBHOOK_SECRET_PREFIX + randomSecret(SECRET_BYTES).toString('base64')
 

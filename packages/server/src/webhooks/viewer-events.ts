@@ -1,6 +1,7 @@
 // Events as one viewer sees them, by the one evaluator. A record of the log says only that something may be different: what
 // the viewer sees is read now, compared with what the viewer was told last, and the difference is the event. So a change
-// that the viewer may not see leaves no trace, and a user who hides goes offline for this viewer.
+// that the viewer may not see leaves no trace, and a user who hides goes offline for this viewer. Hidden users that were
+// compared are remembered too: the viewer's own settings and contacts may reveal them.
 import type { Presence } from '@greendot/protocol'
 import type { Archive, ToldView, Webhook } from '../archive/port.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -20,6 +21,8 @@ export interface Hint {
   at: number
   /** Of a visible change. */
   version?: number
+  /** Who may see this user, or whom this user has as contacts, has changed too. */
+  audience_changed?: true | undefined
 }
 
 export interface ViewerEvents {
@@ -58,18 +61,21 @@ export function createViewerEvents(parts: ViewerEventsParts): ViewerEvents {
       const last = told.get(userId)
       const before = last ?? toView(unknownPresence(userId, rules.hiddenAs))
       const after = toView(presence)
-      if (isSame(before, after)) continue
-      const order = (last?.order ?? 0) + 1
+      const isChanged = !isSame(before, after)
+      if (!isChanged && last !== undefined) continue
+      const now = clock.now()
+      // By the clock, so that numbers and ids do not repeat when what was told is forgotten.
+      const order = Math.max(now, (last?.order ?? 0) + 1)
       const { version } = presence
-      const at = hint.version === version ? hint.at : clock.now()
-      changes.push({ userId, order, version, at, before, after })
+      const at = hint.version === version ? hint.at : now
+      if (isChanged) changes.push({ userId, order, version, at, before, after })
       views.push({ webhookId: webhook.id, userId, order, version, ...after })
     }
     const now = clock.now()
     const deliveries = changes.flatMap((change) =>
       deliveryOf(webhook, change, eventsOf(webhook, change), now),
     )
-    return archive.webhooks.keep(deliveries, views)
+    return archive.webhooks.keep(deliveries, views, webhook.updatedAt)
   }
 
   async function keepSome(webhook: Webhook, hints: ReadonlyMap<string, Hint>): Promise<void> {
@@ -77,13 +83,15 @@ export function createViewerEvents(parts: ViewerEventsParts): ViewerEvents {
     throw new Error(`gave up after ${ATTEMPTS_MAX} conflicts`)
   }
 
-  /** The viewer's own settings and contacts decide about users of whom the viewer was told before. */
+  /** The viewer's own settings and contacts decide about all users that were compared before. */
   async function keepAllTold(webhook: Webhook): Promise<void> {
     for (let afterId = ''; ; ) {
       const userIds = await archive.webhooks.toldUsers(webhook.id, afterId, USERS_PER_STEP)
       if (userIds.length === 0) return
       const at = clock.now()
-      await keepSome(webhook, new Map(userIds.map((user_id) => [user_id, { user_id, at }])))
+      const listed = userIds.filter((userId) => isListed(webhook.filter, userId))
+      if (listed.length > 0)
+        await keepSome(webhook, new Map(listed.map((user_id) => [user_id, { user_id, at }])))
       afterId = userIds.at(-1)!
     }
   }
@@ -94,9 +102,11 @@ export function createViewerEvents(parts: ViewerEventsParts): ViewerEvents {
       const byUser = new Map<string, Hint>()
       for (const hint of hints) if (isListed(filter, hint.user_id)) byUser.set(hint.user_id, hint)
       if (byUser.size > 0) await keepSome(webhook, byUser)
-      const isAboutViewer = hints.some(({ user_id, version }) => {
-        return version === undefined && (user_id === filter.viewerId || user_id === filter.contactsOf)
-      })
+      const isAboutViewer = hints.some(
+        ({ user_id, version, audience_changed }) =>
+          (version === undefined || audience_changed) &&
+          (user_id === filter.viewerId || user_id === filter.contactsOf),
+      )
       if (isAboutViewer) await keepAllTold(webhook)
     },
   }

@@ -45,6 +45,8 @@ export interface WebhookFanoutParts {
   viewerReader: ViewerReader
   rules: PrivacyRules
   leaseMs: number
+  /** Changes that may wait for one webhook. */
+  pendingMax: number
   tally: Tally
 }
 
@@ -57,10 +59,10 @@ export async function openWebhooks(parts: WebhookParts): Promise<OpenedWebhooks>
   return {
     webhooks,
     areWanted: () => book.enabled().length > 0,
-    async startFanout({ consume, viewerReader, rules, leaseMs, tally }) {
+    async startFanout({ consume, viewerReader, rules, leaseMs, pendingMax, tally }) {
       const { disable } = webhooks
       const sender = startWebhookSender({ ...parts, book, sendPost, disable, leaseMs, tally })
-      const sweep = startWebhookSweep({ archive, book, disable, clock, logger })
+      const sweep = startWebhookSweep({ archive, book, disable, pendingMax, clock, logger })
       const viewerEvents = createViewerEvents({ archive, viewerReader, rules, clock })
       const onKept = () => sender.nudge()
       const consumer = createWebhookConsumer({ archive, book, viewerEvents, clock, onKept })

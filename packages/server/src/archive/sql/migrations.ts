@@ -219,6 +219,18 @@ export const MIGRATIONS: readonly Migration[] = [
       )${tableOptions}`,
     ],
   },
+  {
+    name: '0013_disconnect_issued_before',
+    statements: ({ integer }) => [
+      `ALTER TABLE user_disconnect ADD COLUMN issued_before ${integer}`,
+      'UPDATE user_disconnect SET issued_before = at WHERE until IS NOT NULL',
+    ],
+  },
+  {
+    name: '0014_webhook_enabled_at',
+    // Null for one that is enabled since it was made.
+    statements: ({ integer }) => [`ALTER TABLE webhook ADD COLUMN enabled_at ${integer}`],
+  },
 ]
 
 const TABLE = 'schema_migration'

@@ -28,7 +28,8 @@ export const TOLD_COLUMNS: readonly Column<ToldView>[] = [
   },
 ]
 
-const HOOK = 'id, url, events, filter, secrets, disabled_at, disabled_because, created_at, updated_at'
+const HOOK =
+  'id, url, events, filter, secrets, disabled_at, disabled_because, enabled_at, created_at, updated_at'
 const DELIVERY = 'webhook_id, user_id, change_order, events, created_at, attempts'
 const KEY = 'webhook_id, user_id, change_order'
 const isNew = (table: string) => `${table}.batch_id IS NULL AND ${table}.failed_at IS NULL`
@@ -46,15 +47,17 @@ export function webhookStatements(dialect: SqlDialect) {
   return {
     edition: 'SELECT count(*) AS hooks, sum(updated_at) AS edited FROM webhook',
     list: `SELECT ${HOOK} FROM webhook ORDER BY created_at, id`,
+    filterOf: 'SELECT filter FROM webhook WHERE id = $1',
     count: 'SELECT count(*) AS hooks FROM webhook',
     add: `
       INSERT INTO webhook (${HOOK}, claimed_until, retry_at, failures_in_row)
-      VALUES ($1, $2, $3, $4, $5, ${whole('$6')}, $7, ${whole('$8')}, ${whole('$9')}, 0, 0, 0)`,
+      VALUES ($1, $2, $3, $4, $5, ${whole('$6')}, $7, ${whole('$8')}, ${whole('$9')}, ${whole('$10')}, 0, 0, 0)`,
     // An edit may mend what failed, so nothing waits for it.
     edit: `
       UPDATE webhook SET url = $2, events = $3, filter = $4, secrets = $5, disabled_at = ${whole('$6')},
-        disabled_because = $7, updated_at = ${whole('$8')}, retry_at = 0, failures_in_row = 0, failing_since = NULL
-      WHERE id = $1 AND updated_at = ${whole('$9')}`,
+        disabled_because = $7, enabled_at = ${whole('$8')}, updated_at = ${whole('$9')}, retry_at = 0,
+        failures_in_row = 0, failing_since = NULL
+      WHERE id = $1 AND updated_at = ${whole('$10')}`,
     remove: 'DELETE FROM webhook WHERE id = $1',
     removeTold: 'DELETE FROM webhook_told WHERE webhook_id = $1',
     removeDeliveries: `DELETE FROM webhook_delivery WHERE ${someOf('webhook_id = $1', '$2')}`,
@@ -66,10 +69,12 @@ export function webhookStatements(dialect: SqlDialect) {
       ${insertJsonRows('webhook_delivery', DELIVERY_COLUMNS, dialect)} AND ${isEnabled} AND NOT ${isErased}
       ON CONFLICT (${KEY}) DO NOTHING`,
     tell: `
-      ${insertJsonRows('webhook_told', TOLD_COLUMNS, dialect)}
+      ${insertJsonRows('webhook_told', TOLD_COLUMNS, dialect)} AND NOT ${isErased} AND (${whole('$2')} IS NULL
+        OR EXISTS (SELECT 1 FROM webhook WHERE webhook.id = entry.value ->> 0 AND updated_at = ${whole('$2')}))
       ON CONFLICT (webhook_id, user_id) DO UPDATE SET ${TOLD_COLUMNS.slice(2)
         .map(({ name }) => `${name} = excluded.${name}`)
         .join(', ')} WHERE excluded.change_order > webhook_told.change_order`,
+    erasedOf: `SELECT count(*) AS erased FROM ${dialect.jsonRows('$1')} WHERE ${isErased}`,
     told: `
       SELECT ${TOLD_COLUMNS.map(({ name }) => name).join(', ')} FROM webhook_told
       WHERE webhook_id = $1 AND user_id IN (SELECT entry.value FROM ${dialect.jsonTexts('$2')})`,
@@ -93,15 +98,24 @@ export function webhookStatements(dialect: SqlDialect) {
       SELECT batch_id FROM webhook_delivery
       WHERE webhook_id = $1 AND batch_id IS NOT NULL AND due_at <= ${whole('$2')}
       ORDER BY due_at, batch_id LIMIT 1`,
+    // First the users that wait longest, then their changes in order: a clock that was set back gives a later change an
+    // earlier instant.
     makeBatch: `
       UPDATE webhook_delivery SET batch_id = $2, due_at = ${whole('$3')} WHERE (${KEY}) IN (
-        SELECT ${KEY} FROM webhook_delivery AS fresh WHERE fresh.webhook_id = $1 AND ${isNew('fresh')}
-        AND NOT EXISTS (SELECT 1 FROM webhook_delivery AS failed WHERE failed.webhook_id = $1
-          AND failed.user_id = fresh.user_id AND failed.batch_id IS NOT NULL)
-        ORDER BY fresh.created_at, fresh.user_id, fresh.change_order LIMIT ${whole('$4')})`,
+        SELECT fresh.webhook_id, fresh.user_id, fresh.change_order FROM (
+          SELECT user_id, min(created_at) AS waits_since FROM (
+            SELECT user_id, created_at FROM webhook_delivery AS oldest
+            WHERE oldest.webhook_id = $1 AND ${isNew('oldest')}
+            AND NOT EXISTS (SELECT 1 FROM webhook_delivery AS failed WHERE failed.webhook_id = $1
+              AND failed.user_id = oldest.user_id AND failed.batch_id IS NOT NULL)
+            ORDER BY created_at, user_id, change_order LIMIT ${whole('$4')}) AS found
+          GROUP BY user_id) AS waiting
+        JOIN webhook_delivery AS fresh ON fresh.webhook_id = $1 AND fresh.user_id = waiting.user_id
+        WHERE ${isNew('fresh')}
+        ORDER BY waiting.waits_since, fresh.user_id, fresh.change_order LIMIT ${whole('$4')})`,
     batch: `
       SELECT ${DELIVERY} FROM webhook_delivery WHERE webhook_id = $1 AND batch_id = $2
-      ORDER BY created_at, user_id, change_order`,
+      ORDER BY user_id, change_order`,
     endBatch: 'DELETE FROM webhook_delivery WHERE webhook_id = $1 AND batch_id = $2',
     hasten: `
       UPDATE webhook_delivery SET due_at = ${whole('$2')} WHERE webhook_id = $1 AND batch_id IS NOT NULL

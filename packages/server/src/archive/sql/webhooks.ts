@@ -27,6 +27,7 @@ interface FoundHook {
   secrets: string
   disabled_at: Whole | null
   disabled_because: string | null
+  enabled_at: Whole | null
   created_at: Whole
   updated_at: Whole
 }
@@ -84,6 +85,11 @@ export function createSqlWebhooks(
     }
   }
 
+  /** What a viewer was told is written by one transaction at a time, and never beside an edit of the webhook. */
+  async function lockTold(tx: SqlSession, id: string): Promise<void> {
+    if (dialect.lock !== null) await tx.rows(dialect.lock, [`${LOCK} ${id}`])
+  }
+
   async function healthOf(rows: SqlSession['rows'], id: string): Promise<WebhookHealth> {
     const [health] = await rows<FoundHealth>(sql.health, [id])
     const [counts] = await rows<{ deliveries: Whole; failed: Whole }>(sql.counts, [id])
@@ -118,9 +124,17 @@ export function createSqlWebhooks(
         return true
       }),
 
-    async edit(webhook, editedAt) {
-      return (await run(sql.edit, webhook.id, ...edited(webhook), webhook.updatedAt, editedAt)) > 0
-    },
+    edit: (webhook, editedAt) =>
+      database.transaction(async (tx) => {
+        const { id, filter, updatedAt } = webhook
+        await lockTold(tx, id)
+        const [former] = await tx.rows<{ filter: string }>(sql.filterOf, [id])
+        const changed = await tx.run(sql.edit, [id, ...edited(webhook), updatedAt, editedAt])
+        if (changed === 0) return false
+        if (!hasSameView(JSON.parse(former!.filter) as WebhookFilter, filter))
+          await tx.run(sql.removeTold, [id])
+        return true
+      }),
 
     async remove(id) {
       const isFound = (await run(sql.remove, id)) > 0
@@ -131,13 +145,16 @@ export function createSqlWebhooks(
 
     health: (id) => healthOf(database.read, id),
 
-    async keep(deliveries, told) {
+    async keep(deliveries, told, editedAt) {
       if (deliveries.length === 0 && told.length === 0) return true
       try {
         await database.transaction(async (tx) => {
           if (told.length > 0) {
-            const written = await tx.run(sql.tell, [toJsonRows(TOLD_COLUMNS, told)])
-            if (written < told.length) throw new Overtaken()
+            for (const id of new Set(told.map(({ webhookId }) => webhookId))) await lockTold(tx, id)
+            const rows = toJsonRows(TOLD_COLUMNS, told)
+            const [passedOver] = await tx.rows<{ erased: Whole }>(sql.erasedOf, [rows])
+            const written = await tx.run(sql.tell, [rows, editedAt ?? null])
+            if (written + Number(passedOver!.erased) < told.length) throw new Overtaken()
           }
           if (deliveries.length > 0) await tx.run(sql.keep, [toJsonRows(DELIVERY_COLUMNS, deliveries)])
         })
@@ -234,14 +251,21 @@ function edited({ url, events, filter, secrets, state }: Webhook): (string | num
     JSON.stringify(secrets),
     isDisabled ? state.at : null,
     isDisabled ? state.because : null,
+    isDisabled ? null : state.since,
   ]
 }
+
+/** Whether a viewer sees the same users with the same eyes. */
+const hasSameView = (one: WebhookFilter, other: WebhookFilter): boolean =>
+  one.viewerId === other.viewerId &&
+  one.contactsOf === other.contactsOf &&
+  JSON.stringify(one.userIds) === JSON.stringify(other.userIds)
 
 function toHook(row: FoundHook): Webhook {
   const disabledAt = wholeOrNull(row.disabled_at)
   const state: WebhookState =
     disabledAt === null
-      ? { state: 'enabled' }
+      ? { state: 'enabled', since: wholeOrNull(row.enabled_at) ?? Number(row.created_at) }
       : { state: 'disabled', at: disabledAt, because: row.disabled_because ?? '' }
   return {
     id: row.id,

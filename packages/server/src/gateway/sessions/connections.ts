@@ -10,6 +10,7 @@ import { randomUpTo } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Tally } from '../../platform/measuring/tally.ts'
 import type { Actions } from '../../presence/people/actions.ts'
+import type { Disconnects } from '../../presence/people/disconnects.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
@@ -64,6 +65,7 @@ export interface ConnectionsParts {
   store: PresenceStore
   bus: Bus
   actions: Actions
+  disconnects: Pick<Disconnects, 'isRefused'>
   tally: Tally
   clock: Clock
   logger: Logger

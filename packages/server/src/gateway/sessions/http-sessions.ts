@@ -5,6 +5,7 @@ import type { Bus, LeftMessage } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
+import { type Disconnects, TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { Identity } from '../identity.ts'
@@ -20,8 +21,8 @@ export interface HttpHeartbeat {
   platform: Platform
   activity: Activity
   tokenExpiresAt: number | null
-  /** Null where the token does not say so, or there is none. */
-  tokenIssuedAt: number | null
+  /** Null where the token does not say so. Not given where there is none. */
+  tokenIssuedAt?: number | null
 }
 
 export interface HttpSessionState {
@@ -52,6 +53,7 @@ export interface HttpSessionsParts {
   store: Pick<PresenceStore, 'load'>
   bus: Bus
   identity: Identity
+  disconnects: Pick<Disconnects, 'isRefused'>
   policy: Policy
   clock: Clock
 }
@@ -63,7 +65,7 @@ const TOO_MANY_SESSIONS: Failure = {
 
 export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
   const { table, sessions, sockets, ownViews, ended, tracker, policy, clock } = parts
-  const { store, bus, identity } = parts
+  const { store, bus, identity, disconnects } = parts
   const { columns } = table
 
   function rowOf(userId: string, deviceId: string): number | undefined {
@@ -109,12 +111,15 @@ export function createHttpSessions(parts: HttpSessionsParts): HttpSessions {
       return row === undefined || columns.activity[row] !== ACTIVITY[activity]
     },
     async heartbeat(heartbeat) {
-      const { userId, deviceId, activity, tokenExpiresAt, tokenIssuedAt } = heartbeat
-      const failure = ended.failureFor({ foreign: null, userId, deviceId }, tokenIssuedAt)
+      const { userId, deviceId, activity, tokenIssuedAt } = heartbeat
+      // The token was checked before the request waited for its rate limit.
+      if (tokenIssuedAt !== undefined && disconnects.isRefused(userId, tokenIssuedAt))
+        return { ok: false, failure: TOKEN_REFUSED }
+      const failure = ended.failureFor({ foreign: null, userId, deviceId }, tokenIssuedAt ?? null)
       if (failure !== null) return { ok: false, failure }
       const row = rowOf(userId, deviceId)
       if (row === undefined) return open(heartbeat)
-      columns.tokenExpiresAt[row] = tokenExpiresAt ?? Number.POSITIVE_INFINITY
+      table.setToken(row, heartbeat)
       sessions.heartbeat(row, activity)
       return { ok: true, state: { awayAfterMs: awayAfterMs(row), ownView: ownViews.take(row) } }
     },

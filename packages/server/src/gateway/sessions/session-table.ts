@@ -22,6 +22,8 @@ export interface Opening {
   /** What the client says of itself; without it a returning device carries on as it was. */
   activity: Activity | null
   tokenExpiresAt: number | null
+  /** Null where the token does not say so. Not given where there is none. */
+  tokenIssuedAt?: number | null
   /** The foreign gateway that reports the session. */
   foreign?: string
   /** How presence is written for it; JSON where it is not given. */
@@ -50,6 +52,8 @@ export function createSessionTable(identity: Identity) {
     /** Stamp of the last event reported; events of one session carry strictly increasing stamps. */
     eventAt: new Float64Array(0),
     tokenExpiresAt: new Float64Array(0),
+    /** Minus infinity for a token that does not say so, infinity where there is no token. */
+    tokenIssuedAt: new Float64Array(0),
     awayAfterMs: new Float64Array(0),
     /** Revision of the own view sent last; 0 before the welcome. */
     ownRevision: new Float64Array(0),
@@ -77,6 +81,7 @@ export function createSessionTable(identity: Identity) {
     table.activeAt = grown(table.activeAt, rows)
     table.eventAt = grown(table.eventAt, rows)
     table.tokenExpiresAt = grown(table.tokenExpiresAt, rows)
+    table.tokenIssuedAt = grown(table.tokenIssuedAt, rows)
     table.awayAfterMs = grown(table.awayAfterMs, rows)
     table.ownRevision = grown(table.ownRevision, rows)
     table.framesThisSecond = grown(table.framesThisSecond, rows)
@@ -98,7 +103,7 @@ export function createSessionTable(identity: Identity) {
     table.beatAt[row] = now
     table.activeAt[row] = now
     table.eventAt[row] = now
-    table.tokenExpiresAt[row] = opening.tokenExpiresAt ?? Number.POSITIVE_INFINITY
+    setToken(row, opening)
     table.awayAfterMs[row] = Number.POSITIVE_INFINITY
     table.ownRevision[row] = 0
     table.framesThisSecond[row] = 0
@@ -107,6 +112,13 @@ export function createSessionTable(identity: Identity) {
     table.nextOfUser[row] = headOfUser[user]!
     headOfUser[user] = row
     table.live++
+  }
+
+  function setToken(row: number, token: Pick<Opening, 'tokenExpiresAt' | 'tokenIssuedAt'>): void {
+    const { tokenExpiresAt, tokenIssuedAt } = token
+    table.tokenExpiresAt[row] = tokenExpiresAt ?? Number.POSITIVE_INFINITY
+    table.tokenIssuedAt[row] =
+      tokenIssuedAt === undefined ? Number.POSITIVE_INFINITY : (tokenIssuedAt ?? Number.NEGATIVE_INFINITY)
   }
 
   function remove(row: number): void {
@@ -129,6 +141,8 @@ export function createSessionTable(identity: Identity) {
     columns: table,
     add,
     remove,
+    /** The session goes on with this token. */
+    setToken,
     *rows(): Generator<number> {
       for (let row = 0; row < table.user.length; row++) if (table.user[row] !== NIL) yield row
     },

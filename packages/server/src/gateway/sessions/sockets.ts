@@ -19,6 +19,7 @@ import type { Tally } from '../../platform/measuring/tally.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { Policy } from '../../presence/core/policy.ts'
 import { toOwnPresence } from '../../presence/core/view.ts'
+import { type Disconnects, TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import type { Tracked } from '../../presence/pipeline/tracker.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
 import type { Delivery } from '../delivery/delivery.ts'
@@ -55,11 +56,12 @@ export interface SocketsParts {
   ownViews: OwnViews
   delivery: Pick<Delivery, 'unblock' | 'encodingOf'>
   watching: Pick<Watching, 'unblocked'>
+  disconnects: Pick<Disconnects, 'isRefused'>
 }
 
 export function createSockets(parts: SocketsParts): Sockets {
   const { table, sessions, handleFrame, policy, framesPerSecond, clock, logger, tally } = parts
-  const { ownViews, delivery, watching } = parts
+  const { ownViews, delivery, watching, disconnects } = parts
   const { columns } = table
   tally.rateLimited.announce(['frames', 'waiting_frames'])
   const lanes = createLanes((error) => logger.error({ err: error }, 'a frame failed'))
@@ -137,6 +139,12 @@ export function createSockets(parts: SocketsParts): Sockets {
     return message === COMPACT_IDLE ? 'idle' : null
   }
 
+  /** A disconnect may have come between the check of the token and the open socket. */
+  const isRefusedByNow = (opening: Opening | Failure): boolean =>
+    !('code' in opening) &&
+    opening.tokenIssuedAt !== undefined &&
+    disconnects.isRefused(opening.userId, opening.tokenIssuedAt)
+
   function hangUp(row: number, code: number, reason: string, failure?: Failure): void {
     const socket = columns.sockets[row]
     if (socket && failure) refuse(socket, failure, null)
@@ -163,9 +171,10 @@ export function createSockets(parts: SocketsParts): Sockets {
     disconnect,
 
     open(socket) {
-      const opening = socket.data
-      if (typeof opening === 'number') return
+      const asked = socket.data
+      if (typeof asked === 'number') return
       socket.data = NIL
+      const opening = isRefusedByNow(asked) ? TOKEN_REFUSED : asked
       if ('code' in opening) {
         refuse(socket, opening, null)
         // A token that could not be checked is not a bad one: the client should try again with it.

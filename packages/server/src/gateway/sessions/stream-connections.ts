@@ -4,6 +4,7 @@
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/measuring/tally.ts'
+import { type Disconnects, TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import type { ConnectionNumbers } from '../connection-numbers.ts'
 import { type Delivery, NAMED, type Sink } from '../delivery/delivery.ts'
 import type { Watching } from '../watching/watching.ts'
@@ -31,6 +32,8 @@ export interface StreamSink extends Sink {
 export interface StreamOpening {
   userId: string
   tokenExpiresAt: number | null
+  /** Null where the token does not say so. */
+  tokenIssuedAt: number | null
   sink: StreamSink
 }
 
@@ -57,8 +60,8 @@ export interface StreamConnections {
   connect(opening: StreamOpening): Promise<ConnectedStream>
   /** Ends the streams of a user who was erased. */
   end(userId: string): void
-  /** Ends the streams of a user that began up to an instant. */
-  disconnect(userId: string, at: number, failure: Failure): void
+  /** Ends the streams of a user that are meant, by when they began and when their token was issued. */
+  disconnect(userId: string, isMeant: (beganAt: number, issuedAt: number) => boolean, failure: Failure): void
   /** Ends them all, and opens none any more. */
   endAll(): void
   count(): number
@@ -70,6 +73,7 @@ export interface StreamConnectionsParts {
   watching: Watching
   delivery: Delivery
   clock: Clock
+  disconnects: Pick<Disconnects, 'isRefused'>
   streamsPerUser: number
   tally: Tally
 }
@@ -80,18 +84,20 @@ interface Open {
   /** The interned user, retained while the stream is open; null until then. */
   viewer: number | null
   expiresAt: number
+  /** Of its token; minus infinity where the token does not say so. */
+  issuedAt: number
   openedAt: number
   sink: StreamSink
 }
 
 export function createStreamConnections(parts: StreamConnectionsParts): StreamConnections {
-  const { numbers, watching, delivery, clock, streamsPerUser, tally } = parts
+  const { numbers, watching, delivery, disconnects, clock, streamsPerUser, tally } = parts
   tally.rateLimited.announce(['open_streams'])
   const byUser = new Map<string, Set<Open>>()
   const all = new Set<Open>()
   let isClosing = false
 
-  function admit({ userId, tokenExpiresAt, sink }: StreamOpening): Open | null {
+  function admit({ userId, tokenExpiresAt, tokenIssuedAt, sink }: StreamOpening): Open | null {
     const streams = byUser.get(userId) ?? new Set()
     if (streams.size >= streamsPerUser) return null
     const expiresAt = tokenExpiresAt ?? Number.POSITIVE_INFINITY
@@ -100,6 +106,7 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
       userId,
       viewer: null,
       expiresAt,
+      issuedAt: tokenIssuedAt ?? Number.NEGATIVE_INFINITY,
       openedAt: clock.now(),
       sink,
     }
@@ -160,6 +167,9 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
   return {
     async connect(opening) {
       if (isClosing) return { ok: false, failure: GOING_AWAY }
+      // The token was checked before the request waited for its rate limit.
+      if (disconnects.isRefused(opening.userId, opening.tokenIssuedAt))
+        return { ok: false, failure: TOKEN_REFUSED }
       const open = admit(opening)
       if (open === null) {
         tally.rateLimited.add('open_streams')
@@ -178,9 +188,9 @@ export function createStreamConnections(parts: StreamConnectionsParts): StreamCo
     end(userId) {
       for (const open of [...(byUser.get(userId) ?? [])]) end(open, 'user erased')
     },
-    disconnect(userId, at, failure) {
+    disconnect(userId, isMeant, failure) {
       for (const open of [...(byUser.get(userId) ?? [])])
-        if (open.openedAt <= at) end(open, 'disconnected', failure)
+        if (isMeant(open.openedAt, open.issuedAt)) end(open, 'disconnected', failure)
     },
     endAll() {
       isClosing = true

@@ -22,7 +22,13 @@ async function begin(rules: PrivacyRules = OPEN_RULES): Promise<void> {
 }
 afterEach(() => world.close())
 
-const ASKED: StreamRequest = { userId: 'alice', tokenExpiresAt: null, userIds: ['bob'], lastEventId: null }
+const ASKED: StreamRequest = {
+  userId: 'alice',
+  tokenExpiresAt: null,
+  tokenIssuedAt: null,
+  userIds: ['bob'],
+  lastEventId: null,
+}
 
 async function read(request: Partial<StreamRequest> = {}, isEager = true): Promise<Reading> {
   const opened = await world.done(world.streams.open({ ...ASKED, ...request }))

@@ -24,7 +24,13 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const ASKED: StreamRequest = { userId: 'alice', tokenExpiresAt: null, userIds: ['bob'], lastEventId: null }
+const ASKED: StreamRequest = {
+  userId: 'alice',
+  tokenExpiresAt: null,
+  tokenIssuedAt: null,
+  userIds: ['bob'],
+  lastEventId: null,
+}
 const open = (request: Partial<StreamRequest> = {}) =>
   world.done(world.streams.open({ ...ASKED, ...request }))
 const openMany = (count: number) =>

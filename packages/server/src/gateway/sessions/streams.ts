@@ -24,6 +24,7 @@ const FRAMES_WAITING = 4
 export interface StreamRequest {
   userId: string
   tokenExpiresAt: number | null
+  tokenIssuedAt: number | null
   /** Without repeats. */
   userIds: readonly string[]
   lastEventId: string | null
@@ -92,7 +93,7 @@ export function createStreams(parts: StreamsParts): Streams {
 
   return {
     ...connections,
-    async open({ userId, tokenExpiresAt, userIds, lastEventId }) {
+    async open({ userId, tokenExpiresAt, tokenIssuedAt, userIds, lastEventId }) {
       if (userIds.length > watchLimit) {
         const message = `at most ${watchLimit} watched users per stream; these are ${userIds.length}`
         return { ok: false, failure: { code: 'watch_limit', message } }
@@ -101,6 +102,7 @@ export function createStreams(parts: StreamsParts): Streams {
       const connected = await connections.connect({
         userId,
         tokenExpiresAt,
+        tokenIssuedAt,
         sink: {
           send(frame) {
             if (begun === null) return 0

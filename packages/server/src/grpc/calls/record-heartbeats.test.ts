@@ -35,6 +35,7 @@ function createWorld(failsFor: (heartbeat: HttpHeartbeat) => Error | null = () =
     tally: createTally(),
     httpSessions,
     throttle,
+    disconnects: { isRefused: () => false },
     sessionsPerUser: SESSIONS_PER_USER,
     policy: POLICIES.instant,
     clock,

@@ -11,6 +11,7 @@ import { heartbeatBody, leaveBody, type Parsed, parse, userId } from '../../inpu
 import type { Clock } from '../../platform/clock.ts'
 import type { Tally } from '../../platform/measuring/tally.ts'
 import type { Policy } from '../../presence/core/policy.ts'
+import { type Disconnects, TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import { Unavailable } from '../../presence/unavailable.ts'
 import { type CallStream, type Calls, type Message, type Refused, refused, replied } from '../call.ts'
 import { toOwnMessage, wordOf } from '../messages.ts'
@@ -27,8 +28,6 @@ const tooManyOfUser = (sessionsPerUser: number): Failure => ({
   code: 'too_many_ids',
   message: `at most ${sessionsPerUser} entries a message with a user token: a user has no more sessions`,
 })
-/** A backend calls with a key. */
-const NO_TOKEN = { expiresAt: null, issuedAt: null }
 const TOKEN_EXPIRED: Failure = { code: 'token_expired', message: 'The token has expired: get a new one' }
 
 const UNAVAILABLE: Failure = { code: 'unavailable', message: 'presence cannot be reached; send it again' }
@@ -41,6 +40,7 @@ export interface SessionCallsParts {
   httpSessions: HttpSessions
   throttle: Throttle
   sessionsPerUser: number
+  disconnects: Pick<Disconnects, 'isRefused'>
   policy: Policy
   clock: Clock
   /** For the instants in tokens. */
@@ -65,7 +65,7 @@ function refusedEntry(error: unknown): { ok: false; failure: Failure } {
 }
 
 export function sessionCalls(parts: SessionCallsParts): Calls {
-  const { httpSessions, throttle, sessionsPerUser, policy, clock, tokenClock } = parts
+  const { httpSessions, throttle, sessionsPerUser, disconnects, policy, clock, tokenClock } = parts
   const heartbeats = createHeartbeats({ httpSessions, throttle })
   const recordBatch = createForeignBatches(parts)
 
@@ -79,10 +79,20 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
     })
     if (!body.ok) return body
     const { device_id: deviceId, platform, activity } = body.value
-    const { expiresAt: tokenExpiresAt, issuedAt: tokenIssuedAt } = caller.kind === 'user' ? caller : NO_TOKEN
-    const heartbeat = { userId: subject.value, deviceId, platform, activity, tokenExpiresAt, tokenIssuedAt }
+    const token =
+      caller.kind === 'user'
+        ? { tokenExpiresAt: caller.expiresAt, tokenIssuedAt: caller.issuedAt }
+        : { tokenExpiresAt: null }
+    const heartbeat = { userId: subject.value, deviceId, platform, activity, ...token }
     const recorded = await heartbeats.record(heartbeat, caller.kind)
     return recorded.ok ? { ...recorded, value: subject.value } : recorded
+  }
+
+  /** An upload may be open for longer than its token is good. */
+  function tokenFailure(caller: Caller): Failure | null {
+    if (caller.kind !== 'user') return null
+    if ((caller.expiresAt ?? Infinity) <= tokenClock.now()) return TOKEN_EXPIRED
+    return disconnects.isRefused(caller.userId, caller.issuedAt) ? TOKEN_REFUSED : null
   }
 
   function upload(caller: Caller): CallStream {
@@ -95,7 +105,8 @@ export function sessionCalls(parts: SessionCallsParts): Calls {
 
     return {
       async take({ heartbeats: batch, disconnected, gateway_id: gatewayId }) {
-        if (caller.kind === 'user' && (caller.expiresAt ?? Infinity) <= tokenClock.now()) return TOKEN_EXPIRED
+        const failure = tokenFailure(caller)
+        if (failure !== null) return failure
         const sent = batch as readonly Message[]
         const over = disconnected as readonly Message[]
         if (sent.length + over.length > FOREIGN_ENTRIES_MAX) return TOO_MANY

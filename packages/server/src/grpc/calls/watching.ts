@@ -38,11 +38,11 @@ export function watchingCalls({ streams, framesPerSecond, tally, clock }: Watchi
   tally.rateLimited.announce([REQUESTS])
 
   async function open(
-    { userId, expiresAt }: User,
+    { userId, expiresAt: tokenExpiresAt, issuedAt: tokenIssuedAt }: User,
     out: Out,
     taking: (out: Out) => Take,
   ): Promise<OpenedCall> {
-    const connected = await streams.connect({ userId, tokenExpiresAt: expiresAt, sink: sinkOf(out) })
+    const connected = await streams.connect({ userId, tokenExpiresAt, tokenIssuedAt, sink: sinkOf(out) })
     if (!connected.ok) return connected
     const { stream } = connected
     const take = taking(out)

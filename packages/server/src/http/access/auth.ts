@@ -6,6 +6,7 @@ import { type Failure, isId } from '@greendot/protocol'
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
+import { TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import { createHs256 } from './hs256.ts'
 import type { RejectionReason } from './rejection-log.ts'
 
@@ -54,8 +55,7 @@ const KEY_SET_ALGORITHMS = [
 const REVOKED: Refusal = {
   kind: 'refused',
   reason: 'issued before a disconnect',
-  code: 'unauthorized',
-  message: 'The app disconnected this user, and the token was issued before that: get a new one',
+  ...TOKEN_REFUSED,
 }
 
 type Verify = (token: string, currentDate: Date) => Promise<JWTPayload>

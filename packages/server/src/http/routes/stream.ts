@@ -51,6 +51,7 @@ export function streamRoutes({ streams, throttle, keepOpen }: StreamRoutesParts)
           const opened = await streams.open({
             userId: caller.userId,
             tokenExpiresAt: caller.expiresAt,
+            tokenIssuedAt: caller.issuedAt,
             userIds: [...new Set(query.user_ids)],
             lastEventId: (lastEventId?.length ?? 0) <= LAST_EVENT_ID_CHARS_MAX ? lastEventId : null,
           })

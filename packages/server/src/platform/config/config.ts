@@ -33,6 +33,7 @@ export interface Config {
   readonly kafkaBrokers: readonly string[]
   readonly historyDays: number
   readonly webhookPrivateAddresses: boolean
+  readonly webhookPendingMax: number
   readonly dev: boolean
   readonly jwtSecret: string | null
   readonly jwksUrl: string | null
@@ -132,6 +133,7 @@ function toConfig(settings: Settings): Config {
     kafkaBrokers: Object.freeze(settings.kafka_brokers),
     historyDays: settings.history_days,
     webhookPrivateAddresses: settings.webhook_private_addresses,
+    webhookPendingMax: settings.webhook_pending_max,
     dev: settings.dev,
     jwtSecret: settings.jwt_secret,
     jwksUrl: settings.jwks_url,

@@ -111,6 +111,11 @@ export const SETTINGS = {
     false,
     'send webhooks to private and loopback addresses too, and over http',
   ),
+  webhook_pending_max: setting(
+    wholeNumber(1_000, 100_000_000),
+    1_000_000,
+    'changes that may wait for one webhook; past it the webhook is disabled',
+  ),
   dev: setting(onOff, false, 'accept the tokens dev:<user_id> and the server key dev; loopback only'),
   jwt_secret: secret(optional(secretText, 'shared secret of user tokens (HS256), 32 bytes or more')),
   jwks_url: optional(webUrl, 'public keys of user tokens; instead of jwt_secret'),

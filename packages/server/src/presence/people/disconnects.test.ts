@@ -109,6 +109,32 @@ test('[C6, C7] a process that starts later refuses them from the beginning', asy
   expect(refused.every(Boolean)).toBe(true)
 })
 
+test('[C6] one without until does not refuse newer tokens, wherever it is heard of', async () => {
+  const [here, deaf] = [await start(), await start({ isDeaf: true })]
+  await done(here.disconnect('ada', { ...REQUEST, until: T + HOUR_MS }))
+  await clock.advance(2_000)
+  await done(here.disconnect('ada', REQUEST))
+  await clock.advance(5_000)
+  const later = await start()
+  for (const { isRefused } of [here, deaf, later])
+    expect([isRefused('ada', T - 1), isRefused('ada', T)]).toEqual([true, false])
+  const meant = deaf.heard.map(([, { at, until }]) => [at >= T + 2_000, until !== null])
+  expect(meant).toContainEqual([true, false])
+  expect(meant).not.toContainEqual([true, true])
+})
+
+test('[C6] a regular look reads only what is new', async () => {
+  const here = await start()
+  const listened = await start({ isDeaf: true })
+  await done(here.disconnect('ada', { ...REQUEST, until: T + 2 * HOUR_MS }))
+  await clock.advance(HOUR_MS)
+  const heard = listened.heard.length
+  expect(heard).toBeGreaterThan(0)
+  await clock.advance(60_000)
+  expect(listened.heard).toHaveLength(heard)
+  expect(listened.isRefused('ada', T - 1)).toBe(true)
+})
+
 test('[C6] where it cannot be written the caller is told, and nothing has changed', async () => {
   const here = await start()
   isArchiveAway = true

@@ -1,9 +1,10 @@
 // The app disconnects users. A disconnect is in the archive before anything else happens, so it is carried out by every
 // process, whatever dies: each hears of it over the bus, reads those it may have missed, and reads all that are in force
 // when it starts. Afterwards it refuses tokens that were issued before, for as long as the app said, and its gateway ends
-// the connections. Carrying one out twice changes nothing: connections that began later are not meant.
+// the connections. Carrying one out twice changes nothing: connections that began later are not meant, unless their token
+// is refused.
 import type { Failure } from '@greendot/protocol'
-import type { Archive, DisconnectRow } from '../../archive/port.ts'
+import type { Archive, DisconnectRow, KeptDisconnect } from '../../archive/port.ts'
 import type { Bus, Disconnect } from '../../bus/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -21,6 +22,12 @@ const LOOKS_PER_TRIM = 12
 const ROWS_PER_PAGE = 1_000
 /** Users whose older tokens are refused at the same time. */
 const REFUSED_MAX = 100_000
+
+/** For a token that was issued before a disconnect. */
+export const TOKEN_REFUSED: Failure = {
+  code: 'unauthorized',
+  message: 'The app disconnected this user, and the token was issued before that: get a new one',
+}
 
 export type DisconnectRequest = Pick<DisconnectRow, 'deviceId' | 'until' | 'reason'>
 
@@ -67,12 +74,13 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
     listener(userId, disconnect)
   }
 
-  async function read(since: number): Promise<void> {
+  /** Those since an instant, and where it is given also those in force at another. */
+  async function read(since: number, inForceAt: number | null): Promise<void> {
     let after: DisconnectRow | null = null
     for (;;) {
-      const wanted = { since, now: tokenClock.now(), after, limit: ROWS_PER_PAGE }
-      const rows: DisconnectRow[] = await archive.disconnects.page(wanted)
-      for (const row of rows) learn(row.userId, { ...row, issuedBefore: row.at })
+      const wanted = { since, inForceAt, after, limit: ROWS_PER_PAGE }
+      const rows: KeptDisconnect[] = await archive.disconnects.page(wanted)
+      for (const row of rows) for (const one of disconnectsIn(row)) learn(row.userId, one)
       after = rows.at(-1) ?? null
       if (rows.length < ROWS_PER_PAGE) return
     }
@@ -84,7 +92,8 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
     const now = tokenClock.now()
     for (const [userId, { until }] of refused) if (until <= now) refused.delete(userId)
     try {
-      if (!isAlone) await read(lookedAt - OVERLAP_MS)
+      // Those in force were read at the start, and each one since then when it was new.
+      if (!isAlone) await read(lookedAt - OVERLAP_MS, null)
       lookedAt = now
       if (++looks % LOOKS_PER_TRIM === 0) await archive.disconnects.trim(now - KEPT_MS, now)
     } catch (error) {
@@ -102,7 +111,7 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
     },
     () => void look(),
   )
-  await read(lookedAt)
+  await read(lookedAt, lookedAt)
   const timer = clock.every(LOOK_EVERY_MS, () => void look())
 
   return {
@@ -143,4 +152,12 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
       unsubscribe()
     },
   }
+}
+
+/** A row is the last disconnect and the last one with `until`, which may be two. */
+function disconnectsIn({ deviceId, at, until, issuedBefore, reason }: KeptDisconnect): Disconnect[] {
+  if (until === null || issuedBefore === null)
+    return [{ deviceId, at, issuedBefore: at, until: null, reason }]
+  const refusing = { deviceId, at: issuedBefore, issuedBefore, until, reason }
+  return at === issuedBefore ? [refusing] : [refusing, { ...refusing, at, issuedBefore: at, until: null }]
 }

@@ -1,5 +1,5 @@
 // What the change log says of a commit: one record for each version of a user, with what others are shown, and one when
-// only the audience of the user has changed. An invisible user is shown offline, so the log does not know of invisible
+// only the audience of the user has changed. One that changes both says so. An invisible user is shown offline, so the log does not know of invisible
 // time.
 import { RECORD_VERSION, type StatusChangedRecord, type VisibilityChangedRecord } from '@greendot/protocol'
 import type { UserRecord } from '../core/record.ts'
@@ -31,6 +31,7 @@ export function changeRecordOf(change: VersionChange, now: number): string | und
     custom_status,
     ...(!isSame(former.devices, devices) && { old_devices: former.devices }),
     ...(!isSame(former.custom_status, custom_status) && { old_custom_status: former.custom_status }),
+    ...(hasNewAudience(change) && { audience_changed: true }),
     ...(after.history?.isKept && { history: true }),
   }
   return JSON.stringify(record)
