@@ -1,6 +1,6 @@
-// Bundles one source into one script with its source map, as an ES module or for `require`. The maps carry the text
-// of the sources, so a package ships none, and name them by their place in the repository, so two builds in two
-// folders are the same bytes.
+// Bundles one source into one script with its source map, as an ES module or for `require`, or into several that are
+// loaded when they are needed. The maps carry the text of the sources, so a package ships none, and name them by their
+// place in the repository, so two builds in two folders are the same bytes.
 import { dirname, join, relative, resolve } from 'node:path'
 import type { BuildConfig, BunPlugin } from 'bun'
 
@@ -18,16 +18,32 @@ export interface ScriptOptions {
   external?: string[]
   /** Sources that are scripts of their own, with the name by which this one imports them. */
   separate?: ReadonlyMap<string, string>
+  /** A folder beside the script for what it imports at run time. Without it, all that is part of the script. */
+  partsFolder?: string
 }
 
 /** Returns the paths of all files that became part of the script. */
 export async function writeScript(options: ScriptOptions): Promise<string[]> {
-  const { source, outfile, format, target, minify, banner = '', external = [], separate } = options
+  const {
+    source,
+    outfile,
+    format,
+    target,
+    minify,
+    banner = '',
+    external = [],
+    separate,
+    partsFolder,
+  } = options
   const { outputs, metafile } = await Bun.build({
     entrypoints: [source],
     root: dirname(source),
     outdir: dirname(outfile),
-    naming: relative(dirname(outfile), outfile),
+    naming: {
+      entry: relative(dirname(outfile), outfile),
+      ...(partsFolder !== undefined && { chunk: `${partsFolder}/[name]-[hash].[ext]` }),
+    },
+    splitting: partsFolder !== undefined,
     minify,
     target,
     format,
@@ -37,10 +53,10 @@ export async function writeScript(options: ScriptOptions): Promise<string[]> {
     sourcemap: 'linked',
     plugins: separate ? [separateFiles(source, separate)] : [],
   })
-  if (outputs.length !== 2)
+  if (partsFolder === undefined && outputs.length !== 2)
     throw new Error(`${source} became ${outputs.length} files, not a script and its map`)
-  await nameSources(`${outfile}.map`)
-  await dropDebugId(outfile)
+  for (const { path } of outputs)
+    await (path.endsWith('.map') ? nameSources(path, dirname(outfile)) : dropDebugId(path))
   return Object.keys(metafile!.inputs).map((path) => resolve(path))
 }
 
@@ -57,10 +73,11 @@ function separateFiles(source: string, separate: ReadonlyMap<string, string>): B
   }
 }
 
-async function nameSources(file: string): Promise<void> {
+/** Maps of parts name their sources from the folder of the script too. */
+async function nameSources(file: string, folder: string): Promise<void> {
   const map: { sources: string[]; debugId?: string } = await Bun.file(file).json()
   map.sources = map.sources.map((path) => {
-    const place = resolve(dirname(file), path)
+    const place = resolve(folder, path)
     return relative(place.startsWith(`${PACKAGES}/`) ? PACKAGES : ROOT, place)
   })
   delete map.debugId

@@ -1,5 +1,6 @@
-// Builds what is published as greendot: the program as one script with a source map, the page and the browser client
-// inside, and the command that starts it. All dependencies are part of the script, except the runtime.
+// Builds what is published as greendot: the program with its source maps, the page and the browser client inside, and the
+// command that starts it. All dependencies are part of the program, except the runtime. What a server may do without
+// (Redis, PostgreSQL, Kafka, gRPC, the page) is in scripts of its own, so that it takes no memory where it is not used.
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { licencesOf } from '../build/licences.ts'
@@ -9,6 +10,7 @@ import { ROOT, writeScript } from '../build/scripts.ts'
 const HOME = import.meta.dir
 /** Part of the page, which reaches the script as text. */
 const IN_PAGE = Bun.resolveSync('uplot', join(HOME, '../dashboard'))
+const PARTS = 'parts'
 const LICENCES = 'THIRD-PARTY-LICENCES.txt'
 
 export async function buildServer(folder: string): Promise<void> {
@@ -18,6 +20,7 @@ export async function buildServer(folder: string): Promise<void> {
     outfile: join(folder, 'greendot.js'),
     format: 'esm',
     target: 'bun',
+    partsFolder: PARTS,
     // Names stay, so that stack traces in reports can be read.
     minify: { whitespace: true, syntax: true },
   })
@@ -27,7 +30,7 @@ export async function buildServer(folder: string): Promise<void> {
   writeManifest(HOME, folder, {
     bin: { greendot: 'bin/greendot.mjs' },
     exports: { './package.json': './package.json' },
-    files: ['bin', 'greendot.js', 'greendot.js.map', LICENCES],
+    files: ['bin', PARTS, 'greendot.js', 'greendot.js.map', LICENCES],
     dependencies: { bun: dependencies.bun },
   })
 }

@@ -109,6 +109,7 @@ describe('what is served', () => {
             process.execPath,
             'build',
             '--compile',
+            '--splitting',
             '--minify',
             join(ROOT, 'packages/server/src/cli.ts'),
             '--outfile',

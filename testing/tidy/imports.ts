@@ -7,7 +7,7 @@ const SERVER = 'packages/server/src/'
 const PRESENCE = `${SERVER}presence/`
 const PROTOCOL = 'packages/protocol/'
 const COMPOSE = `${SERVER}compose.ts`
-const ADAPTERS = `${SERVER}adapters.ts`
+const ADAPTERS = [`${SERVER}adapters.ts`, `${SERVER}redis-adapters.ts`]
 /** Files without time, chance and I/O: presence/ may call them; everything else of platform/ it is handed. */
 const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`, `${SERVER}platform/serial-queue.ts`])
 /** A program that measures the server from outside and inside, so it may import everything. */
@@ -74,7 +74,7 @@ function wrongForPresence({ specifier, target, typeOnly }: Omit<Import, 'line'>)
 /** Whatever sits beside a port.ts is behind that port. */
 function wrongAdapter(path: string, { specifier, target }: Import, ports: Set<string>): string | null {
   if (target === null || !path.startsWith('packages/')) return null
-  if (path === ADAPTERS || path.startsWith(BENCH) || target.endsWith('/port.ts')) return null
+  if (ADAPTERS.includes(path) || path.startsWith(BENCH) || target.endsWith('/port.ts')) return null
   const folder = [...ports].find((port) => target.startsWith(`${port}/`))
   if (folder === undefined || path.startsWith(`${folder}/`)) return null
   return `imports ${specifier}: only adapters.ts chooses adapters; take the port as an argument`

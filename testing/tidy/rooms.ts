@@ -34,7 +34,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'ops', holds: /^ops\// },
   { name: 'http', holds: /^http\// },
   { name: 'grpc', holds: /^grpc\// },
-  { name: 'adapters.ts', holds: /^adapters\.ts$/ },
+  { name: 'adapters.ts', holds: /^(redis-)?adapters\.ts$/ },
   { name: 'pipeline.ts', holds: /^pipeline\.ts$/ },
   { name: 'compose.ts', holds: /^compose\.ts$/ },
   { name: 'cli', holds: /^cli(\.ts$|\/)/ },

@@ -1,33 +1,25 @@
-// The only file that chooses adapters: which archive, store, bus, log and limiter a configuration asks for. Commands that
-// work on one of them beside a server open it here too.
+// Chooses adapters: which archive, store, bus, log and limiter a configuration asks for. Commands that work on one of
+// them beside a server open it here too. The clients of Redis, PostgreSQL and Kafka are loaded where they are configured,
+// and nowhere else.
 import { parseDatabaseUrl } from './archive/database-url.ts'
 import type { Archive } from './archive/port.ts'
-import { createPostgresArchive } from './archive/postgres.ts'
 import { createSqliteArchive } from './archive/sqlite.ts'
 import { backUpSqlite, type SqliteBackup } from './archive/sqlite-backup.ts'
 import { filesOthersCanRead } from './archive/sqlite-files.ts'
 import type { FileUse } from './archive/sqlite-lock.ts'
 import { createMemoryBus } from './bus/memory.ts'
 import type { Bus } from './bus/port.ts'
-import { createRedisBus } from './bus/redis.ts'
 import type { Doubts } from './gateway/doubts.ts'
 import { createMemoryRateLimiter } from './limits/memory.ts'
 import type { RateLimiter } from './limits/port.ts'
-import { createRedisRateLimiter } from './limits/redis.ts'
 import { createMemoryLog, type MemoryLog } from './log/memory.ts'
 import type { ChangeLog } from './log/port.ts'
-import { createRedisLog } from './log/redis.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
 import type { Logger } from './platform/logger.ts'
-import { connectRedis, type RedisConnection } from './redis/client.ts'
-import { parseRedisUrl } from './redis/url.ts'
 import { createMemoryStore } from './store/memory.ts'
 import type { PresenceStore } from './store/port.ts'
-import { createRedisStore } from './store/redis.ts'
-import { LOG_ENTRIES_MAX } from './store/redis-scripts.ts'
 
-const REDIS_READY_MS = 10_000
 /** Gateways that notice a loss have announced themselves again by then. */
 const ANNOUNCE_MS = 3_000
 /** Brokers refuse a shorter time after which a consumer that died is replaced. */
@@ -39,8 +31,10 @@ export async function openArchive(config: Config, use?: FileUse): Promise<Archiv
   switch (database.kind) {
     case 'sqlite':
       return createSqliteArchive({ path: database.path, ...(use === undefined ? {} : { use }) })
-    case 'postgres':
+    case 'postgres': {
+      const { createPostgresArchive } = await import('./archive/postgres.ts')
       return createPostgresArchive({ url: database.url, poolMax: config.databasePool })
+    }
     case 'invalid':
       throw new Error(database.message)
   }
@@ -98,7 +92,6 @@ export function openMemory({ logger, clock }: { logger: Logger; clock: Clock }):
   }
 }
 
-/** The client of Kafka is loaded where it is configured, and nowhere else. */
 export function topicsOf(config: Config, { clock, logger }: { clock: Clock; logger: Logger }) {
   const sessionMs = Math.max(config.gatewayLeaseMs, KAFKA_SESSION_MS_MIN)
   return async (topic: string): Promise<ChangeLog> => {
@@ -116,73 +109,6 @@ export async function openRedis(
   config: Config,
   options: { logger: Logger; clock: Clock; doubts: Doubts },
 ): Promise<HotState> {
-  const { logger, clock, doubts } = options
-  const onBack = () => doubts.report('the store was away')
-  const url = parseRedisUrl(redisUrl)
-  if (url.kind === 'invalid') throw new Error(url.message)
-  const connection = connectRedis(url, { logger, clock, onBack })
-  // Replicas may lag, so only queries read from them.
-  const replicas = config.readReplicas ? connectRedis(url, { logger, clock, readFromReplicas: true }) : null
-  try {
-    await connection.ready(REDIS_READY_MS)
-    await replicas?.ready(REDIS_READY_MS)
-  } catch (error) {
-    await Promise.all([connection.close(), replicas?.close()])
-    throw error
-  }
-  return redisStateOn({ ...options, config, connection, replicas })
-}
-
-export interface RedisStateParts {
-  config: Config
-  logger: Logger
-  clock: Clock
-  doubts: Doubts
-  connection: RedisConnection
-  replicas: RedisConnection | null
-  /** The number of shards, where it is not the usual one. */
-  shards?: number
-}
-
-/** On connections that are open. */
-export function redisStateOn(parts: RedisStateParts): HotState {
-  const { config, logger, clock, doubts, connection, replicas, shards } = parts
-  const settleMs = settleMsOf(config)
-  const onShardsLost = (lost: readonly number[]) =>
-    doubts.report('shards of the store lost their memory', lost)
-  const store = createRedisStore({
-    client: connection,
-    replicas,
-    clock,
-    settleMs,
-    onShardsLost,
-    ...(shards !== undefined && { shards }),
-  })
-  const onError = (error: unknown) => logger.error({ err: error }, 'a bus subscriber failed')
-  const bus = createRedisBus({ connection, clock, onError })
-  const log = createRedisLog({
-    client: connection,
-    clock,
-    logger,
-    shards: store.shardCount,
-    entriesMax: LOG_ENTRIES_MAX,
-  })
-  const local = createMemoryRateLimiter()
-  const rateLimiter = createRedisRateLimiter({ client: connection, shardOf: store.shardOf, local })
-  return {
-    store,
-    bus,
-    log,
-    whenHandled: null,
-    rateLimiter,
-    loadForQuery: store.loadForQuery,
-    onOutages: connection.onOutages,
-    async close() {
-      await log.close()
-      await bus.close()
-      await store.close()
-      await replicas?.close()
-      await connection.close()
-    },
-  }
+  const { openRedisState } = await import('./redis-adapters.ts')
+  return openRedisState(redisUrl, { ...options, config, settleMs: settleMsOf(config) })
 }

@@ -1,11 +1,12 @@
 // One server process: the pipeline of the server on the simulated Redis and database, over connections of its own. It
 // can crash at any moment, and a new one under another name takes its place.
-import { openMemory, redisStateOn } from '../../../packages/server/src/adapters.ts'
+import { openMemory, settleMsOf } from '../../../packages/server/src/adapters.ts'
 import { createDoubts } from '../../../packages/server/src/gateway/doubts.ts'
 import { type Pipeline, startPipeline } from '../../../packages/server/src/pipeline.ts'
 import type { RootLogger } from '../../../packages/server/src/platform/logger.ts'
 import { createSteadyClock } from '../../../packages/server/src/platform/steady-clock.ts'
 import { connectOver } from '../../../packages/server/src/redis/client.ts'
+import { redisStateOn } from '../../../packages/server/src/redis-adapters.ts'
 import { openSimulatedLink } from '../adapters/redis-link.ts'
 import { createMachine, type Machine } from '../time/machine.ts'
 import { randomOf } from '../time/random.ts'
@@ -86,7 +87,8 @@ export function startProcess(ground: Ground, options: ProcessOptions): ServerPro
       })
       await connection.ready(READY_MS)
       const { shards } = settings
-      return redisStateOn({ config, logger, clock: plain, doubts, connection, replicas: null, shards })
+      const settleMs = settleMsOf(config)
+      return redisStateOn({ logger, clock: plain, doubts, settleMs, connection, replicas: null, shards })
     }
   }
 

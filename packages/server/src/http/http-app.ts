@@ -126,6 +126,8 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     ...sessionRoutes({ httpSessions, throttle, policy, clock }),
     ...streamRoutes({ streams, throttle, keepOpen }),
   })
+  // Built on the first request: it costs 6 MB, and most processes are never asked for it.
+  let document: Promise<string> | null = null
   const routes: Routes = {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
@@ -152,9 +154,11 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
       version: VERSION,
     }),
     ...feedRoutes({ feed, keepOpen }),
-    ...docsRoutes({ document: () => document, pages: config.pages }),
+    ...docsRoutes({
+      document: () => (document ??= openapi(routes, VERSION, clock.nextTurn).then(JSON.stringify)),
+      pages: config.pages,
+    }),
   }
-  const document = JSON.stringify(openapi(routes, VERSION))
   const server = serveHttp({
     host,
     port: config.port,

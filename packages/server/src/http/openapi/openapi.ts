@@ -1,6 +1,5 @@
-// From the declarations of routes to an OpenAPI 3.1 document. A pure function. The guard checks by the same
-// declarations, so a route cannot be served and left out, or described differently. A contradictory
-// declaration stops the start.
+// From the declarations of routes to an OpenAPI 3.1 document. The guard checks by the same declarations, so a route
+// cannot be served and left out, or described differently. There is no document with a contradictory declaration.
 import type { z } from 'zod'
 import type { AnswerShape, Method, Route, Routes, Shape, Who } from '../route.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
@@ -51,16 +50,23 @@ To receive changes instead of polling, open the WebSocket at \`/api/v1/ws?token=
 
 export type OpenApiDocument = Record<string, unknown>
 
-export function openapi(routes: Routes, version: string): OpenApiDocument {
+/** The whole takes a tenth of a second or more, so `pause` is awaited between two operations. */
+export async function openapi(
+  routes: Routes,
+  version: string,
+  pause: () => Promise<void>,
+): Promise<OpenApiDocument> {
   const schemas = createSchemas()
   const refusals = createRefusals(schemas)
-  const paths = Object.entries(routes).map(([path, methods]) => {
-    const operations = Object.entries(methods).map(([method, route]) => [
-      method.toLowerCase(),
-      operation(path, method as Method, route, schemas, refusals),
-    ])
-    return [path.replace(/:(\w+)/g, '{$1}'), Object.fromEntries(operations)]
-  })
+  const paths: Record<string, Record<string, object>> = {}
+  for (const [path, methods] of Object.entries(routes)) {
+    const operations: Record<string, object> = {}
+    for (const [method, route] of Object.entries(methods)) {
+      operations[method.toLowerCase()] = operation(path, method as Method, route, schemas, refusals)
+      await pause()
+    }
+    paths[path.replace(/:(\w+)/g, '{$1}')] = operations
+  }
   return {
     openapi: '3.1.1',
     info: {
@@ -72,7 +78,7 @@ export function openapi(routes: Routes, version: string): OpenApiDocument {
     },
     servers: [{ url: '/' }],
     tags: Object.values(GROUPS),
-    paths: Object.fromEntries(paths),
+    paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
       responses: refusals.shared(),

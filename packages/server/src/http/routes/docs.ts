@@ -9,7 +9,7 @@ const CACHED = { 'cache-control': 'public, max-age=60' }
 
 export interface DocsRoutesParts {
   /** A function, because the document describes these routes too. */
-  document(): string
+  document(): Promise<string>
   pages: PageChoice
 }
 
@@ -32,7 +32,7 @@ export function docsRoutes({ document, pages }: DocsRoutesParts): Routes {
         answers: {
           200: json(z.looseObject({ openapi: z.string() }), 'Every route of this server, as OpenAPI 3.1'),
         },
-        run: () => replyJson(document(), 200, CACHED),
+        run: async () => replyJson(await document(), 200, CACHED),
       }),
     },
     ...(pages === 'none' ? {} : page),
