@@ -89,7 +89,7 @@ export async function createPipeline(options: PipelineOptions = {}) {
     logger,
     ...(onTrouble === undefined ? {} : { onTrouble }),
   })
-  const dutySweep = createDutySweep({ store, tracker, archivist, duties })
+  const dutySweep = createDutySweep({ store, lookup, tracker, archivist, duties })
   const choices = createChoices({ store, lookup, archivist, tracker })
   const ticked: string[] = []
   const tick = (userId: string) => void ticked.push(userId)

@@ -2,6 +2,7 @@
 // never announced, or its row never written. Doing it twice is harmless. Part of a sweeper's round.
 import type { Duty, FoundDuty, OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
 import { isBare } from '../core/record.ts'
+import type { ArchiveLookup } from '../reading/archive-lookup.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
 import type { Duties } from './duties.ts'
@@ -23,12 +24,14 @@ export interface DutySweep {
 
 export interface DutySweepParts {
   store: PresenceStore
+  lookup: ArchiveLookup
   tracker: Tracker
   archivist: Archivist
   duties: Duties
 }
 
-export function createDutySweep({ store, tracker, archivist, duties }: DutySweepParts): DutySweep {
+export function createDutySweep(parts: DutySweepParts): DutySweep {
+  const { store, lookup, tracker, archivist, duties } = parts
   const oldestOf: Record<Duty, Map<number, number>> = { announce: new Map(), archive: new Map() }
 
   async function lateDuties(duty: Duty, shard: number, until: number, limit: number): Promise<FoundDuty[]> {
@@ -60,10 +63,23 @@ export function createDutySweep({ store, tracker, archivist, duties }: DutySweep
     }
     // An erased user has no rows.
     if (stored !== null && !isBare(stored.record)) {
-      if (!(await archivist.lastSeen(toLastSeenRow(userId, stored.record, now)))) return
+      const { record } = stored
+      const isWritten = await archivist.lastSeen(toLastSeenRow(userId, record, now))
+      if (!isWritten && !(await isArchived(userId, record.version))) return
       await archivist.settings(toSettingsRow(userId, stored.record))
     }
     duties.done('archive', duty)
+  }
+
+  /**
+   * Whether the archive has this version. Where the store has lost versions that the archive has, it is raised above them:
+   * the row would be ignored for ever.
+   */
+  async function isArchived(userId: string, version: number): Promise<boolean> {
+    const [archived] = await lookup.loadOrUnknown([userId])
+    const { archivedVersion } = archived!
+    if (archivedVersion > version) tracker.report(userId, { type: 'raise_version', version: archivedVersion })
+    return archivedVersion === version
   }
 
   return {
