@@ -1,6 +1,7 @@
 // `npm run test:simulation`: runs seeds of the simulation, replays one, or plants a bug and looks how fast it is caught.
 import { catchPlanted, PLANTED } from '../planted/planted.ts'
 import type { Planted } from '../planted/planting.ts'
+import { PROOFS } from '../planted/proofs.ts'
 import { keepPlan } from '../run/named-plans.ts'
 import { planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
@@ -22,13 +23,15 @@ checks the bounds of SPEC.md (B1 to B8). The same seed is the same run.
   --keep <name>     with --seed: keeps the smaller plan as testing/simulation/run/named/<name>.json
   --jobs <n>        processes (one for each core)
   --plant <name>    with a bug that is planted; --plant list shows them
-  --planted         plants all of them in turn, and says which check caught each after how many seeds
+  --planted         plants all of them in turn, and says which checks noticed each, after how many seeds
   --help            this text
 
 Exits 1 if a seed failed.`
 
 /** Of each bug. */
 const PLANTED_SEEDS = 2_000
+/** After the one that caught it, to see which other checks notice it. */
+const MORE_SEEDS = 15
 
 interface Options {
   numbers: Map<string, number>
@@ -90,14 +93,17 @@ async function main(args: readonly string[]): Promise<number> {
 /** As the table of docs/simulation.md. */
 function plantAll(from: number, seedsMax: number): number {
   let missed = 0
+  const idle = new Set<string>(Object.keys(PROOFS))
   console.log('| bug | breaks | caught by | after seeds |\n| --- | --- | --- | --- |')
   for (const planted of PLANTED) {
-    const caught = catchPlanted(planted, from, seedsMax)
+    const caught = catchPlanted(planted, from, seedsMax, MORE_SEEDS)
     if (caught === null) missed++
-    const how = caught === null ? `nothing | ${seedsMax}` : `${caught.check} | ${caught.seeds}`
+    for (const check of caught?.checks ?? []) idle.delete(check)
+    const how = caught === null ? `nothing | ${seedsMax}` : `${caught.checks.join(', ')} | ${caught.seeds}`
     console.log(`| ${planted.name} | ${planted.breaks} | ${how} |`)
   }
-  return missed === 0 ? 0 : 1
+  if (idle.size > 0) console.log(`\nno bug was noticed by: ${[...idle].join(', ')}`)
+  return missed === 0 && idle.size === 0 ? 0 : 1
 }
 
 function replay(seed: number, planted: Planted | null, isWhole: boolean, keep: string | null): number {
