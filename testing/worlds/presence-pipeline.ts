@@ -89,7 +89,7 @@ export async function createPipeline(options: PipelineOptions = {}) {
     logger,
     ...(onTrouble === undefined ? {} : { onTrouble }),
   })
-  const dutySweep = createDutySweep({ store, tracker, archivist, duties, logger })
+  const dutySweep = createDutySweep({ store, lookup, tracker, archivist, duties, logger })
   const choices = createChoices({ store, lookup, archivist, tracker })
   const ticked: string[] = []
   const tick = (userId: string) => void ticked.push(userId)

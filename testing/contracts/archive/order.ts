@@ -87,7 +87,7 @@ export function checkArchiveOrder(archive: () => Archive, numRuns: number): void
   async function afterWriting<Row extends { userId: string }>(
     run: string,
     batches: readonly Row[][],
-    write: (rows: Row[]) => Promise<void>,
+    write: (rows: Row[]) => Promise<unknown>,
   ) {
     for (const batch of batches) await write(batch.map((row) => ({ ...row, userId: `${run}:${row.userId}` })))
     const users = await archive().read(USERS.map((userId) => `${run}:${userId}`))
@@ -97,7 +97,7 @@ export function checkArchiveOrder(archive: () => Archive, numRuns: number): void
   let runs = 0
   async function checkSame<Row extends { userId: string }>(
     { first, second }: { first: Row[][]; second: Row[][] },
-    write: (rows: Row[]) => Promise<void>,
+    write: (rows: Row[]) => Promise<unknown>,
   ): Promise<void> {
     runs += 1
     const once = await afterWriting(`first-${runs}`, first, write)

@@ -128,8 +128,9 @@ export function checkArchiveRows(archive: () => Archive): void {
   describe('the newest wins', () => {
     test('[S4] an older version changes nothing, even when it is written later', async () => {
       const newest = aLastSeen('a', { version: 7, lastSeenAt: T + 7, updatedAt: T })
-      await archive().writeLastSeen([newest])
-      await archive().writeLastSeen([aLastSeen('a', { version: 6, updatedAt: T + 99 })])
+      expect(await archive().writeLastSeen([newest])).toBe(1)
+      const older = aLastSeen('a', { version: 6, updatedAt: T + 99 })
+      expect(await archive().writeLastSeen([older, aLastSeen('b')])).toBe(1)
       expect(await lastSeenOf('a')).toEqual(newest)
     })
 

@@ -71,7 +71,7 @@ function absencesOf(
     // What a client says to a process that was killed is not heard.
     const goneAt = (attempt: Attempt) => {
       const { endedAt: at, ending, killedAt } = attempt
-      if (killedAt < at) return killedAt + ghostMs.lost
+      if (killedAt <= at) return killedAt + ghostMs.lost
       return ending === 'silent'
         ? silentFrom(attempt, history) + ghostMs.silent
         : at + ghostMs[ending ?? 'lost']

@@ -1,11 +1,17 @@
 // B7: after all users have left, nothing is left of them: no interest, sessions, deadlines, duties or lost gateways in
-// the store, no rows, edges, waiting work or growing number of timers in the processes.
+// the store, no rows, edges, waiting work or growing number of timers in the processes. Records outlive their users for
+// a while; then they are gone too, from Redis and from the memory of a server alone.
+
+import type { PresenceStore } from '../../../packages/server/src/store/port.ts'
 import type { Violation } from '../../faults/random/checks/violation.ts'
 import type { RedisNode } from '../adapters/redis-node.ts'
 import type { ServerProcess } from '../world/process.ts'
 
 /** What may be left in a shard, after its hash tag. The change log is cut by its length only. */
 const KEPT = /^\{s\d+\}:(u:.*|keep|c|n|e|log|log:.*)$/
+/** Longer than any record is kept, and than any clock is wrong. */
+const LATER_MS = 30 * 24 * 3_600_000
+const ALL = 1_000
 /** Of a process that has nothing to do. */
 const TIMERS_MAX = 24
 
@@ -18,6 +24,27 @@ export function checkLeftovers(
     ...nodes.flatMap((node) => leftInStore(node, leasesOf(processes))),
     ...processes.flatMap(leftInProcess),
   ]
+  return left.map((what) => ({ check: 'leftover', at: now, what }))
+}
+
+/** What any store says is left, and the records that it does not forget when their time is over. */
+export async function checkForgotten(
+  store: PresenceStore,
+  ids: readonly string[],
+  now: number,
+): Promise<Violation[]> {
+  const later = now + LATER_MS
+  const left: string[] = []
+  for (let shard = 0; shard < store.shardCount; shard++) {
+    for (const { userId } of await store.due(shard, later, ALL)) left.push(`${userId} has a deadline`)
+    for (const duty of ['announce', 'archive'] as const)
+      for (const { userId } of await store.openDuties(duty, shard, later, ALL))
+        left.push(`${userId} has the duty ${duty}`)
+  }
+  for (const gateway of await store.attachedGateways()) left.push(`${gateway} has sessions or interest`)
+  await store.forget(later, ALL)
+  for (const [index, stored] of (await store.load(ids)).entries())
+    if (stored !== null) left.push(`the record of ${ids[index]} is not forgotten`)
   return left.map((what) => ({ check: 'leftover', at: now, what }))
 }
 
@@ -45,12 +72,17 @@ function leftInStore({ name, data }: RedisNode, leases: number): string[] {
 
 function leftInProcess(process: ServerProcess): string[] {
   const { name, machine } = process
-  const { gateway, tracker, archivist } = process.pipeline()!
+  const { gateway, tracker, archivist, dutySweep } = process.pipeline()!
   const gauges = gateway?.gauges()
   const counts = {
     sessions: gauges?.sessions ?? 0,
     watches: gauges?.watches ?? 0,
     'watched users': gauges?.watchedUsers ?? 0,
+    streams: gauges?.streams ?? 0,
+    'slow readers': gauges?.slowReaders ?? 0,
+    waves: (gauges?.wavesWalking ?? 0) + (gauges?.wavesWaiting ?? 0),
+    'late announcements': dutySweep.oldestSince('announce') === null ? 0 : 1,
+    'late rows': dutySweep.oldestSince('archive') === null ? 0 : 1,
     'users in the tracker': tracker.depth(),
     'rows in the archivist': archivist.backlog(),
   }

@@ -1,9 +1,12 @@
 // `npm run test:simulation`: runs seeds of the simulation, replays one, or plants a bug and looks how fast it is caught.
+import type { FaultKind } from '../faults/plan-faults.ts'
 import { catchPlanted, PLANTED } from '../planted/planted.ts'
 import type { Planted } from '../planted/planting.ts'
+import { PROOFS } from '../planted/proofs.ts'
 import { keepPlan } from '../run/named-plans.ts'
 import { planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
+import { measure } from './measure.ts'
 import { describeFailure, describePlan } from './report.ts'
 import { jobsByDefault, runHere, runSeeds } from './run-seeds.ts'
 
@@ -22,13 +25,28 @@ checks the bounds of SPEC.md (B1 to B8). The same seed is the same run.
   --keep <name>     with --seed: keeps the smaller plan as testing/simulation/run/named/<name>.json
   --jobs <n>        processes (one for each core)
   --plant <name>    with a bug that is planted; --plant list shows them
-  --planted         plants all of them in turn, and says which check caught each after how many seeds
+  --planted         plants all of them in turn, and says which checks noticed each, after how many seeds
+  --measure         how long users who are gone are shown around one fault, with a lease of 3 s and a delay of 1.5 s
   --help            this text
 
 Exits 1 if a seed failed.`
 
 /** Of each bug. */
 const PLANTED_SEEDS = 2_000
+/** After the one that caught it, to see which other checks notice it. */
+const MORE_SEEDS = 15
+
+/** The faults that are measured with real processes too, and for how long. */
+const MEASURED: readonly [FaultKind, number][] = [
+  ['gateway crashed with its clients', 5_000],
+  ['node restarted empty', 1_000],
+  ['store emptied', 1_000],
+  ['node away', 30_000],
+  ['failover', 10_000],
+  ['archive away', 30_000],
+  ['process cut from node', 5_000],
+]
+const MEASURED_SEEDS = 100
 
 interface Options {
   numbers: Map<string, number>
@@ -66,6 +84,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   if (args[0] === '--worker') return work(args.slice(1))
+  if (args[0] === '--measure') return measureAll()
   const options = parse(args)
   if (typeof options === 'string') {
     console.error(options)
@@ -90,14 +109,28 @@ async function main(args: readonly string[]): Promise<number> {
 /** As the table of docs/simulation.md. */
 function plantAll(from: number, seedsMax: number): number {
   let missed = 0
+  const idle = new Set<string>(Object.keys(PROOFS))
   console.log('| bug | breaks | caught by | after seeds |\n| --- | --- | --- | --- |')
   for (const planted of PLANTED) {
-    const caught = catchPlanted(planted, from, seedsMax)
+    const caught = catchPlanted(planted, from, seedsMax, MORE_SEEDS)
     if (caught === null) missed++
-    const how = caught === null ? `nothing | ${seedsMax}` : `${caught.check} | ${caught.seeds}`
+    for (const check of caught?.checks ?? []) idle.delete(check)
+    const how = caught === null ? `nothing | ${seedsMax}` : `${caught.checks.join(', ')} | ${caught.seeds}`
     console.log(`| ${planted.name} | ${planted.breaks} | ${how} |`)
   }
-  return missed === 0 ? 0 : 1
+  if (idle.size > 0) console.log(`\nno bug was noticed by: ${[...idle].join(', ')}`)
+  return missed === 0 && idle.size === 0 ? 0 : 1
+}
+
+/** As the table of docs/simulation.md. */
+function measureAll(): number {
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+  console.log('| fault | ghost / bound |\n| --- | --- |')
+  for (const [kind, forMs] of MEASURED) {
+    const { ghostMs, boundMs } = measure(kind, forMs, MEASURED_SEEDS)
+    console.log(`| ${kind}, ${seconds(forMs)} | ${seconds(ghostMs)} / ${seconds(boundMs)} |`)
+  }
+  return 0
 }
 
 function replay(seed: number, planted: Planted | null, isWhole: boolean, keep: string | null): number {

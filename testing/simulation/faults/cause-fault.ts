@@ -6,6 +6,7 @@ import type { DatabaseState } from '../adapters/archive.ts'
 import type { Call, NodeData, RedisNode } from '../adapters/redis-node.ts'
 import type { Bounds } from '../checker/bounds.ts'
 import type { Peer } from '../clients/peer.ts'
+import type { Person } from '../clients/people.ts'
 import type { Deployment } from '../world/deployment.ts'
 import type { Ground } from '../world/ground.ts'
 import type { ServerProcess } from '../world/process.ts'
@@ -26,6 +27,7 @@ export interface Breakable {
   deployment: Deployment
   /** The devices of all users and viewers. */
   peers: readonly Peer[]
+  people: readonly Person[]
   history: History
   bounds: Bounds
   calls: Calls
@@ -35,6 +37,7 @@ const SCOPES: Record<FaultKind, FaultScope> = {
   'process crashed': 'server',
   'process crashed at a commit': 'server',
   'process crashed at a publication': 'server',
+  'gateway crashed with its clients': 'server',
   'process frozen': 'server',
   'process paused': 'server',
   'process restarted': 'server',
@@ -103,14 +106,22 @@ function cause(
   lost: { data: NodeData | null },
   record: FaultRecord,
 ): () => void {
-  const { ground, deployment, peers, bounds } = broken
+  const { ground, deployment, peers, people, bounds } = broken
   const { network, redis, database, settings, timeline } = ground
-  const place = fault.which % deployment.places
+  // Gateways come first.
+  const places = fault.kind === 'gateway crashed with its clients' ? settings.gateways : deployment.places
+  const place = fault.which % places
   const process = deployment.at(place)
   switch (fault.kind) {
     case 'process crashed':
       crash()
       return startAgain
+    case 'gateway crashed with its clients': {
+      const gone = clientsOf(process)
+      crash()
+      for (const leave of gone) leave()
+      return startAgain
+    }
     case 'process crashed at a commit':
       return crashAt(({ command, args }) => command === 'evalsha' && args[0] === COMMIT.sha)
     case 'process crashed at a publication':
@@ -193,6 +204,16 @@ function cause(
     case 'mass reconnect':
       for (const peer of peers) if (process !== null && peer.server() === process.name) peer.reconnect()
       return nothing
+  }
+
+  /** As when a site is lost: what ends the devices on this process. Every third user comes back, as the plan says. */
+  function clientsOf(one: ServerProcess | null): (() => void)[] {
+    const acting = people.filter((_, index) => index % 3 !== 0)
+    return acting.flatMap(({ devices, act }) =>
+      devices.flatMap(({ peer }, device) =>
+        peer.server() === one?.name ? [() => act({ do: 'end', device, how: 'silent' })] : [],
+      ),
+    )
   }
 
   /** Its connections may be taken as lost. */

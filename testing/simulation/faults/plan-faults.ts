@@ -7,6 +7,7 @@ const PROCESS_FAULTS = [
   'process crashed',
   'process crashed at a commit',
   'process crashed at a publication',
+  'gateway crashed with its clients',
   'process frozen',
   'process paused',
   'process restarted',
@@ -44,6 +45,7 @@ const GROUPS = [PROCESS_FAULTS, STORE_FAULTS, ARCHIVE_FAULTS, NETWORK_FAULTS, CL
 /** What a process with a store and a database of its own can suffer. */
 const EMBEDDED: readonly FaultKind[] = [
   'process crashed',
+  'gateway crashed with its clients',
   'process frozen',
   'process paused',
   'process restarted',

@@ -31,7 +31,10 @@ export const IN_ARCHIVE: readonly Planted[] = [
     breaks: 'B6',
     plant: () =>
       inArchive(({ writeLastSeen }) => ({
-        writeLastSeen: (rows) => writeLastSeen(rows.filter(({ status }) => status !== 'offline')),
+        writeLastSeen: async (rows) => {
+          await writeLastSeen(rows.filter(({ status }) => status !== 'offline'))
+          return rows.length
+        },
       })),
   },
   {
@@ -54,7 +57,9 @@ export const IN_ARCHIVE: readonly Planted[] = [
     breaks: 'B6',
     isRare: true,
     plant: () =>
-      inArchive(({ writeLastSeen }) => ({ writeLastSeen: (rows) => writeLastSeen(rows).catch(() => {}) })),
+      inArchive(({ writeLastSeen }) => ({
+        writeLastSeen: (rows) => writeLastSeen(rows).catch(() => rows.length),
+      })),
   },
 ]
 

@@ -29,6 +29,8 @@ function everyNth(count: number): () => boolean {
   return () => ++calls % count === 0
 }
 
+const roundedDown = (at: number): number => Math.floor(at / 2_000) * 2_000
+
 export const IN_STORE: readonly Planted[] = [
   {
     name: 'a version is taken from the memory of the process',
@@ -75,9 +77,35 @@ export const IN_STORE: readonly Planted[] = [
     plant: () => inStore(() => ({ removeInterest: async () => {} })),
   },
   {
+    name: 'records of users who are gone are never forgotten',
+    breaks: 'B7',
+    plant: () => inStore(() => ({ forget: async () => 0 })),
+  },
+  {
     name: 'a lost gateway is never dropped',
     breaks: 'B7',
     plant: () => inStore(() => ({ dropGateway: async () => {} })),
+  },
+  {
+    name: 'the end of a lease is rounded down to two seconds',
+    breaks: 'B2',
+    plant: () =>
+      inStore(({ openLease, renewLease }) => ({
+        openLease: (name, until) => openLease(name, roundedDown(until)),
+        renewLease: (name, until) => renewLease(name, roundedDown(until)),
+      })),
+  },
+  {
+    name: 'the id of an ended session is forgotten at once',
+    breaks: 'B1',
+    isRare: true,
+    plant: () =>
+      inCommits((commit) => ({ ...commit, record: { ...commit.record, tombstones: [], forgottenAt: 0 } })),
+  },
+  {
+    name: 'a gateway that ends waits for ever until its lease is given up',
+    breaks: 'B7',
+    plant: () => inStore(() => ({ retireGateway: () => new Promise(() => {}) })),
   },
   {
     name: 'processes go by their own clocks',
@@ -138,6 +166,21 @@ export const IN_MESSAGES: readonly Planted[] = [
     breaks: 'B8',
     plant: () =>
       inMessages((message) => (message.kind === 'change' ? [{ ...message, inputs: null }] : [message])),
+  },
+  {
+    name: 'a message that comes again late is taken as new',
+    breaks: 'B4, B3',
+    plant: () => ({
+      hot: (hot, clock) => {
+        const { publish } = hot.bus
+        const twice: Bus['publish'] = async (gatewayId, messages) => {
+          const again = messages.map((one) => (one.kind === 'change' ? { ...one, version: 0 } : one))
+          clock.after(3_000, () => void publish(gatewayId, again).catch(() => {}))
+          await publish(gatewayId, messages)
+        }
+        return { ...hot, bus: { ...hot.bus, publish: twice } }
+      },
+    }),
   },
   {
     name: 'messages of a gateway come in another order',

@@ -76,6 +76,18 @@ export const IN_SCRIPTS: readonly Planted[] = [
       }),
   },
   {
+    name: 'a lease that ran out is noticed six seconds late',
+    breaks: 'B1',
+    isRare: true,
+    plant: () =>
+      inScript(
+        TAKE_LOST.sha,
+        (take) =>
+          (context, p, [now]) =>
+            take(context, p, [String(Number(now) - 6_000)]),
+      ),
+  },
+  {
     name: 'leases are taken a lease too early',
     breaks: 'B2',
     plant: () =>

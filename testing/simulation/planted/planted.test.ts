@@ -1,6 +1,7 @@
 // Bugs that are planted are caught. Here those that take a few seeds; `npm run test:simulation -- --planted` takes all.
 import { expect, test } from 'bun:test'
-import { catchPlanted, PLANTED } from './planted.ts'
+import { type Check, catchPlanted, checksOf, PLANTED } from './planted.ts'
+import { PROOFS } from './proofs.ts'
 
 const SEEDS_MAX = 12
 const TEST_MS_MAX = 300_000
@@ -10,6 +11,14 @@ test('[X1] at least 25 bugs are planted, and no two have one name', () => {
   expect(new Set(PLANTED.map(({ name }) => name)).size).toBe(PLANTED.length)
   expect(PLANTED.length).toBeGreaterThanOrEqual(25)
 })
+
+test.each(Object.entries(PROOFS))(
+  '[X1] the check "%s" notices a bug',
+  (check, { bug, seed }) => {
+    expect(checksOf(PLANTED.find(({ name }) => name === bug)!, seed)).toContain(check as Check)
+  },
+  TEST_MS_MAX,
+)
 
 test.each(quick)(
   '[X1] is caught: $name ($breaks)',

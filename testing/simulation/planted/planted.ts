@@ -1,4 +1,6 @@
-// All bugs that are planted, and how each is caught: seeds are run until one fails.
+// All bugs that are planted, and how each is caught: seeds are run until one fails, and a few more for the other checks
+// that notice it.
+import type { Violation } from '../../faults/random/checks/violation.ts'
 import { planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
 import { IN_ARCHIVE, IN_PARTS } from './in-parts.ts'
@@ -14,19 +16,30 @@ export const PLANTED: readonly Planted[] = [
   ...IN_PARTS,
 ]
 
+export type Check = Violation['check']
+
 export interface Catch {
-  check: string
-  /** How many seeds were run until then. */
+  /** All that noticed it, in the seed that caught it and in the few behind it. */
+  checks: Check[]
+  /** How many seeds were run until it was caught. */
   seeds: number
 }
 
-/** Null when no seed caught it. */
-export function catchPlanted({ plant }: Planted, from: number, seedsMax: number): Catch | null {
+/** The checks that fail with the bug in a seed that is kept without it. */
+export function checksOf({ plant }: Planted, seed: number): Check[] {
+  const checks = new Set(runPlan({ plan: planOf(seed), plant }).violations.map(({ check }) => check))
+  if (checks.size > 0 && runPlan({ plan: planOf(seed) }).violations.length > 0) return []
+  return [...checks]
+}
+
+/** Null when no seed caught it. `more`: seeds to run after that. */
+export function catchPlanted(planted: Planted, from: number, seedsMax: number, more = 0): Catch | null {
   for (let seed = from; seed < from + seedsMax; seed++) {
-    const [first] = runPlan({ plan: planOf(seed), plant }).violations
-    // What fails without the bug is no catch.
-    const isCaught = first !== undefined && runPlan({ plan: planOf(seed) }).violations.length === 0
-    if (isCaught) return { check: first.check, seeds: seed - from + 1 }
+    const checks = new Set(checksOf(planted, seed))
+    if (checks.size === 0) continue
+    for (let next = seed + 1; next <= seed + more; next++)
+      for (const check of checksOf(planted, next)) checks.add(check)
+    return { checks: [...checks].sort(), seeds: seed - from + 1 }
   }
   return null
 }

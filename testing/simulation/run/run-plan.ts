@@ -10,7 +10,7 @@ import { allowancesOf, ghostAllowancesOf } from '../checker/bounds.ts'
 import { checkArchived, checkChoices, checkHistory } from '../checker/durable.ts'
 import { checkFlicker } from '../checker/flicker.ts'
 import { checkGhosts } from '../checker/ghosts.ts'
-import { checkLeftovers } from '../checker/leftovers.ts'
+import { checkForgotten, checkLeftovers } from '../checker/leftovers.ts'
 import { checkStatuses } from '../checker/statuses.ts'
 import { query } from '../clients/requests.ts'
 import { LOST_MS_MAX } from '../faults/cause-fault.ts'
@@ -120,8 +120,10 @@ function remains(world: World): Violation[] {
   const { archive } = ground.database
   const found = checkLeftovers(ground.redis.nodes, processes, timeline.now())
   const archived = settled(archive.read(ids), until)
-  const stored = settled(processes[0]!.pipeline()!.store.load(ids), until)
+  const { store } = processes[0]!.pipeline()!
+  const stored = settled(store.load(ids), until)
   found.push(...checkArchived(ids, stored, archived, timeline.now()))
+  found.push(...settled(checkForgotten(store, ids, timeline.now()), until))
   // The memory of one process is not looked into.
   if (ground.settings.deployment === 'embedded') return found
   if (history.faults.some(({ name }) => LOSES_MEMORY.has(name))) return found

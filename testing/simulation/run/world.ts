@@ -97,7 +97,7 @@ export function createWorld({ plan, plant = asItIs, onLog }: WorldOptions) {
   })
   const present = new Set<Viewer>()
   const bounds = boundsOf(settings)
-  const broken: Breakable = { ground, deployment, peers, history, bounds, calls }
+  const broken: Breakable = { ground, deployment, peers, people, history, bounds, calls }
   let asking: { stop(): void } | null = null
 
   function borrow(): Borrowed {

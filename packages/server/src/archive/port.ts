@@ -297,8 +297,11 @@ export interface Archive {
   pending(): Promise<string[]>
   /** In the order asked. */
   read(userIds: readonly string[]): Promise<ArchivedUser[]>
-  /** Resolves when the rows will survive a crash of this process. */
-  writeLastSeen(rows: readonly LastSeenRow[]): Promise<void>
+  /**
+   * Resolves when the rows will survive a crash of this process, with how many were written: a row that is not newer than
+   * the one of its user is not.
+   */
+  writeLastSeen(rows: readonly LastSeenRow[]): Promise<number>
   writeSettings(rows: readonly SettingsRow[]): Promise<void>
 
   /** One row for the whole server records that it was alive. */

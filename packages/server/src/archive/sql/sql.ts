@@ -49,15 +49,19 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
   const { forgetUser, ...webhooks } = createSqlWebhooks(database)
   const { forgetContacts, finishClaimed, ...contacts } = createSqlContacts(database, sql)
 
-  /** Each call of `write` gets rows of distinct users. */
+  /** Each call of `write` gets rows of distinct users, and says how many it wrote. */
   async function upsert<Row extends { userId: string }>(
     rows: readonly Row[],
     limits: SliceLimits<Row>,
-    write: (tx: SqlSession, rows: readonly Row[]) => Promise<unknown>,
-  ): Promise<void> {
+    write: (tx: SqlSession, rows: readonly Row[]) => Promise<number>,
+  ): Promise<number> {
+    let written = 0
     for (const round of roundsOfDistinctUsers(rows)) {
-      await inSlices(round, limits, database.pause, (slice) => database.transaction((tx) => write(tx, slice)))
+      await inSlices(round, limits, database.pause, async (slice) => {
+        written += await database.transaction((tx) => write(tx, slice))
+      })
     }
+    return written
   }
 
   async function eraseRows(userId: string): Promise<void> {
@@ -109,12 +113,14 @@ export function createSqlArchive(database: SqlDatabase, clock: Clock): Archive {
         tx.run(sql.upsertLastSeen, [toJsonRows(LAST_SEEN_COLUMNS, slice)]),
       ),
 
-    writeSettings: (rows) =>
-      upsert(rows, SETTINGS_WRITTEN, async (tx, slice) => {
-        await tx.run(sql.upsertSettings, [toJsonRows(SETTINGS_COLUMNS, slice)])
+    async writeSettings(rows) {
+      await upsert(rows, SETTINGS_WRITTEN, async (tx, slice) => {
+        const written = await tx.run(sql.upsertSettings, [toJsonRows(SETTINGS_COLUMNS, slice)])
         const chosen = slice.filter(hasPrivacy)
         if (chosen.length > 0) await tx.run(sql.upsertPrivacy, [toJsonRows(PRIVACY_COLUMNS, chosen)])
-      }),
+        return written
+      })
+    },
 
     async markAlive(now) {
       await database.transaction((tx) => tx.run(sql.markAlive, [now]))

@@ -33,10 +33,10 @@ let changed: string[]
 
 async function begin(isStoreVolatile: boolean): Promise<void> {
   ;[gate, isArchiveAway, own, changed] = [createGate(), false, [], []]
-  const write = async (rows: () => Promise<void>) => {
+  const write = async <Written>(rows: () => Promise<Written>) => {
     await gate.pass()
     if (isArchiveAway) throw new Error('the database is gone')
-    await rows()
+    return rows()
   }
   world = await createPipeline({
     isStoreVolatile,
@@ -163,6 +163,21 @@ describe('with a store that outlives the process', () => {
     expect([await openDuties(), world.archivist.backlog()]).toEqual([{ announce: [], archive: ['bob'] }, 0])
   })
 
+  test('[C7, S4] a user whose row has a version that the store lost is raised above it by a sweeper', async () => {
+    await apply('bob', connected('web#1', now()))
+    const { version } = (await rowOf('bob'))!
+    const lost = { ...(await rowOf('bob'))!, version: version + 5 }
+    await world.done(world.archive.writeLastSeen([lost]))
+    await apply('bob', left('web#1', now() + 1))
+    await world.clock.advance(CLEAR_MS)
+    expect([(await rowOf('bob'))?.status, (await openDuties()).archive]).toEqual(['here', ['bob']])
+    await world.clock.advance(LATE_MS)
+    await world.done(world.dutySweep.sweep(0, now(), true))
+    await world.clock.advance(CLEAR_MS)
+    expect(await rowOf('bob')).toMatchObject({ status: 'offline', version: version + 6 })
+    expect((await openDuties()).archive).toEqual([])
+  })
+
   test('[C7] a sweeper announces and writes what a process that died left', async () => {
     const { publish } = world.bus
     // As if the process had been killed after the commit.
@@ -181,6 +196,10 @@ describe('with a store that outlives the process', () => {
     await world.clock.advance(CLEAR_MS)
     expect(statuses()).toEqual(['bob online'])
     expect((await rowOf('bob'))?.status).toBe('here')
+    // The commit that announced it wrote the same row once more, which the next round looks at.
+    await world.clock.advance(LATE_MS)
+    await world.done(world.dutySweep.sweep(0, now(), true))
+    await world.clock.advance(CLEAR_MS)
     expect(await openDuties()).toEqual({ announce: [], archive: [] })
   })
 })

@@ -29,7 +29,7 @@ beforeEach(async () => {
         writes.push(rows.map(({ userId, version }) => `${userId}:${version}`))
         await gate.pass()
         if (isAway) throw new Error('the database is gone')
-        await sqlite.writeLastSeen(rows)
+        return sqlite.writeLastSeen(rows)
       },
       async writeSettings(rows) {
         if (isAway) throw new Error('the database is gone')

@@ -19,7 +19,7 @@ const BATCH_ROWS = 1_000
 const BACKLOG_MAX = 1_000_000
 
 export interface Archivist {
-  /** False when it could not be written. */
+  /** False when it, or a row that was written with it, could not be written or is not newer than the one in the archive. */
   lastSeen(row: LastSeenRow): Promise<boolean>
   /** The same after a moment, together with others. */
   lastSeenSoon(row: LastSeenRow): Promise<boolean>
@@ -55,13 +55,13 @@ export function createArchivist(
   const lastSeen = createLane<LastSeenRow>({
     ...lanes,
     name: 'last_seen',
-    write: (rows) => archive.writeLastSeen(rows),
+    write: async (rows) => (await archive.writeLastSeen(rows)) === rows.length,
     keepsBacklog,
   })
   const settings = createLane<SettingsRow>({
     ...lanes,
     name: 'settings',
-    write: (rows) => archive.writeSettings(rows),
+    write: (rows) => archive.writeSettings(rows).then(() => true),
     keepsBacklog: false,
   })
   return {
@@ -96,7 +96,8 @@ interface Batch<Row> {
 
 interface LaneParts<Row> extends ArchivistOptions {
   name: string
-  write: (rows: readonly Row[]) => Promise<void>
+  /** Whether all were written. */
+  write: (rows: readonly Row[]) => Promise<boolean>
   clock: Clock
   logger: Logger
 }
@@ -115,10 +116,10 @@ function createLane<Row extends { userId: string }>(parts: LaneParts<Row>) {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
       writing = batch
       try {
-        await write([...batch.rows.values()])
+        const areWritten = await write([...batch.rows.values()])
         if (isFailing) logger.info({ lane: name }, 'the archive can be written again')
         isFailing = false
-        batch.written.resolve(true)
+        batch.written.resolve(areWritten)
       } catch (error) {
         if (!isFailing) logger.error({ lane: name, err: error }, 'the archive cannot be written')
         isFailing = true

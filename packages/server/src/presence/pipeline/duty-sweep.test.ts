@@ -28,7 +28,7 @@ beforeEach(async () => {
     archive: (sqlite) => ({
       async writeLastSeen(rows) {
         check(rows, refused)
-        await sqlite.writeLastSeen(rows)
+        return sqlite.writeLastSeen(rows)
       },
       async writeSettings(rows) {
         check(rows, refusedSettings)

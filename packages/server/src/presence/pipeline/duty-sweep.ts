@@ -5,6 +5,7 @@
 import type { Logger } from '../../platform/logger.ts'
 import type { Duty, FoundDuty, OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
 import { isBare } from '../core/record.ts'
+import type { ArchiveLookup } from '../reading/archive-lookup.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
 import type { Duties } from './duties.ts'
@@ -31,6 +32,7 @@ export interface DutySweep {
 
 export interface DutySweepParts {
   store: PresenceStore
+  lookup: ArchiveLookup
   tracker: Tracker
   archivist: Archivist
   duties: Duties
@@ -49,7 +51,7 @@ interface Late {
 }
 
 export function createDutySweep(parts: DutySweepParts): DutySweep {
-  const { store, tracker, archivist, duties, logger } = parts
+  const { store, lookup, tracker, archivist, duties, logger } = parts
   const oldestOf: Record<Duty, Map<number, number>> = { announce: new Map(), archive: new Map() }
   const writings = new Map<number, Writing>()
 
@@ -108,8 +110,16 @@ export function createDutySweep(parts: DutySweepParts): DutySweep {
     }
     // An erased user has no rows.
     if (stored !== null && !isBare(stored.record)) {
-      if (!(await archivist.lastSeen(toLastSeenRow(userId, stored.record, now)))) return false
-      const isSet = archivist.settings(toSettingsRow(userId, stored.record)).then(
+      const { record } = stored
+      const isWritten = await archivist.lastSeen(toLastSeenRow(userId, record, now))
+      const archivedVersion = isWritten ? record.version : await archivedVersionOf(userId)
+      if (archivedVersion < record.version) return false
+      if (archivedVersion > record.version) {
+        // The store has lost versions that the archive has, and the row would be ignored for ever.
+        tracker.report(userId, { type: 'raise_version', version: archivedVersion })
+        return true
+      }
+      const isSet = archivist.settings(toSettingsRow(userId, record)).then(
         () => true,
         () => false,
       )
@@ -133,6 +143,12 @@ export function createDutySweep(parts: DutySweepParts): DutySweep {
       duties.done('archive', duty)
     } else if (aside.refused(userId, now))
       logger.error({ user: userId, err: failure }, 'the database refuses the rows of a user; others go on')
+  }
+
+  /** The row was not written, or one that was written with it was not. 0 where the archive cannot be read. */
+  async function archivedVersionOf(userId: string): Promise<number> {
+    const [archived] = await lookup.loadOrUnknown([userId])
+    return archived!.archivedVersion
   }
 
   return {
