@@ -535,7 +535,7 @@ export interface Stats {
   gateways: { gateway_id: string; connections: number; watches: number }[]
   /** Every process of the deployment */
   processes: Process[]
-  /** Changes that each consumer of the log has yet to handle; null where the log is away */
+  /** Records that each consumer of a log has yet to handle; null where the log is away */
   log_lag: Record<string, number | null>
   /** connections_opened, frames_in, changes and so on */
   rates_per_second: Record<string, number>
@@ -669,7 +669,7 @@ export interface Process {
   propagation_p90_ms: number | null
   propagation_p99_ms: number | null
   archive_backlog: number
-  /** Changes that each consumer of the log has yet to handle; null where the log is away */
+  /** Records that each consumer of a log has yet to handle; null where the log is away */
   log_lag: Record<string, number | null>
   resident_bytes: number
   uptime_ms: number
