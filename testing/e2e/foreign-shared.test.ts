@@ -86,9 +86,10 @@ describeWithPairs('several processes', (scene, pair) => {
         void gone.finally(() => {
           isOver = true
         })
-        // As a gateway does, which reports again and again.
+        // As a gateway does, which reports again and again, also after an answer that a process which died had to give.
         while (!isOver) {
-          await reportAll(there, [PHONE, LAPTOP])
+          for (const userId of USERS)
+            expect([200, 503]).toContain((await report(there, batchOf(userId, [PHONE, LAPTOP]))).status)
           await Bun.sleep(REPORT_EVERY_MS)
         }
         await gone

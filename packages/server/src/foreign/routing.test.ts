@@ -12,6 +12,8 @@ import { decodeBatch, encodeBatch, type ForeignBatch, type Rejection } from './b
 import { type ForeignRouting, startForeignRouting } from './routing.ts'
 
 const LEASE_MS = 10_000
+/** A process that stops waits no longer for what it has to answer. */
+const STOP_MS_MAX = 3_000
 const GATEWAYS = Array.from({ length: 40 }, (_, n) => `chat-${n}`)
 
 let clock: FakeClock
@@ -32,7 +34,9 @@ beforeEach(() => {
   routings = []
 })
 afterEach(async () => {
-  for (const routing of routings) await routing.stop()
+  const stopped = Promise.all(routings.map((routing) => routing.stop()))
+  await clock.advance(STOP_MS_MAX)
+  await stopped
 })
 
 const done = <T>(work: Promise<T>): Promise<T> => untilDone(clock, work)
@@ -237,6 +241,22 @@ test('[C4, C7] while the store is away a process holds what it is given', async 
   isStoreAway = true
   for (const gatewayId of GATEWAYS) await done(a.record(batchOf(gatewayId)))
   expect(a.recorded).toEqual(GATEWAYS)
+})
+
+test('[C4] a process that stops answers the batches that it has accepted', async () => {
+  const [a, b] = [await start('f-a'), await start('f-b')]
+  const reader = await start('f-c', { holds: false })
+  for (const gatewayId of GATEWAYS) await done(reader.record(batchOf(gatewayId)))
+  const gatewayId = a.recorded[0]!
+  await done(a.handOver())
+  b.recordMs = 500
+  // The reader has not heard yet that this process leaves.
+  const recorded = reader.record(batchOf(gatewayId))
+  await clock.advance(1)
+  const stopped = a.stop()
+  await clock.advance(600)
+  expect(await recorded).toEqual([])
+  await stopped
 })
 
 test('[C4] without a holder the caller is told to try again', async () => {

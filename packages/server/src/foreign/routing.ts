@@ -104,6 +104,8 @@ async function routeAmong(
   const holders = createHolders({ store, clock, name, leaseMs })
   /** Batches that their holder has, and has not recorded yet. */
   const received = new Set<string>()
+  /** Batches of other processes that this one has not answered yet. */
+  const answering = new Set<Promise<void>>()
   let own: Holder | null = null
   let isLeaving = false
   let renewing: Timer | null = null
@@ -111,12 +113,13 @@ async function routeAmong(
   let reviewed = { isRunning: false, edition: '' }
 
   async function answer(from: string, ref: string, text: string): Promise<void> {
-    if (own === null) return
+    const holder = own
+    if (holder === null) return
     await bus.publish(from, [{ kind: 'foreign_answer', ref, rejections: null }])
     const batch = decodeBatch(text)
     // A process that has not heard yet that this one leaves, or that another one has joined, may send it here.
     const isHere = batch.isHandedOn && !isLeaving
-    const rejections = await (isHere ? own.record(batch) : route({ ...batch, isHandedOn: true }))
+    const rejections = await (isHere ? holder.record(batch) : route({ ...batch, isHandedOn: true }))
     await bus.publish(from, [{ kind: 'foreign_answer', ref, rejections }])
   }
 
@@ -126,10 +129,12 @@ async function routeAmong(
         const { ref, rejections } = message
         if (rejections !== null) answers.resolve(ref, rejections)
         else if (answers.postpone(ref, RECORDED_MS_MAX)) received.add(ref)
-      } else if (message.kind === 'foreign')
-        answer(message.from, message.ref, message.text).catch((error: unknown) =>
-          logger.error({ err: error }, 'a batch of a foreign gateway failed'),
-        )
+      } else if (message.kind === 'foreign') {
+        const answered = answer(message.from, message.ref, message.text)
+          .catch((error: unknown) => logger.error({ err: error }, 'a batch of a foreign gateway failed'))
+          .finally(() => answering.delete(answered))
+        answering.add(answered)
+      }
     }
   })
 
@@ -156,9 +161,10 @@ async function routeAmong(
 
   async function route(batch: ForeignBatch): Promise<readonly Rejection[]> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const holder = await holders.of(batch.gatewayId, own !== null && !isLeaving)
+      const here = isLeaving ? null : own
+      const holder = await holders.of(batch.gatewayId, here !== null)
       if (holder === null) break
-      if (holder === name) return own!.record(batch)
+      if (holder === name) return here!.record(batch)
       const rejections = await ask(holder, batch)
       if (rejections !== null) return rejections
       holders.passOver(holder)
@@ -219,6 +225,12 @@ async function routeAmong(
     },
     async stop() {
       renewing?.stop()
+      // No more are accepted. Those that were are answered: the process that sent them would wait for it.
+      own = null
+      const late = Promise.withResolvers<void>()
+      const timer = clock.after(RECEIPT_MS_MAX, late.resolve)
+      await Promise.race([Promise.all(answering), late.promise])
+      timer.stop()
       answers.stop()
       unsubscribe()
     },
