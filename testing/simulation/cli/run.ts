@@ -44,7 +44,7 @@ const MEASURED: readonly [FaultKind, number][] = [
   ['node away', 30_000],
   ['failover', 10_000],
   ['archive away', 30_000],
-  ['process cut from node', 5_000],
+  ['process cut off', 15_000],
 ]
 const MEASURED_SEEDS = 100
 

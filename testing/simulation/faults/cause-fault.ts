@@ -135,7 +135,11 @@ function cause(
       const pausedMs = Math.min(fault.forMs, PAUSED_SHARE * Math.min(settings.leaseMs, settings.ttlMs))
       const until = timeline.now() + (isPaused ? pausedMs : fault.forMs)
       record.stoodStill = { server: process.name, until }
-      if (isPaused) timeline.at(until, () => process.machine.thaw())
+      if (isPaused)
+        timeline.at(until, () => {
+          process.machine.thaw()
+          if (wasSlowSince(record.from - settings.leaseMs)) excuse(process)
+        })
       return () => process.machine.thaw()
     }
     case 'process restarted':
@@ -204,6 +208,11 @@ function cause(
     case 'mass reconnect':
       for (const peer of peers) if (process !== null && peer.server() === process.name) peer.reconnect()
       return nothing
+  }
+
+  /** Renewals of leases that take their time leave no room for a pause: the lease runs out. */
+  function wasSlowSince(at: number): boolean {
+    return broken.history.faults.some(({ name, to }) => name === 'network slow' && to >= at)
   }
 
   /** As when a site is lost: what ends the devices on this process. Every third user comes back, as the plan says. */

@@ -96,13 +96,6 @@ export const IN_STORE: readonly Planted[] = [
       })),
   },
   {
-    name: 'the id of an ended session is forgotten at once',
-    breaks: 'B1',
-    isRare: true,
-    plant: () =>
-      inCommits((commit) => ({ ...commit, record: { ...commit.record, tombstones: [], forgottenAt: 0 } })),
-  },
-  {
     name: 'a gateway that ends waits for ever until its lease is given up',
     breaks: 'B7',
     plant: () => inStore(() => ({ retireGateway: () => new Promise(() => {}) })),
