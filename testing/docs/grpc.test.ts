@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { type CallsParts, createCalls } from '../../packages/server/src/grpc/calls.ts'
 import { STATUS_OF } from '../../packages/server/src/grpc/status.ts'
+import { createTally } from '../../packages/server/src/platform/measuring/tally.ts'
 import { useServers } from '../clients/clearing.ts'
 import { connectGrpc } from '../grpc/client.ts'
 import { PROTO_FOLDER } from '../grpc/generated.ts'
@@ -88,7 +89,12 @@ describe('the examples of docs/grpc.md', () => {
 })
 
 test('[C5] docs/grpc.md has every call and whom it is for', () => {
-  const calls = createCalls({ gateway: {}, access: {}, actions: {} } as unknown as CallsParts)
+  const calls = createCalls({
+    gateway: {},
+    access: {},
+    actions: {},
+    tally: createTally(),
+  } as unknown as CallsParts)
   const documented = rowsOf(section(PATH, 'Calls')).map(([call, who]) => `${plain(call!)} for ${who}`)
   const audiences = { user: 'user', caller: 'user, server' }
   const declared = Object.entries(calls).map(([name, { who }]) => `${name} for ${audiences[who]}`)
