@@ -4,6 +4,7 @@ export const CATALOG = {
   connect:
     'users connect at a fixed rate while all others are connected, from socket to welcome and snapshot',
   idle: 'all users connected and beating: memory per user, CPU, bytes per user and hour',
+  memory: 'memory per user while idle, while users change at a fixed rate, and a minute later',
   churn: 'users change at a fixed rate: deliveries, how late they are, what they cost; --ramp for the limit',
   fanout: 'the changes of one user to all others, beside a bare loop of send',
   celebrity: 'one user, watched by all others, changes 10 times in 2 s',

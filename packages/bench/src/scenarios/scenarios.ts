@@ -6,6 +6,7 @@ import { churn } from './churn.ts'
 import { connect } from './connect.ts'
 import { fanout } from './fanout.ts'
 import { idle } from './idle.ts'
+import { memory } from './memory.ts'
 import { query } from './query.ts'
 import type { Scenario } from './scenario.ts'
 import { soak } from './soak.ts'
@@ -15,6 +16,7 @@ export const SCENARIOS: Record<ScenarioName, Scenario> = {
   connect,
   idle,
   churn,
+  memory,
   fanout,
   celebrity,
   query,

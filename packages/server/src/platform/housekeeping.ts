@@ -6,8 +6,8 @@ import { edenGC } from 'bun:jsc'
 import type { Clock, Timer } from './clock.ts'
 
 const LOOK_EVERY_MS = 100
-/** So many opened and closed connections leave a few megabytes of young garbage: milliseconds to collect. */
-const YOUNG_MOVES = 500
+/** So many opened and closed connections leave some megabytes of young garbage: milliseconds to collect. */
+const YOUNG_MOVES = 2_000
 /** So many are worth a full collection. */
 const FULL_MOVES = 1_000
 /** The second full collection returns blocks that the first left half empty. */

@@ -2,13 +2,14 @@
 // that was started without them replaces its process by the same program with them: same process id, same streams.
 // Whatever starts the program (npm, a shell, systemd, a container) therefore needs to know nothing about them.
 
-/**
- * The last and most expensive stage of the compiler starts two hundred times later. Otherwise it takes a fifth of a
- * core from new connections in the first minutes.
- */
 export const RUNTIME_FLAGS = {
+  // The last and most expensive stage of the compiler starts two hundred times later. Otherwise it takes a fifth of a
+  // core from new connections in the first minutes.
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '20000000',
   BUN_JSC_thresholdForFTLOptimizeSoon: '200000',
+  // A full collection when the heap has grown by 0.8 times its size, not by twice. Every change replaces a record that is
+  // old by then, and only a full collection finds it.
+  BUN_JSC_heapGrowthMaxIncrease: '0.8',
 }
 
 /**
