@@ -38,6 +38,15 @@ describe('a restart', () => {
     expect((await world.stored('bob'))!.version).toBeGreaterThan(freshVersion(world.clock.now()))
   })
 
+  test('[W9] continues above them again after a second restart, while the clock is still behind', async () => {
+    await writeHere('bob')
+    await restoreAll(3_600_000)
+    const { version } = (await world.stored('bob'))!
+    world = await createPipeline({ earlier: world })
+    await restoreAll(3_600_000)
+    expect((await world.stored('bob'))!.version).toBeGreaterThan(version)
+  })
+
   test('[P18] presumes no proof of life that is yet to come, when the clock was set back', async () => {
     await writeHere('bob')
     await restoreAll(3_600_000)

@@ -26,6 +26,8 @@ export interface RestoreParts {
 export async function restore({ archive, store, policy, leaseMs, now }: RestoreParts): Promise<number> {
   const aliveAt = await archive.aliveAt()
   if (aliveAt === null) return 0
+  // While the clock is behind, versions are counted from this mark. The next restart must count from a later one.
+  if (now < aliveAt) await archive.markAlive(aliveAt + ALIVE_MS_MAX)
   const lostAt = now + leaseMs
   let restored = 0
   let userIds = await archive.hereIds('', USERS_PER_BATCH)
