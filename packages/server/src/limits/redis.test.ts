@@ -62,7 +62,7 @@ describe.skipIf(isSkipped)(`rate limiter in redis, single server${reason}`, () =
     expect(client.runs).toBe(23)
   })
 
-  test('[R5] [X6] a bucket is one key that expires when it is full, without the id of the user', async () => {
+  test('[R5] [X6] a bucket is one key that expires soon after it is full, without the id of the user', async () => {
     const prefix = newPrefix()
     const limiter = limiterOn(connection(), prefix)
     for (let taken = 0; taken < 30; taken++)
@@ -73,7 +73,7 @@ describe.skipIf(isSkipped)(`rate limiter in redis, single server${reason}`, () =
     expect(keys[0]).not.toContain('bob')
     const leftMs = Number(await server().cli('PTTL', keys[0]!))
     expect(leftMs).toBeGreaterThan(0)
-    expect(leftMs).toBeLessThanOrEqual(20 * 60_000)
+    expect(leftMs).toBeLessThanOrEqual(20 * 60_000 + 10_000)
   })
 })
 

@@ -1,4 +1,4 @@
-// RateLimiter for processes that share Redis. A bucket is one key that expires when the bucket is full, on the
+// RateLimiter for processes that share Redis. A bucket is one key that expires soon after the bucket is full, on the
 // node of the user's shard, and a token costs one command. After a refusal no token can come before the wait
 // is over, so this process answers until then without a command. When Redis does not answer, this process
 // counts by itself.
@@ -12,6 +12,8 @@ const REFUSALS_MAX = 10_000
 const ALONE_MS = 5_000
 /** A key has a hash of the user id, not the id: nothing of an erased user is readable in it. */
 const KEY_HASH_CHARS = 22
+/** Redis measures the time of a key by its own clock, and a call may be on its way. A key that is too old is a full bucket. */
+const CLOCK_MARGIN_MS = 10_000
 
 /**
  * KEYS[1] is the bucket: the instant at which it is full again. Arguments: now, the time of one token, the
@@ -25,7 +27,7 @@ local wait = full + every - now - capacity
 if wait <= 0 then full = full + every end
 -- A refusal writes only when the clock was set back.
 if wait <= 0 or full < stored then
-  redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', string.format('%.0f', full - now))
+  redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', string.format('%.0f', full - now + ${CLOCK_MARGIN_MS}))
 end
 return math.max(0, math.ceil(wait))`)
 
