@@ -97,6 +97,19 @@ describe('the checks of random runs', () => {
     expect(checkFalseOffline(history, CALM)).toEqual([])
   })
 
+  test('[C7, P27] version 0 that the same frame follows with the state is not false, and alone it is', () => {
+    const at = 10_000
+    for (const [next, found] of [
+      [seen(at, 'online', 5), 0],
+      [seen(at + 1_000, 'online', 5), 1],
+      [seen(at, 'online', 5, { viewer: 'carol' }), 1],
+    ] as const) {
+      const { history, bob } = historyOf({ sightings: [seen(at, 'offline', 0), next] })
+      bob.connections.push(open)
+      expect(checkFalseOffline(history, CALM)).toHaveLength(found)
+    }
+  })
+
   test('[C7] a departure that was true a moment ago is not false', () => {
     const { history, bob } = historyOf({ sightings: [seen(10_000, 'offline', 5)] })
     bob.connections.push({ ...open, openedAt: 10_000 - VISIBLE_MS / 2 })
