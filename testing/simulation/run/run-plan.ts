@@ -90,7 +90,7 @@ function play(world: World): Violation[] {
   return [
     ...found,
     ...checkVersions(history),
-    ...checkFalseOffline(history, final),
+    ...checkFalseOffline(history, final, bounds.cacheMs),
     ...checkFlicker(history, people, final, world.plan.settings),
     ...checkStatuses(history, people, final, bounds.cacheMs),
     ...withoutLost(history, [
