@@ -90,7 +90,7 @@ function play(world: World): Violation[] {
   return [
     ...found,
     ...checkVersions(history),
-    ...checkFalseOffline(history, final, bounds.cacheMs),
+    ...checkFalseOffline(history, final),
     ...checkFlicker(history, people, final, world.plan.settings),
     ...checkStatuses(history, people, final, bounds.cacheMs),
     ...withoutLost(history, [

@@ -11,11 +11,9 @@ import type { Violation } from './violation.ts'
 /** Longer than the entries of a frame take to be noted. */
 const FRAME_MS = 5
 
-/** `cacheMs`: how old an answer over HTTP may be. */
 export function checkFalseOffline(
   history: History,
   allowances: Pick<Allowances, 'since' | 'isDuring'>,
-  cacheMs = 0,
 ): Violation[] {
   const found: Violation[] = []
   const isExcused = ({ server }: Connection, from: number, to: number): boolean =>
@@ -28,8 +26,7 @@ export function checkFalseOffline(
     if ((status !== 'offline' && status !== null) || isDegraded) continue
     if (version === 0 && via !== 'http' && allowances.isDuring(at, ['archive'])) continue
     const user = history.targets.get(target)!
-    const oldMs = via === 'http' ? cacheMs : 0
-    const since = Math.max(allowances.since(askedAt - oldMs), history.agreedAt)
+    const since = Math.max(allowances.since(askedAt), history.agreedAt)
     const isForContacts = possibleChoices(user, 'visibility', since, at).has('contacts')
     if (version === 0 && isForContacts && allowances.isDuring(at, ['archive'])) continue
     const held = user.connections.find(
