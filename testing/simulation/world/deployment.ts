@@ -42,8 +42,9 @@ export function createDeployment(ground: Ground): Deployment {
   const stopping = new Set<number>()
 
   function start(place: number): void {
-    if (present[place] !== null) return
+    // Also while a process is still there, which was asked to end before it had started: should it end, another one follows.
     stopping.delete(place)
+    if (present[place] !== null) return
     const label = roles[place]!.length === ALL.length ? 'server' : roles[place]![0]
     const process = startProcess(ground, {
       name: `${label}-${place}.${++started}`,
