@@ -7,7 +7,7 @@ import { runPlan } from '../run/run-plan.ts'
 import { describeFailure } from './report.ts'
 
 const SEEDS_PER_TEST = 29
-/** Few: about one seed in 2,500 still finds something, which is then the next thing to mend. */
+/** Few: about one seed in 10,000 still finds something, which is then the next thing to mend. */
 const FRESH_SEEDS = 10
 const FRESH_FROM = Math.floor(Math.random() * 4_000_000) * 1_000
 const TEST_MS_MAX = 300_000

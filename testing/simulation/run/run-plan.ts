@@ -87,11 +87,14 @@ function play(world: World): Violation[] {
   timeline.runUntil(timeline.now() + bounds.ghostMs.closed + bounds.sweptMs)
   found.push(...remains(world), ...stopped(world))
   const final = allowances()
+  const cached = { ...final, since: (now: number) => final.since(now - bounds.cacheMs) }
   return [
     ...found,
     ...checkVersions(history),
-    ...checkFalseOffline(history, final),
-    ...checkFlicker(history, people, final, world.plan.settings),
+    ...checkFalseOffline(only(history, 'pushed'), final),
+    ...checkFalseOffline(only(history, 'asked'), cached),
+    ...checkFlicker(only(history, 'pushed'), people, final, world.plan.settings),
+    ...checkFlicker(only(history, 'asked'), people, cached, world.plan.settings),
     ...checkStatuses(history, people, final, bounds.cacheMs),
     ...withoutLost(history, [
       ...checkPrivacy(only(history, 'pushed'), bounds.visibleMs),
