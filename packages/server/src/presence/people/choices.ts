@@ -2,6 +2,7 @@
 // the choice is kept. Where it cannot be written the caller is told so, and nothing has changed. The choices of one
 // user are made one after another here; those that another process makes meanwhile are merged by the commit, and
 // then the merged settings are written before the answer.
+import type { Clock } from '../../platform/clock.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { ChoiceEvent } from '../core/event.ts'
 import { isBare, type UserRecord } from '../core/record.ts'
@@ -14,10 +15,16 @@ import { Unavailable } from '../unavailable.ts'
 
 /** Choices under way; past it new ones are refused. */
 const UNDER_WAY_MAX = 10_000
+/** A failover loses the last second before it, and is noticed within a few. */
+const RECENT_MS = 10_000
+/** Users with recent choices; past it the oldest go. */
+const RECENT_MAX = 100_000
 
 export interface Choices {
   /** Applies the events as one, once the settings they lead to are in the archive. */
   apply(userId: string, ...events: ChoiceEvent[]): Promise<Tracked>
+  /** The store was away and may have lost the choices of the last moment: they are read from the archive. */
+  readBack(): void
 }
 
 export interface ChoicesParts {
@@ -25,9 +32,12 @@ export interface ChoicesParts {
   lookup: ArchiveLookup
   archivist: Archivist
   tracker: Tracker
+  clock: Clock
 }
 
-export function createChoices({ store, lookup, archivist, tracker }: ChoicesParts): Choices {
+export function createChoices({ store, lookup, archivist, tracker, clock }: ChoicesParts): Choices {
+  /** When each user last chose something, oldest first. */
+  const recent = new Map<string, number>()
   /** The last choice of each user that is under way. */
   const underWay = new Map<string, Promise<unknown>>()
 
@@ -60,7 +70,21 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
     return tracked
   }
 
+  function remember(userId: string): void {
+    const now = clock.now()
+    recent.delete(userId)
+    recent.set(userId, now)
+    for (const [oldest, at] of recent) {
+      if (at > now - RECENT_MS && recent.size <= RECENT_MAX) break
+      recent.delete(oldest)
+    }
+  }
+
   return {
+    readBack() {
+      for (const userId of recent.keys()) tracker.report(userId, { type: 'doubted' })
+      recent.clear()
+    },
     async apply(userId, ...events) {
       if (underWay.size >= UNDER_WAY_MAX && !underWay.has(userId))
         throw new Unavailable('too many settings wait to be written')
@@ -71,7 +95,9 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
       )
       underWay.set(userId, chosen)
       try {
-        return await chosen
+        const tracked = await chosen
+        remember(userId)
+        return tracked
       } finally {
         if (underWay.get(userId) === chosen) underWay.delete(userId)
       }
