@@ -91,7 +91,7 @@ function play(world: World): Violation[] {
   return [
     ...found,
     ...checkVersions(history),
-    ...checkFalseOffline(only(history, 'pushed'), final),
+    ...checkFalseOffline(withoutReplaced(only(history, 'pushed')), final),
     ...checkFalseOffline(only(history, 'asked'), cached),
     ...checkFlicker(only(history, 'pushed'), people, final, world.plan.settings),
     ...checkFlicker(only(history, 'asked'), people, cached, world.plan.settings),
@@ -161,6 +161,16 @@ function withoutLost(history: History, violations: readonly Violation[]): Violat
     )
   })
 }
+
+/** Version 0 that comes in one frame with the present state takes a lost version back (B4). It is never on a screen. */
+const withoutReplaced = (history: History): History => ({
+  ...history,
+  sightings: history.sightings.filter(({ version, at, viewer, target }, index) => {
+    const next = history.sightings[index + 1]
+    const isReplaced = next?.at === at && next.viewer === viewer && next.target === target
+    return version !== 0 || !isReplaced
+  }),
+})
 
 /** Answers may be cached, so they are held against another bound than what was pushed. */
 const only = (history: History, how: 'pushed' | 'asked'): History => ({
