@@ -90,7 +90,7 @@ export async function createPresenceParts(clock: FakeClock, rules: PrivacyRules)
   const reader = createReader({ store, loadForQuery, lookup, cache, policy, clock, logger, tick, repeat })
   const evaluator = createEvaluator(rules)
   const relations = createRelations({ archive, evaluator, clock, logger })
-  const choices = createChoices({ store, lookup, archivist, tracker })
+  const choices = createChoices({ store, lookup, archivist, tracker, clock })
   const actions = createActions(choices, clock, createHistory({ archive, clock, logger }))
 
   return {

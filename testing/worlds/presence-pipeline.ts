@@ -90,7 +90,7 @@ export async function createPipeline(options: PipelineOptions = {}) {
     ...(onTrouble === undefined ? {} : { onTrouble }),
   })
   const dutySweep = createDutySweep({ store, lookup, tracker, archivist, duties, logger })
-  const choices = createChoices({ store, lookup, archivist, tracker })
+  const choices = createChoices({ store, lookup, archivist, tracker, clock })
   const ticked: string[] = []
   const tick = (userId: string) => void ticked.push(userId)
   const reader = createReader({

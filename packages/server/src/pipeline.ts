@@ -135,7 +135,8 @@ export async function startPipeline(parts: PipelineParts) {
     tracer,
     ...(replace && { replace }),
   })
-  const { tracker, archivist, dutySweep } = presence
+  const { tracker, archivist, dutySweep, choices } = presence
+  hot.onOutages?.({ begin: () => {}, end: choices.readBack })
   const disconnects = await startDisconnects({
     archive,
     bus,

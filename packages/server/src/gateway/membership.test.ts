@@ -160,6 +160,24 @@ describe('where shards of the store lost their memory', () => {
     expect(texts(await world.hears(ALICE))).toEqual(['missed'])
   })
 
+  test('[C7] while it heals, they are announced again after it', async () => {
+    const { addInterest } = world.store
+    let isLost = false
+    const forgetful: typeof addInterest = async (gatewayId, userIds) => {
+      await addInterest(gatewayId, userIds)
+      if (isLost) return
+      isLost = true
+      await world.store.removeInterest(gatewayId, userIds)
+      world.doubts.report('shards lost their memory', [0])
+    }
+    await world.watch(ALICE, ['bob'])
+    await start({ watching: { ...world.watching, registerAgain: () => forgetful(name(), ['bob']) } })
+    world.doubts.report('messages may have been missed')
+    await world.clock.advance(FINISHED_MS)
+    await world.setText('bob', 'told')
+    expect(texts(await world.hears(ALICE))).toEqual(['told'])
+  })
+
   test('[C7] looks at the shards with every renewal', async () => {
     let looks = 0
     const lookAtShards = async () => void looks++

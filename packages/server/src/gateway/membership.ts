@@ -65,6 +65,8 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   let finishing: Timer | null = null
   const renewMs = Math.min(leaseMs / RENEWALS_PER_LEASE, RENEW_MS_MAX)
   let retryMs = RETRY_FIRST_MS
+  /** Shards that lost their memory while the gateway healed. */
+  const lostMeanwhile = new Set<number>()
 
   const subscribe = () =>
     bus.subscribe(
@@ -116,8 +118,11 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   function doubt(why: string, shards?: readonly number[]): void {
     if (state === 'stopped') return
     watching.distrust()
-    // While it heals everything is announced anyway.
-    if (shards !== undefined && state === 'healing') return
+    // Everything is announced while it heals, but perhaps these shards had their part already.
+    if (shards !== undefined && state === 'healing') {
+      for (const shard of shards) lostMeanwhile.add(shard)
+      return
+    }
     if (shards !== undefined && state === 'whole') return void announceShards(shards, why)
     if (state === 'whole')
       logger.warn({ gateway: identity.id(), why }, 'something may have been lost; starting again')
@@ -127,6 +132,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
 
   async function heal(): Promise<void> {
     state = 'healing'
+    lostMeanwhile.clear()
     tally.resyncs.add('gateway')
     const formerly = identity.id()
     const startedAt = clock.now()
@@ -142,6 +148,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
       logger.info({ gateway: next, formerly, tookMs: clock.now() - startedAt }, 'announced again')
       finishing?.stop()
       finishing = clock.after(renewMs + RETRY_FIRST_MS * 2 + ANNOUNCE_MS, () => void finish(next))
+      if (lostMeanwhile.size > 0) doubt('shards lost their memory meanwhile', [...lostMeanwhile])
     } catch (error) {
       logger.debug({ err: error }, 'healing did not get through; trying again')
       if (!isStill('stopped')) state = 'doubtful'

@@ -103,7 +103,7 @@ export function createPresence(parts: PresenceParts) {
     createViewerReader({ reader, relations, evaluator, rules, clock }),
     replace.viewerReader,
   )
-  const choices = createChoices({ store, lookup, archivist, tracker })
+  const choices = createChoices({ store, lookup, archivist, tracker, clock })
   const notifier = createContactChangeNotifier({ archive, tracker, clock, logger })
   const history = createHistory(parts)
   const erasure = createErasure({ ...parts, archivist, choices, notifier, cache })

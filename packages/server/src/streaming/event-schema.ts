@@ -83,5 +83,6 @@ export const presenceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('set_privacy'), at, change: privacy.partial() }),
   z.object({ type: z.literal('unlist'), at, userId: id }),
   z.object({ type: z.literal('contacts_changed'), at }),
+  z.object({ type: z.literal('doubted') }),
   z.object({ type: z.literal('tick') }),
 ])

@@ -51,6 +51,8 @@ export type PresenceEvent =
   | { type: 'set_privacy'; at: number; change: Partial<Privacy> }
   /** Another user was erased: removes that user from the allow and deny lists. */
   | { type: 'unlist'; at: number; userId: string }
+  /** The store may have lost what the user chose: the archive is asked. */
+  | { type: 'doubted' }
   /** What the archive holds of the user. It was asked because the store may not have the newest choices. */
   | { type: 'settings_found'; archived: UserRecord }
   /** The contact list, which is in the archive, was edited. */

@@ -84,6 +84,7 @@ function apply(record: UserRecord, event: PresenceEvent, now: number, policy: Po
     case 'contacts_changed':
       // Every edit is a new edition, also when it is dated earlier by another clock.
       return { ...record, contactsAt: Math.max(event.at, record.contactsAt + 1) }
+    case 'doubted':
     case 'tick':
       return record
   }

@@ -33,7 +33,11 @@ export interface SettingsChange {
   keepsHistory: boolean | undefined
 }
 
-export function createActions(choices: Choices, clock: Clock, history: Pick<History, 'chosen'>): Actions {
+export function createActions(
+  choices: Pick<Choices, 'apply'>,
+  clock: Clock,
+  history: Pick<History, 'chosen'>,
+): Actions {
   const stamp = createStamps(clock)
 
   async function applyUnlessExpired(

@@ -46,6 +46,17 @@ const settingsOf = async (userId: string) => (await world.done(world.archive.rea
 const choose = (...events: ChoiceEvent[]) => world.choices.apply('bob', ...events)
 
 describe('a choice', () => {
+  test('[C7] that the store lost in the moment before an outage is read back after it', async () => {
+    const before = (await world.store.load(['bob']))[0]!
+    await world.done(choose(hide()))
+    const { revision } = (await world.store.load(['bob']))[0]!
+    const older = { record: before.record, expectedRevision: revision, dueAt: null, retainUntil: null }
+    await world.store.commit([{ userId: 'bob', ...older }])
+    world.choices.readBack()
+    await world.clock.advance(100)
+    expect((await world.stored('bob'))!.privacy?.statusVisibility).toBe('nobody')
+  })
+
   test('[S4] takes effect and is answered after its row is written', async () => {
     gate.close()
     let isAnswered = false

@@ -2,6 +2,7 @@
 // the choice is kept. Where it cannot be written the caller is told so, and nothing has changed. The choices of one
 // user are made one after another here; those that another process makes meanwhile are merged by the commit, and
 // then the merged settings are written before the answer.
+import type { Clock } from '../../platform/clock.ts'
 import { createKeyedQueues } from '../../platform/serial-queue.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { ChoiceEvent } from '../core/event.ts'
@@ -15,10 +16,16 @@ import { Unavailable } from '../unavailable.ts'
 
 /** Choices under way; past it new ones are refused. */
 const UNDER_WAY_MAX = 10_000
+/** A failover loses the last second before it, and is noticed within a few. */
+const RECENT_MS = 10_000
+/** Users with recent choices; past it the oldest go. */
+const RECENT_MAX = 100_000
 
 export interface Choices {
   /** Applies the events as one, once the settings they lead to are in the archive. */
   apply(userId: string, ...events: ChoiceEvent[]): Promise<Tracked>
+  /** The store was away and may have lost the choices of the last moment: they are read from the archive. */
+  readBack(): void
 }
 
 export interface ChoicesParts {
@@ -26,10 +33,13 @@ export interface ChoicesParts {
   lookup: ArchiveLookup
   archivist: Archivist
   tracker: Tracker
+  clock: Clock
 }
 
-export function createChoices({ store, lookup, archivist, tracker }: ChoicesParts): Choices {
+export function createChoices({ store, lookup, archivist, tracker, clock }: ChoicesParts): Choices {
   const queueFor = createKeyedQueues(UNDER_WAY_MAX, 'a choice', (why) => new Unavailable(why))
+  /** When each user last chose something, oldest first. */
+  const recent = new Map<string, number>()
 
   /** The user's record, and what the archive said if the store does not know it. */
   async function present(userId: string): Promise<{ record: UserRecord; archived: ArchivedRecord | null }> {
@@ -60,8 +70,26 @@ export function createChoices({ store, lookup, archivist, tracker }: ChoicesPart
     return tracked
   }
 
+  function remember(userId: string): void {
+    const now = clock.now()
+    recent.delete(userId)
+    recent.set(userId, now)
+    for (const [oldest, at] of recent) {
+      if (at > now - RECENT_MS && recent.size <= RECENT_MAX) break
+      recent.delete(oldest)
+    }
+  }
+
   return {
-    apply: (userId, ...events) => queueFor(userId, () => choose(userId, events)),
+    readBack() {
+      for (const userId of recent.keys()) tracker.report(userId, { type: 'doubted' })
+      recent.clear()
+    },
+    async apply(userId, ...events) {
+      const tracked = await queueFor(userId, () => choose(userId, events))
+      remember(userId)
+      return tracked
+    },
   }
 }
 

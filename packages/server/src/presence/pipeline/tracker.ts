@@ -83,15 +83,15 @@ interface Loaded {
   stored: Stored | null
 }
 
-const isAnnouncedAgain = (event: PresenceEvent): boolean => 'again' in event && event.again !== undefined
+const raisesDoubt = (event: PresenceEvent): boolean =>
+  ('again' in event && event.again !== undefined) || event.type === 'gateway_lost' || event.type === 'doubted'
 
 /**
  * A gateway announces itself again because the store may have lost something, perhaps the newest choices. What is left
  * under its former name are users who left meanwhile, and their choices may be lost too. They are read after the
  * announcement, which must not wait for a slow archive: meanwhile its sessions would count as lost.
  */
-const isDoubtful = ({ archived, events }: Work): boolean =>
-  archived === null && events.some((event) => isAnnouncedAgain(event) || event.type === 'gateway_lost')
+const isDoubtful = ({ archived, events }: Work): boolean => archived === null && events.some(raisesDoubt)
 
 /** Steps a user once more, with what the archive says. */
 const createReview = (): Work => ({ ...createWork(), events: [{ type: 'tick' }], isReview: true })
