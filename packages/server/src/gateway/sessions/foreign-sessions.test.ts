@@ -73,6 +73,22 @@ describe('a batch', () => {
     expect([(await recordOf('ada'))?.revision, (await recordOf('bob'))?.revision]).toEqual(before)
   })
 
+  test('[C4, P15] of another holder that is repeated before it is committed leaves devices in their order', async () => {
+    const phone = alive('ada', { deviceId: 'd1', platform: 'mobile' })
+    const laptop = alive('ada', { deviceId: 'd2' })
+    await report([phone])
+    await world.clock.advance(1_000)
+    await report([phone, laptop])
+    const devices = async () => (await recordOf('ada'))?.record.shown.devices
+    expect(await devices()).toEqual(['web', 'mobile'])
+    await world.clock.advance(1_000)
+    const moved = { gatewayId: 'chat-2', sessions: [phone, laptop], disconnected: [] }
+    const first = world.foreignSessions.record(moved)
+    const again = world.foreignSessions.record({ ...moved, sessions: [phone] })
+    await world.done(Promise.all([first, again]))
+    expect(await devices()).toEqual(['web', 'mobile'])
+  })
+
   test('[C4, D1] a session that is not named for the time to live is lost, and the others stay', async () => {
     await report([alive('ada'), alive('bob')])
     for (let waitedMs = 0; waitedMs < TTL_MS; waitedMs += 5_000) {

@@ -30,7 +30,7 @@ export interface Opening {
   encoding?: Encoding
 }
 
-/** What the client last said. It is unconfirmed until the first commit is back. */
+/** What the client last said. Where it has not said it, it is unconfirmed until the first commit is back. */
 export const ACTIVITY = { unconfirmed: 0, active: 1, idle: 2 } as const
 
 export type SessionTable = ReturnType<typeof createSessionTable>
@@ -97,7 +97,7 @@ export function createSessionTable(identity: Identity) {
     table.foreign[row] = opening.foreign ?? null
     table.user[row] = user
     table.platform[row] = PLATFORMS.indexOf(opening.platform)
-    table.activity[row] = ACTIVITY.unconfirmed
+    table.activity[row] = opening.activity === null ? ACTIVITY.unconfirmed : ACTIVITY[opening.activity]
     table.generation[row] = ++generations
     table.connectedAt[row] = now
     table.beatAt[row] = now
