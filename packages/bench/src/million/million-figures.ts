@@ -4,13 +4,17 @@ import { type Latency, percentileMs } from './latency.ts'
 import type { PartUsage } from './parts.ts'
 
 export type PartName = 'gateways' | 'presence' | 'redis' | 'load' | 'kernel'
-type Usage = Readonly<Record<PartName, PartUsage>>
+export type Usage = Readonly<Record<PartName, PartUsage>>
 
 interface AfterFault {
   /** Until as many were connected as before. */
   backMs: number
+  /** Until changes arrived at all watchers again; looked at from a minute after all were back. */
+  wholeMs: number
   /** Deliveries that said offline. */
   offline: number
+  /** Of changes afterwards. */
+  latency: Latency
 }
 
 export interface Measured {
@@ -26,6 +30,7 @@ export interface Measured {
   steadyMs: number
   changes: number
   deliveries: number
+  bytesIn: number
   latency: Latency
   errors: number
   closed: number
@@ -56,10 +61,10 @@ export function figuresOf(measured: Measured): Figure[] {
     value: Math.round(((used[part].cpuSeconds - usedBefore[part].cpuSeconds) / (steadyMs / 1000)) * 100),
     unit: '% of a core',
   })
-  const latencyAt = (name: string, label: string, share: number): Figure => ({
+  const latencyAt = (name: string, label: string, share: number, of = latency): Figure => ({
     name,
     label,
-    value: round(percentileMs(latency, share) ?? 0),
+    value: round(percentileMs(of, share) ?? 0),
     unit: 'ms',
   })
   return [
@@ -86,6 +91,12 @@ export function figuresOf(measured: Measured): Figure[] {
     memory('kernel_mb', 'memory of the kernel for it', used.kernel.bytes),
     count('changes', 'changes', measured.changes),
     count('deliveries', 'deliveries', measured.deliveries),
+    {
+      name: 'bytes_per_user_hour',
+      label: 'bytes from server to user per hour',
+      value: Math.round((measured.bytesIn / connected / steadyMs) * 3_600_000),
+      unit: 'bytes',
+    },
     latencyAt('p50_ms', 'propagation p50', 0.5),
     latencyAt('p99_ms', 'propagation p99', 0.99),
     cpu('gateways', 'CPU of the gateways'),
@@ -96,7 +107,11 @@ export function figuresOf(measured: Measured): Figure[] {
     count('closed', 'connections that ended before anything broke', measured.closed),
     seconds('kill_back_s', 'all back after a gateway was killed', kill.backMs),
     count('kill_offline', 'false offline after a gateway was killed', kill.offline),
+    seconds('kill_whole_s', 'all changes seen to arrive after it', kill.wholeMs),
+    latencyAt('kill_p99_ms', 'propagation p99 of these', 0.99, kill.latency),
     seconds('redis_back_s', 'all back after Redis restarted empty', redisRestart.backMs),
     count('redis_offline', 'false offline after Redis restarted empty', redisRestart.offline),
+    seconds('redis_whole_s', 'all changes seen to arrive after it', redisRestart.wholeMs),
+    latencyAt('redis_p99_ms', 'propagation p99 of these', 0.99, redisRestart.latency),
   ]
 }

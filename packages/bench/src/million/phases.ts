@@ -1,13 +1,14 @@
-// The phases of the run, one after the other, and what is sampled once a second in all of them.
+// The phases of the run, one after the other, sampled all the time.
 import type { Outcome } from '../figures/result.ts'
 import { now, sleep } from '../platform/clock.ts'
 import type { Progress } from '../platform/progress.ts'
 import type { Scope } from '../platform/scope.ts'
 import { startRedis } from '../subject/redis.ts'
 import { startDeployment } from './gateways.ts'
-import { type LoadFleet, startLoadFleet } from './load-fleet.ts'
+import { type Counters, type LoadFleet, startLoadFleet } from './load-fleet.ts'
 import { figuresOf } from './million-figures.ts'
 import { availableBytes, kernelBytes, partOf } from './parts.ts'
+import { type Samples, startSamples } from './samples.ts'
 
 /** As the calm policy asks of clients. */
 const BEAT_EVERY_MS = 30_000
@@ -19,6 +20,11 @@ const STALLED_S = 60
 /** The lease, the grace before a user is shown offline, and a margin. */
 const AFTER_FAULT_MS = 60_000
 const BACK_MS_MAX = 300_000
+/** Changes after a fault, in rounds of this length, until those of one round arrive at all watchers again. */
+const ROUND_MS = 30_000
+const ROUNDS_MAX = 30
+/** Until the last of them has arrived. */
+const LAST_MS = 3_000
 
 export interface MillionOptions {
   folder: string
@@ -64,63 +70,79 @@ export async function measureMillion(
     kernel: { bytes: kernelBytes() - kernelBefore, cpuSeconds: 0 },
   })
 
+  const samples = startSamples({ counters: fleet.counters, usage: parts, latency: fleet.latency })
+  const wait = async (ms: number, tell: (waitedMs: number) => void = () => undefined) => {
+    const until = now() + ms
+    for (; now() < until; await sleep(Math.min(1_000, Math.max(1, until - now())))) {
+      await samples.take()
+      tell(ms - until + now())
+    }
+  }
+  /** Users change for this long; says how many changes arrived, how many did not, and how long they took. */
+  const change = async (ms: number) => {
+    await samples.latency()
+    const before = fleet.counters()
+    fleet.change(changesPerSecond)
+    await wait(ms, (waitedMs) => {
+      const { ready, deliveries } = fleet.counters()
+      const came = deliveries - before.deliveries
+      progress.show(`${ready} users, ${came} deliveries, ${Math.round(waitedMs / 1000)} s`)
+    })
+    fleet.change(0.001)
+    await wait(LAST_MS)
+    const after = fleet.counters()
+    const changes = after.changes - before.changes
+    const deliveries = after.deliveries - before.deliveries
+    const missing = Math.max(0, changes * contacts - deliveries)
+    const bytesIn = after.bytes_in - before.bytes_in
+    return { after, changes, deliveries, missing, bytesIn, latency: await samples.latency() }
+  }
+  /** Until all users are connected, and changes arrive at all watchers again. */
+  const afterFault = async (fault: string, faultAt: number, before: Counters) => {
+    progress.say(fault)
+    const backMs = await untilBack(fleet, connected, { progress, samples })
+    await wait(AFTER_FAULT_MS)
+    let round = { startedAt: now(), ...(await change(ROUND_MS)) }
+    for (let rounds = 1; round.missing > 0 && rounds < ROUNDS_MAX; rounds++)
+      round = { startedAt: now(), ...(await change(ROUND_MS)) }
+    const offline = fleet.counters().offline - before.offline
+    const away = connected - fleet.counters().ready
+    if (round.missing > 0) problems.push(`${round.missing} deliveries are missing after this: ${fault}`)
+    if (offline > 0) problems.push(`${offline} deliveries said offline after this: ${fault}`)
+    if (away > 0) problems.push(`${away} users are not back after this: ${fault}`)
+    return { backMs, wholeMs: round.startedAt - faultAt, offline, latency: round.latency }
+  }
+
   // The users come.
   const startedAt = now()
   const cpuAtStart = parts()
   fleet.connect(connectsPerSecond)
   fleet.beat(BEAT_EVERY_MS)
-  const limit = await untilReady(fleet, users, progress)
+  const limit = await untilReady(fleet, users, { progress, samples })
   const cameS = (now() - startedAt) / 1000
   if (limit !== null) problems.push(limit)
   const connected = fleet.counters().ready
   const cpuAtEnd = parts()
-  await sleep(SETTLE_MS)
+  await wait(SETTLE_MS)
 
   // They beat, and some change.
-  await fleet.latency()
-  const before = fleet.counters()
   const usedBefore = parts()
-  fleet.change(changesPerSecond)
   const steadyMs = minutes * 60_000
-  for (let waitedMs = 0; waitedMs < steadyMs; waitedMs += 1_000) {
-    await sleep(1_000)
-    const { ready, deliveries } = fleet.counters()
-    progress.show(
-      `${ready} users, ${deliveries - before.deliveries} deliveries, ${Math.round(waitedMs / 1000)} s`,
-    )
-  }
-  fleet.change(0.001)
-  await sleep(2_000)
-  const after = fleet.counters()
+  const { after, changes, deliveries, missing, bytesIn, latency } = await change(steadyMs)
   const used = parts()
-  const latency = await fleet.latency()
-  const changes = after.changes - before.changes
-  const deliveries = after.deliveries - before.deliveries
   if (after.offline > 0) problems.push(`${after.offline} deliveries said offline before anything broke`)
-  if (deliveries < changes * contacts)
-    problems.push(`${changes * contacts - deliveries} of ${changes * contacts} deliveries are missing`)
+  if (missing > 0) problems.push(`${missing} of ${changes * contacts} deliveries are missing`)
 
   // One gateway dies; its users come back to the others, and to the one that replaces it.
-  progress.say('a gateway is killed')
+  const killedAt = now()
   await deployment.kill()
   await deployment.startMissing()
-  const backAfterKill = await untilBack(fleet, connected, progress)
-  await sleep(AFTER_FAULT_MS)
-  const offlineAfterKill = fleet.counters().offline - after.offline
-  if (offlineAfterKill > 0)
-    problems.push(`${offlineAfterKill} deliveries said offline after a gateway was killed`)
+  const kill = await afterFault('a gateway was killed', killedAt, after)
 
-  // Redis starts again, empty.
-  progress.say('Redis starts again, empty')
   const beforeRestart = fleet.counters()
+  const restartedAt = now()
   redis = await redis.restart()
-  const backAfterRedis = await untilBack(fleet, connected, progress)
-  await sleep(AFTER_FAULT_MS)
-  const offlineAfterRedis = fleet.counters().offline - beforeRestart.offline
-  if (offlineAfterRedis > 0)
-    problems.push(`${offlineAfterRedis} deliveries said offline after Redis restarted`)
-  if (fleet.counters().ready < connected)
-    problems.push(`${connected - fleet.counters().ready} users are not back`)
+  const redisRestart = await afterFault('Redis started again, empty', restartedAt, beforeRestart)
 
   const figures = figuresOf({
     gateways,
@@ -133,20 +155,31 @@ export async function measureMillion(
     steadyMs,
     changes,
     deliveries,
+    bytesIn,
     latency,
     errors: after.failed,
     closed: after.closed,
-    kill: { backMs: backAfterKill, offline: offlineAfterKill },
-    redisRestart: { backMs: backAfterRedis, offline: offlineAfterRedis },
+    kill,
+    redisRestart,
   })
-  return { figures, curves: [], timeS: [], series: [], problems, notes: [] }
+  return { figures, curves: [], ...samples.series(), problems, notes: [] }
+}
+
+interface Watching {
+  progress: Progress
+  samples: Samples
 }
 
 /** Null when all are connected; else why no more are. */
-async function untilReady(fleet: LoadFleet, users: number, progress: Progress): Promise<string | null> {
+async function untilReady(
+  fleet: LoadFleet,
+  users: number,
+  { progress, samples }: Watching,
+): Promise<string | null> {
   let [best, stalledS] = [0, 0]
   for (;;) {
     await sleep(1_000)
+    await samples.take()
     const { ready, failed, closed } = fleet.counters()
     const free = availableBytes()
     progress.show(
@@ -167,12 +200,17 @@ const BAR_WIDTH = 24
 const bar = (share: number): string => '█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')
 
 /** How many milliseconds until as many are connected again. */
-async function untilBack(fleet: LoadFleet, connected: number, progress: Progress): Promise<number> {
+async function untilBack(
+  fleet: LoadFleet,
+  connected: number,
+  { progress, samples }: Watching,
+): Promise<number> {
   const startedAt = now()
   // The load sees the end of a connection at once, but tells of it once a second.
   await sleep(2_000)
   while (fleet.counters().ready < connected && now() - startedAt < BACK_MS_MAX) {
     progress.show(`${fleet.counters().ready} of ${connected} are back`)
+    await samples.take()
     await sleep(1_000)
   }
   return now() - startedAt

@@ -11,10 +11,10 @@ import chartsScript from './charts.client.js' with { type: 'text' }
 import pageStyle from './page.css' with { type: 'text' }
 
 const CHARTS: Readonly<Record<Series['chart'], string>> = {
-  rates: 'Deliveries and frames a second',
+  rates: 'Rates, a second',
   latency: 'Latency over time',
   cpu: 'CPU, percent of a core',
-  memory: 'Memory of the server, MB',
+  memory: 'Memory, MB',
   connections: 'Connections',
 }
 
