@@ -44,7 +44,7 @@ export async function startDeployment(options: DeploymentOptions, scope: Scope):
   const common = [
     `--database-url=sqlite://${join(folder, 'greendot.db')}`,
     `--redis-url=${redisUrl}`,
-    '--log-level=error',
+    '--log-level=warn',
     '--drain-ms=0',
     '--away-after-ms=86400000',
     ...settings,

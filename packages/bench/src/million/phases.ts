@@ -13,6 +13,8 @@ import { type Samples, startSamples } from './samples.ts'
 /** As the calm policy asks of clients. */
 const BEAT_EVERY_MS = 30_000
 const SETTLE_MS = 30_000
+/** The rate of connections grows for this long: new processes run cold code, and share two cores. */
+const WARM_S = 120
 /** Below this, connecting stops: the machine would begin to swap or kill. */
 const SPARE_BYTES = 1.2e9
 /** Seconds without a new connection after which no more are expected. */
@@ -116,9 +118,8 @@ export async function measureMillion(
   // The users come.
   const startedAt = now()
   const cpuAtStart = parts()
-  fleet.connect(connectsPerSecond)
   fleet.beat(BEAT_EVERY_MS)
-  const limit = await untilReady(fleet, users, { progress, samples })
+  const limit = await untilReady(fleet, { users, connectsPerSecond }, { progress, samples })
   const cameS = (now() - startedAt) / 1000
   if (limit !== null) problems.push(limit)
   const connected = fleet.counters().ready
@@ -173,11 +174,12 @@ interface Watching {
 /** Null when all are connected; else why no more are. */
 async function untilReady(
   fleet: LoadFleet,
-  users: number,
+  { users, connectsPerSecond }: Pick<MillionOptions, 'users' | 'connectsPerSecond'>,
   { progress, samples }: Watching,
 ): Promise<string | null> {
   let [best, stalledS] = [0, 0]
-  for (;;) {
+  for (let second = 0; ; second++) {
+    if (second <= WARM_S) fleet.connect(connectsPerSecond * Math.max(0.05, second / WARM_S))
     await sleep(1_000)
     await samples.take()
     const { ready, failed, closed } = fleet.counters()

@@ -54,7 +54,8 @@ const scope = createScope()
 const progress = createProgress(process.stderr)
 const folder = mkdtempSync(join(tmpdir(), 'greendot-million-'))
 scope.add(() => rmSync(folder, { recursive: true, force: true }))
-process.on('SIGINT', () => void scope.close().finally(() => process.exit(130)))
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => void scope.close().finally(() => process.exit(130)))
 const options: MillionOptions = {
   folder,
   users: count('users'),

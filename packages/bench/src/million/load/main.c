@@ -18,7 +18,8 @@
 
 #define EVENTS 512
 #define WAIT_MS 10
-#define OPENING_MAX 64
+/** Few, so that a crowd waits its turn when the servers are busy. */
+#define OPENING_MAX 3
 #define REPORT_US 1000000
 #define ORDERS_US 50000
 /** A prime, so that neighbours change far apart. */
