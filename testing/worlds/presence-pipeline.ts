@@ -89,7 +89,15 @@ export async function createPipeline(options: PipelineOptions = {}) {
     logger,
     ...(onTrouble === undefined ? {} : { onTrouble }),
   })
-  const dutySweep = createDutySweep({ store, lookup, tracker, archivist, duties, logger })
+  const dutySweep = createDutySweep({
+    archive: usedArchive,
+    store,
+    lookup,
+    tracker,
+    archivist,
+    duties,
+    logger,
+  })
   const choices = createChoices({ store, lookup, archivist, tracker, clock })
   const ticked: string[] = []
   const tick = (userId: string) => void ticked.push(userId)

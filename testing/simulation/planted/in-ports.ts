@@ -127,7 +127,7 @@ export const IN_MESSAGES: readonly Planted[] = [
       const isLost = everyNth(30)
       return inBus(({ publish }) => ({
         publish: async (gatewayId, messages) => {
-          if (!isLost()) await publish(gatewayId, messages)
+          return isLost() || (await publish(gatewayId, messages))
         },
       }))
     },
@@ -149,6 +149,7 @@ export const IN_MESSAGES: readonly Planted[] = [
         const later: Bus['publish'] = async (gatewayId, messages) => {
           const sent = messages.slice()
           clock.after(500, () => void publish(gatewayId, sent))
+          return true
         }
         return { ...hot, bus: { ...hot.bus, publish: later } }
       },
@@ -169,7 +170,7 @@ export const IN_MESSAGES: readonly Planted[] = [
         const twice: Bus['publish'] = async (gatewayId, messages) => {
           const again = messages.map((one) => (one.kind === 'change' ? { ...one, version: 0 } : one))
           clock.after(3_000, () => void publish(gatewayId, again).catch(() => {}))
-          await publish(gatewayId, messages)
+          return publish(gatewayId, messages)
         }
         return { ...hot, bus: { ...hot.bus, publish: twice } }
       },
@@ -187,8 +188,9 @@ export const IN_MESSAGES: readonly Planted[] = [
             const sent = messages.map((message) =>
               message.kind === 'change' ? { ...message, version: 0 } : message,
             )
-            if (isHeld()) clock.after(300, () => void publish(gatewayId, sent))
-            else await publish(gatewayId, messages)
+            if (!isHeld()) return publish(gatewayId, messages)
+            clock.after(300, () => void publish(gatewayId, sent))
+            return true
           }
           return { ...hot, bus: { ...hot.bus, publish: reordered } }
         },

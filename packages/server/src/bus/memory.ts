@@ -25,10 +25,11 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
 
   return {
     async publish(gatewayId, messages) {
-      if (messages.length === 0 || !subscribers.has(gatewayId)) return
+      if (messages.length === 0 || !subscribers.has(gatewayId)) return true
       // A copy, because publishers reuse their buffers and delivery comes later.
       const sent = messages.slice()
       queueMicrotask(() => deliver(gatewayId, sent))
+      return true
     },
     async subscribe(gatewayId, receive) {
       const subscriber = { receive }

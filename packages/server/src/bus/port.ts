@@ -124,8 +124,8 @@ export type BusMessage =
   | ForeignAnswerMessage
 
 export interface Bus {
-  /** Resolves when the messages are on their way, or the gateway will be told of the gap. Never fails. */
-  publish(gatewayId: string, messages: readonly BusMessage[]): Promise<void>
+  /** Whether the messages are on their way; otherwise the gateway will be told of the gap. Never fails. */
+  publish(gatewayId: string, messages: readonly BusMessage[]): Promise<boolean>
   /**
    * Returns a function that ends the subscription. `onBreak` is called when an interruption is noticed, and `onGap`
    * after every interruption: messages may be missing.

@@ -32,16 +32,18 @@ export function createRedisBus(options: RedisBusOptions): Bus {
   let pendingChars = 0
   let isClosed = false
 
-  async function send(gatewayId: string, payload: string): Promise<void> {
+  async function send(gatewayId: string, payload: string): Promise<boolean> {
     if (pendingChars + payload.length > PENDING_CHARS_MAX) {
       missed(gatewayId)
-      return
+      return false
     }
     pendingChars += payload.length
     try {
       await connection.send('spublish', [channelOf(gatewayId), payload])
+      return true
     } catch {
       missed(gatewayId)
+      return false
     } finally {
       pendingChars -= payload.length
     }
@@ -71,9 +73,10 @@ export function createRedisBus(options: RedisBusOptions): Bus {
 
   return {
     async publish(gatewayId, messages) {
-      if (isClosed) return
+      if (isClosed) return false
       const chunks = Array.from(chunksOf(messages, MESSAGES_PER_PAYLOAD))
-      await Promise.all(chunks.map((chunk) => send(gatewayId, encodeMessages(chunk))))
+      const sent = await Promise.all(chunks.map((chunk) => send(gatewayId, encodeMessages(chunk))))
+      return sent.every(Boolean)
     },
 
     async subscribe(

@@ -111,7 +111,7 @@ export function createPresence(parts: PresenceParts) {
     cache,
     archivist,
     duties,
-    dutySweep: createDutySweep({ store, lookup, tracker, archivist, duties, logger }),
+    dutySweep: createDutySweep({ archive, store, lookup, tracker, archivist, duties, logger }),
     tracker,
     /** For users that this process owns, on their clock. */
     createOwnTracker,

@@ -13,6 +13,7 @@ import type { BusMessage } from '../../bus/port.ts'
 import type { Duty } from '../../store/port.ts'
 import type { PresenceEvent } from '../core/event.ts'
 import { emptyRecord } from '../core/record.ts'
+import { Unavailable } from '../unavailable.ts'
 import type { Tracked } from './tracker.ts'
 
 /** Rows of arrivals gather for this long. */
@@ -143,6 +144,31 @@ describe('with a store that outlives the process', () => {
     expect(world.changes().map(({ version }) => version)).toEqual([dead.version])
     await world.clock.advance(CLEAR_MS)
     expect((await openDuties()).announce).toEqual([])
+  })
+
+  test('[S2, C7] a user who hides is answered when gateways are being told, and all others by the commit', async () => {
+    const { publish } = world.bus
+    const [held, reached] = [createGate(), { isReached: true }]
+    held.close()
+    world.bus.publish = async (gatewayId, messages) => {
+      await held.pass()
+      return reached.isReached && publish(gatewayId, messages)
+    }
+    expect((await apply('bob', connected('web#1', now()))).tracked).not.toBeNull()
+    const hide = { type: 'set_availability', status: 'invisible', expiresAt: null } as const
+    const hidden = await world.outcomeOf('bob', { ...hide, at: now() + 1 })
+    expect(hidden).toEqual({ record: null, error: null })
+    held.open()
+    await world.clock.advance(CLEAR_MS)
+    expect(hidden.record?.shown.status).toBe('offline')
+    expect((await openDuties()).announce).toEqual([])
+
+    reached.isReached = false
+    const shown = await world.outcomeOf('bob', { ...hide, status: 'auto', at: now() + 1 })
+    await world.clock.advance(CLEAR_MS)
+    expect(shown.error).toBeInstanceOf(Unavailable)
+    // A sweeper tells them.
+    expect((await openDuties()).announce).toEqual(['bob'])
   })
 
   test('[S4] a choice that shows nothing new leaves the duty of an earlier row open', async () => {

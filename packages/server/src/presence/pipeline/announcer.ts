@@ -32,8 +32,11 @@ export interface Announcer {
   /** What the store must remember until `announce` has done it. */
   owed(transition: Pick<Transition, 'before' | 'after' | 'isRepeated'>, now: number): Owed | undefined
   /** Publishes the transitions of one batch; `done` is called for each once its caller may be answered. */
-  announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void): void
+  announce<T extends Transition>(transitions: readonly T[], now: number, done: Done<T>): void
 }
+
+/** `isTold` is false where gateways could not be told of a user who hides: they may still show the user. */
+export type Done<T extends Transition> = (transition: T, isTold?: boolean) => void
 
 export interface AnnouncerParts {
   bus: Bus
@@ -89,7 +92,8 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
     return Promise.all(writes).then((all) => all.every((isWritten) => isWritten))
   }
 
-  function publish(transitions: readonly Transition[], now: number): Promise<unknown> {
+  /** Whether all messages are on their way. */
+  function publish(transitions: readonly Transition[], now: number): Promise<boolean> {
     const byGateway = new Map<string, BusMessage[]>()
     let traced: { span: Span; publishing: Span }[] | null = null
     for (const transition of transitions) {
@@ -109,17 +113,24 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
       Array.from(byGateway, ([gatewayId, messages]) => bus.publish(gatewayId, messages)),
     )
     if (traced !== null) void published.then(() => endAll(traced, byGateway.size))
-    return published
+    return published.then((sent) => sent.every(Boolean))
   }
 
-  /** Tells gateways at once. The store remembers what is not done yet. */
-  function announceShared(transitions: readonly Transition[], now: number): void {
+  /**
+   * Tells gateways at once. The store remembers what is not done yet. A user who hides is answered when that is on its way
+   * to the gateways, and all others by the commit.
+   */
+  function announceShared<T extends Transition>(transitions: readonly T[], now: number, done: Done<T>): void {
     const owing = transitions.filter(isToldOf)
     const told = transitions.map((one) => (isOfAnother(one) ? { ...one, isRepeated: true } : one))
     for (const { userId, revision } of owing) announced.set(userId, revision, now)
-    void publish(told, now).then(() => {
-      for (const transition of owing) duties.done('announce', transition)
+    const hiding = transitions.filter(hides)
+    void publish(told, now).then((isTold) => {
+      // What is not on its way is announced by a sweeper.
+      if (isTold) for (const transition of owing) duties.done('announce', transition)
+      for (const transition of hiding) done(transition, isTold)
     })
+    for (const transition of transitions) if (!hides(transition)) done(transition)
     for (const transition of transitions)
       void persist(transition, now)?.then((isWritten) => isWritten && duties.done('archive', transition))
   }
@@ -133,13 +144,12 @@ export function createAnnouncer(parts: AnnouncerParts): Announcer {
       // clear that of an earlier row.
       return { duties: needsRow(change) ? BOTH : ANNOUNCE, since: now }
     },
-    announce<T extends Transition>(transitions: readonly T[], now: number, done: (transition: T) => void) {
+    announce<T extends Transition>(transitions: readonly T[], now: number, done: Done<T>) {
       for (const transition of transitions)
         if (transition.after.version !== transition.before.version || hasNewInputs(transition))
           onChange?.(transition.userId, transition.after)
       if (!isStoreVolatile) {
-        announceShared(transitions, now)
-        for (const transition of transitions) done(transition)
+        announceShared(transitions, now, done)
         return
       }
       const ready: T[] = []
@@ -215,6 +225,10 @@ function isToldOf(change: Change): boolean {
 function hasNewInputs({ before, after }: Pick<Change, 'before' | 'after'>): boolean {
   return before.privacy !== after.privacy || before.contactsAt !== after.contactsAt
 }
+
+/** Some viewers may have to see less of the user from now on. */
+const hides = (transition: Pick<Change, 'before' | 'after'>): boolean =>
+  hasNewInputs(transition) || transition.before.availability !== transition.after.availability
 
 function messagesOf(
   transition: Transition,

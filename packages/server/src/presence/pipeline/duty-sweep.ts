@@ -2,6 +2,7 @@
 // never announced, or its row never written. Doing it twice is harmless. Part of a sweeper's round. A row that the
 // database refuses fails the write that it shares with others, so fewer rows are written together after a failure, and
 // one that fails without others is passed over.
+import type { Archive } from '../../archive/port.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Duty, FoundDuty, OpenDuty, PresenceStore, Stored } from '../../store/port.ts'
 import { isBare } from '../core/record.ts'
@@ -10,6 +11,7 @@ import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
 import type { Archivist } from './archivist.ts'
 import type { Duties } from './duties.ts'
 import { createSetAside, type SetAside } from './set-aside.ts'
+import { createStaleRows, type StaleRows } from './stale-rows.ts'
 import type { Tracker } from './tracker.ts'
 
 /** A process announces its commits in milliseconds; past this it is taken to be gone. */
@@ -24,6 +26,8 @@ const GROWTH = 10
 const ALONE_MAX = 2
 
 export interface DutySweep {
+  /** Looks for rows of which no duty is left. */
+  staleRows: StaleRows
   /** `isOurs`: this sweeper is the first to look at this shard; others come later. */
   sweep(shard: number, now: number, isOurs: boolean): Promise<void>
   /** When the oldest late duty began that the last look at each shard found; null where no duty is late. */
@@ -31,6 +35,7 @@ export interface DutySweep {
 }
 
 export interface DutySweepParts {
+  archive: Pick<Archive, 'hereIds'>
   store: PresenceStore
   lookup: ArchiveLookup
   tracker: Tracker
@@ -152,6 +157,7 @@ export function createDutySweep(parts: DutySweepParts): DutySweep {
   }
 
   return {
+    staleRows: createStaleRows(parts),
     async sweep(shard, now, isOurs) {
       const patience = isOurs ? 1 : 2
       await announceAgain(shard, now - ANNOUNCE_LATE_MS * patience)

@@ -14,6 +14,7 @@ import { type Sweeper, startSweeper } from './sweeper.ts'
 const LEASE_MS = 1_500
 /** As a gateway renews it. */
 const RENEW_MS = 300
+const RENEWAL_TAKES_MS = 20
 const SETTLED_MS = 10_000
 
 let world: Pipeline
@@ -21,9 +22,11 @@ let sweeper: Sweeper
 /** Holds every call about leases, as a store that is paused does. */
 let gate: Gate
 let isGatewayAlive: boolean
+/** Called when the sweeper looks for gateways without a lease. */
+let pauseAtOrphans: (() => void) | null
 
 beforeEach(async () => {
-  ;[gate, isGatewayAlive] = [createGate(), true]
+  ;[gate, isGatewayAlive, pauseAtOrphans] = [createGate(), true, null]
   world = await createPipeline({
     isStoreVolatile: false,
     store: (memory) => ({
@@ -35,6 +38,11 @@ beforeEach(async () => {
         await gate.pass()
         return memory.liveLeases(now)
       },
+      async attachedGateways() {
+        pauseAtOrphans?.()
+        await gate.pass()
+        return memory.attachedGateways()
+      },
     }),
   })
   const { store, tracker, dutySweep, clock, logger } = world
@@ -44,7 +52,11 @@ beforeEach(async () => {
   clock.every(RENEW_MS, async () => {
     if (!isGatewayAlive || isRenewing) return
     isRenewing = true
-    await store.renewLease('g1', clock.now() + LEASE_MS)
+    const until = clock.now() + LEASE_MS
+    await gate.pass()
+    // It is further away than the sweeper.
+    await clock.sleep(RENEWAL_TAKES_MS)
+    await store.renewLease('g1', until)
     isRenewing = false
   })
   const cluster = { name: `${SWEEPER_PREFIX}1`, leaseMs: LEASE_MS }
@@ -75,6 +87,17 @@ test('[C7] no gateway is lost when the store held up all renewals for longer tha
   isGatewayAlive = false
   await world.clock.advance(4 * LEASE_MS)
   expect(await sessionsOf('bob')).toEqual(['lost'])
+})
+
+test('[C7] nor when it held them up for a little less, while the sweeper was about to look for lost gateways', async () => {
+  pauseAtOrphans = () => {
+    pauseAtOrphans = null
+    gate.close()
+    world.clock.after(LEASE_MS - RENEWAL_TAKES_MS, gate.open)
+  }
+  await world.clock.advance(5 * LEASE_MS)
+  expect(pauseAtOrphans).toBeNull()
+  expect(await sessionsOf('bob')).toEqual(['live'])
 })
 
 test('[C7] a gateway whose lease runs out is lost also where a round takes longer than a lease', async () => {

@@ -26,6 +26,8 @@ const FORGET_BATCH_MAX = 20_000
 const SETTLE_MS = 3_000
 /** Renewals that may fail before the lease runs out. */
 const RENEWALS_PER_LEASE = 5
+/** Without a renewal for this share of a lease, leases may run out of processes that live. */
+const HELD_UP_SHARE = 0.5
 /** A lease with at least this share of its time left was renewed on time. */
 const FRESH_SHARE = 0.75
 
@@ -69,7 +71,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
         else if (await areGatewaysSettled(now, leaseMs)) steadySince = now - SETTLE_MS
         await store.openLease(name, now + leaseMs)
       }
-      leaseUntil = now + leaseMs
+      renewed(now + leaseMs, leaseMs)
     }
     names = (await store.liveLeases(now)).filter((other) => other.startsWith(SWEEPER_PREFIX))
   }
@@ -81,8 +83,14 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     isRenewing = true
     const until = clock.now() + leaseMs
     const isKnown = await store.renewLease(name, until).catch(() => false)
-    if (isKnown) leaseUntil = Math.max(leaseUntil, until)
+    if (isKnown) renewed(until, leaseMs)
     isRenewing = false
+  }
+
+  // A renewal that comes so late was held up. So were those of gateways.
+  function renewed(until: number, leaseMs: number): void {
+    if (leaseUntil > 0 && until - leaseUntil > leaseMs * HELD_UP_SHARE) steadySince = clock.now()
+    leaseUntil = Math.max(leaseUntil, until)
   }
 
   /** While a gateway heals, its former lease is not renewed: then some lease is not fresh. */
@@ -130,8 +138,28 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     suspects = new Set(orphans)
   }
 
+  /** Not before all gateways have announced their sessions again. */
+  async function lookAtRows(leaseMs: number): Promise<void> {
+    const now = clock.now()
+    const settled = Array.from({ length: store.shardCount }, (_, shard) => store.settlesAt(shard))
+    const since = Math.max(steadySince, ...settled)
+    if (now - since < 2 * leaseMs || !(await areGatewaysSettled(now, leaseMs))) return
+    await dutySweep.staleRows.look(since, isOurs)
+  }
+
+  /** False while renewals of leases were held up less than a lease ago, by the store or by a pause of this process. */
+  function areLeasesProof(leaseMs: number): boolean {
+    const now = clock.now()
+    // The store need not have failed.
+    if (now - (leaseUntil - leaseMs) > leaseMs * HELD_UP_SHARE) steadySince = now
+    return now - steadySince >= leaseMs
+  }
+
   async function declareLost(leaseMs: number): Promise<void> {
+    if (!areLeasesProof(leaseMs)) return
     await retireOrphans(leaseMs)
+    // That may have taken long.
+    if (!areLeasesProof(leaseMs)) return
     for (const { gatewayId, lostAt } of await store.lostGateways(clock.now())) {
       const userIds = await store.usersOf(gatewayId)
       if (userIds.length > 0) logger.warn({ gateway: gatewayId, users: userIds.length }, 'a gateway is lost')
@@ -153,13 +181,10 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       lagMs = Math.max(0, ...(await Promise.all(shards.map(sweepShard))))
       if (rounds % DUTIES_EVERY_ROUNDS === 0) {
         await Promise.all(shards.map((shard) => dutySweep.sweep(shard, now, isOurs(shard))))
+        if (cluster !== null) await lookAtRows(cluster.leaseMs)
       }
     }
-    if (cluster !== null) {
-      // Our own lease ran out: the store held up its renewal, and those of gateways too. It need not have failed.
-      if (leaseUntil <= clock.now()) steadySince = clock.now()
-      else if (steadyMs >= cluster.leaseMs) await declareLost(cluster.leaseMs)
-    }
+    if (cluster !== null) await declareLost(cluster.leaseMs)
     if (rounds++ % FORGET_EVERY_ROUNDS === 0) await store.forget(clock.now(), FORGET_BATCH_MAX)
   }
 

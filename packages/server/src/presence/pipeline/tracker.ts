@@ -323,8 +323,10 @@ export function createTracker(parts: TrackerParts): Tracker {
     return { ...commit, ...(owed && { owed }), ...(logged && { logged }) }
   }
 
-  function answer(one: Stepped): void {
-    for (const waiter of one.work.waiters) waiter.resolve({ record: one.after, revision: one.revision })
+  function answer(one: Stepped, isTold = true): void {
+    const { work, after: record, revision } = one
+    if (!isTold) reject(work, new Unavailable('gateways could not be told'))
+    else for (const waiter of work.waiters) waiter.resolve({ record, revision })
   }
 
   function applyTo(
