@@ -14,6 +14,8 @@ import { createRedisStore } from './store/redis.ts'
 import { LOG_ENTRIES_MAX } from './store/redis-scripts.ts'
 
 const READY_MS = 10_000
+/** Beside the leases, which are apart from the shards. */
+const SHARDS_KEY = '{leases}:shards'
 
 export interface RedisOptions {
   logger: Logger
@@ -25,7 +27,7 @@ export interface RedisOptions {
 
 export async function openRedisState(
   redisUrl: string,
-  options: RedisOptions & { config: Pick<Config, 'readReplicas'> },
+  options: RedisOptions & { config: Pick<Config, 'readReplicas' | 'redisShards'> },
 ) {
   const { logger, clock, doubts, config } = options
   const onBack = () => doubts.report('the store was away')
@@ -37,11 +39,22 @@ export async function openRedisState(
   try {
     await connection.ready(READY_MS)
     await replicas?.ready(READY_MS)
+    await agreeOnShards(connection, config.redisShards)
   } catch (error) {
     await Promise.all([connection.close(), replicas?.close()])
     throw error
   }
-  return redisStateOn({ ...options, connection, replicas })
+  return redisStateOn({ ...options, connection, replicas, shards: config.redisShards })
+}
+
+/** A user is in another shard when their number is another, so processes that differ would not know each other's users. */
+async function agreeOnShards(connection: RedisConnection, shards: number): Promise<void> {
+  await connection.send('set', [SHARDS_KEY, shards, 'NX'])
+  const agreed = Number(await connection.send('get', [SHARDS_KEY]))
+  if (agreed === shards) return
+  throw new Error(
+    `redis_shards is ${shards}, and ${agreed} for the processes on this Redis; set it to ${agreed}, or stop them all and empty Redis`,
+  )
 }
 
 export interface RedisStateParts extends RedisOptions {

@@ -120,11 +120,14 @@ describe('[C9] the capacity model', () => {
     expect(plan(tiny, constants)).toEqual({ ok: false, problem: expect.stringContaining('--memory-gb') })
   })
 
-  test('warns when there are more masters than shards', () => {
-    const few = planned(DEFAULT_WORKLOAD)
-    const many = planned({ ...DEFAULT_WORKLOAD, users: 500_000_000, online: 0.5, contacts: 300 })
-    expect(few.warnings).toEqual([])
-    expect(many.warnings).toEqual([expect.stringContaining('64 shards')])
+  test('asks for four shards or more for each master, and warns when there are more masters than shards', () => {
+    const few = planned({ ...DEFAULT_WORKLOAD, users: 1_000_000 })
+    expect([few.redis.shards.value, few.warnings]).toEqual([64, []])
+    const { redis, warnings } = planned({ ...DEFAULT_WORKLOAD, users: 500_000_000, online: 0.5 })
+    const perMaster = redis.shards.value / redis.masters.value
+    expect([perMaster >= 4 && perMaster < 8, warnings]).toEqual([true, []])
+    const many = planned({ ...DEFAULT_WORKLOAD, users: 20_000_000_000, online: 0.5, contacts: 300 })
+    expect(many.warnings).toEqual([expect.stringContaining('4096 shards')])
   })
 
   test('ranks what costs most first', () => {

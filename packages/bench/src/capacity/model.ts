@@ -6,7 +6,7 @@ import type { Constants, Read } from './constants.ts'
 import { costDrivers } from './cost.ts'
 import { type Gateways, gatewaysOf } from './gateways.ts'
 import { createSheet, type Figure } from './sheet.ts'
-import { type PostgresPlan, postgresOf, REDIS_MASTERS_MAX, type RedisPlan, redisOf } from './stores.ts'
+import { type PostgresPlan, postgresOf, type RedisPlan, redisOf, SHARDS_MAX } from './stores.ts'
 import { type StreamingPlan, streamingOf } from './streaming.ts'
 import { type Textbook, textbookOf } from './textbook.ts'
 import { type Traffic, trafficOf } from './traffic.ts'
@@ -48,7 +48,7 @@ export function plan(workload: Workload, constants: Constants): Read<Plan> {
           gateways,
           redis,
           postgres,
-          streaming: streamingOf(workload, gateways, sheet),
+          streaming: streamingOf(workload, gateways, redis, sheet),
           textbook: textbookOf(workload, traffic, gateways, sheet),
           drivers: costDrivers(workload, { traffic, gateways, redis, postgres }, sheet),
           warnings: warningsOf(workload, redis),
@@ -64,10 +64,10 @@ export function plan(workload: Workload, constants: Constants): Read<Plan> {
 function warningsOf({ contacts }: Workload, redis: RedisPlan): string[] {
   const warnings: string[] = []
   const masters = redis.masters.value
-  if (masters > REDIS_MASTERS_MAX) {
-    const deployments = Math.ceil(masters / REDIS_MASTERS_MAX)
+  if (masters > SHARDS_MAX) {
+    const deployments = Math.ceil(masters / SHARDS_MAX)
     warnings.push(
-      `${masters.toLocaleString('en')} Redis masters are more than the ${REDIS_MASTERS_MAX} shards that users are spread over: run ${deployments} deployments, or place users who are contacts of each other on the same gateways`,
+      `${masters.toLocaleString('en')} Redis masters are more than the ${SHARDS_MAX} shards that users can be spread over: run ${deployments} deployments, or place users who are contacts of each other on the same gateways`,
     )
   }
   if (contacts > 500) warnings.push('more than 500 contacts need a higher watch_limit than the default')

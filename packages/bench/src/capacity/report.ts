@@ -52,6 +52,7 @@ function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] 
       title: `Redis of ${redisMemoryGb} GB`,
       lines: [
         line(redis.masters),
+        line(redis.shards),
         line(redis.servers, `${replicas} for each master`),
         line(gateways.commits),
         line(gateways.registrations),

@@ -5,8 +5,12 @@ import type { Traffic } from './traffic.ts'
 import type { Workload } from './workload.ts'
 
 const MICRO = 1e-6
-/** The hot state has this many shards, so more masters would be idle. */
-export const REDIS_MASTERS_MAX = 64
+/** The default of `redis_shards`, and the most that it may be. */
+const SHARDS_MIN = 64
+export const SHARDS_MAX = 4_096
+// Shards of a master, at least. They are spread by hash, so with few of them some masters would have far more than others.
+// With many of them, gateways and sweepers look at more of them every second.
+const SHARDS_PER_MASTER = 4
 /** One core does the work of a Redis; the others are for the kernel. */
 const REDIS_CORES = 1
 
@@ -16,6 +20,8 @@ export interface RedisPlan {
   memory: { users: Figure; interest: Figure }
   memoryBytes: Figure
   masters: Figure
+  /** What `redis_shards` should be. */
+  shards: Figure
   servers: Figure
 }
 
@@ -43,8 +49,15 @@ export function redisOf(workload: Workload, traffic: Traffic, gateways: Gateways
   const cores = figure('cores at work', '', () => sum(Object.values(cpu)))
   const memoryBytes = figure('memory', 'bytes', () => sum(Object.values(memory)))
   const masters = figure('masters', '', () => mastersFor(cores.value, memoryBytes.value, workload))
+  const shards = figure('shards (redis_shards)', '', () => shardsFor(masters.value))
   const servers = figure('servers, replicas included', '', () => masters.value * (1 + workload.replicas))
-  return { cpu, cores, memory, memoryBytes, masters, servers }
+  return { cpu, cores, memory, memoryBytes, masters, shards, servers }
+}
+
+/** A power of two. */
+function shardsFor(masters: number): number {
+  const wanted = 2 ** Math.ceil(Math.log2(masters * SHARDS_PER_MASTER))
+  return Math.min(SHARDS_MAX, Math.max(SHARDS_MIN, wanted))
 }
 
 /** Masters that this much CPU time and memory take. */

@@ -2,7 +2,7 @@
 // change log in Redis. CPU times are those of one run through real processes, so they hold all the parts of a hop.
 import type { Gateways } from './gateways.ts'
 import type { Figure, Sheet } from './sheet.ts'
-import { REDIS_MASTERS_MAX } from './stores.ts'
+import type { RedisPlan } from './stores.ts'
 import type { Workload } from './workload.ts'
 
 const MICRO = 1e-6
@@ -22,7 +22,12 @@ export interface StreamingPlan {
   logBytes: Figure
 }
 
-export function streamingOf(workload: Workload, gateways: Gateways, sheet: Sheet): StreamingPlan {
+export function streamingOf(
+  workload: Workload,
+  gateways: Gateways,
+  redis: RedisPlan,
+  sheet: Sheet,
+): StreamingPlan {
   const { utilisation } = workload
   const { figure, constant } = sheet
   // Sessions that begin and end, and changes. Nearly each of them is a visible change, so as many come out.
@@ -49,7 +54,7 @@ export function streamingOf(workload: Workload, gateways: Gateways, sheet: Sheet
     redisCores: cores('Redis, instead of its loads and commits above', () => constant('redis_update_us')),
     logCores: cores('  the change log in it', () => constant('redis_log_us')),
     logBytes: figure('memory of Redis for the log, at most', 'bytes', () => {
-      return REDIS_MASTERS_MAX * LOG_ENTRIES_MAX * constant('redis_log_bytes')
+      return redis.shards.value * LOG_ENTRIES_MAX * constant('redis_log_bytes')
     }),
   }
 }

@@ -26,6 +26,7 @@ export interface Config {
   readonly workers: number
   readonly reusePort: boolean
   readonly redisUrl: string | null
+  readonly redisShards: number
   readonly readReplicas: boolean
   readonly readCacheMs: number
   readonly databaseUrl: string
@@ -126,6 +127,7 @@ function toConfig(settings: Settings): Config {
     workers: settings.workers,
     reusePort: settings.reuse_port,
     redisUrl: settings.redis_url,
+    redisShards: settings.redis_shards,
     readReplicas: settings.read_replicas,
     readCacheMs: settings.read_cache_ms,
     databaseUrl: settings.database_url,

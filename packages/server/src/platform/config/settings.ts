@@ -78,6 +78,9 @@ function secret<T>(base: Setting<T>): Setting<T> {
   return { ...base, secret: true }
 }
 
+/** As many as a Redis Cluster of several hundred masters needs. */
+const SHARDS_MAX = 4_096
+
 export const SETTINGS = {
   host: setting(address, '127.0.0.1', 'address to listen on'),
   port: setting(wholeNumber(0, 65_535), 4400, 'port to listen on; 0 picks a free one'),
@@ -91,6 +94,11 @@ export const SETTINGS = {
   workers: setting(wholeNumber(1, 64), 1, 'gateway processes on one port; more than one needs redis_url'),
   reuse_port: setting(onOff, false, 'share the port with other processes of this deployment'),
   redis_url: optional(redis, 'shared hot state; without it, memory'),
+  redis_shards: setting(
+    wholeNumber(1, SHARDS_MAX),
+    64,
+    'parts of the hot state in Redis; the same in all processes, for good',
+  ),
   read_replicas: setting(onOff, false, 'read from replicas of a Redis Cluster for queries'),
   read_cache_ms: setting(milliseconds(0, 5000), 1000, 'maximum age of answers to queries, with redis_url'),
   database_url: setting(database, 'sqlite://data/greendot.db', 'durable data: last seen, settings, contacts'),
