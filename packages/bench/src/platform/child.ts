@@ -2,6 +2,7 @@
 // answer, or rejects when the child ends first.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { RUNTIME_FLAGS } from '../../../server/src/platform/runtime-flags.ts'
 import { within } from './clock.ts'
 import { BenchProblem } from './problem.ts'
 
@@ -30,6 +31,8 @@ export function startWorker(role: string, core: number | null): Child {
   const name = `the ${role} process`
   const child = Bun.spawn(pinned(core, [process.execPath, PROGRAM, '--worker', role]), {
     stdio: ['ignore', 'ignore', 'inherit'],
+    // A child without them would replace itself, and the channel would be lost.
+    env: { ...RUNTIME_FLAGS, ...process.env },
     serialization: 'json',
     ipc({ id, problem, answer }: { id: number; problem?: string; answer?: never }) {
       const asker = waiting.get(id)
