@@ -78,10 +78,14 @@ export interface Allowances {
 interface Window {
   from: number
   to: number
-  scope: FaultScope
+  scopes: readonly FaultScope[]
 }
 
-const windowOf = ({ from, to, healMs, scope }: FaultRecord): Window => ({ from, to: to + healMs, scope })
+const windowOf = ({ from, to, healMs, scope, isOfArchive = false }: FaultRecord): Window => ({
+  from,
+  to: to + healMs,
+  scopes: isOfArchive ? [scope, 'archive'] : [scope],
+})
 
 export const allowancesOf = (faults: readonly FaultRecord[], { visibleMs }: Bounds): Allowances =>
   allowancesOfWindows(faults.map(windowOf), visibleMs)
@@ -125,6 +129,8 @@ function allowancesOfWindows(windows: readonly Window[], visibleMs: number): All
       return since
     },
     isDuring: (at, scopes) =>
-      windows.some(({ from, to, scope }) => scopes.includes(scope) && from <= at && at <= to),
+      windows.some(
+        (window) => window.from <= at && at <= window.to && window.scopes.some((one) => scopes.includes(one)),
+      ),
   }
 }

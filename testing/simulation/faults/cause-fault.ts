@@ -86,6 +86,7 @@ export function scheduleFault(fault: PlannedFault, broken: Breakable, startAt: n
       to: Number.POSITIVE_INFINITY,
       healMs: bounds.healMs[scope],
       servers: [],
+      isOfArchive: scope === 'archive' || fault.kind === 'process cut off',
     }
     history.faults.push(record)
     const end = cause(fault, broken, node, lost, record)

@@ -59,6 +59,8 @@ export type FaultScope = 'store' | 'archive' | 'server' | 'kafka' | 'owner' | 'c
 export interface FaultRecord {
   name: string
   scope: FaultScope
+  /** It breaks the archive too, for some process. */
+  isOfArchive?: boolean
   from: number
   /** Infinity while it lasts. */
   to: number
