@@ -70,8 +70,9 @@ export function checkArchiveHistory(archive: () => Archive, propertyRuns: number
         devices,
       })
       const all = [at(1, 5, ['web', 'mobile']), at(2, 10, ['mobile', 'web']), at(3, 20, ['web'])]
-      all.push(change('anna', 4, 40, 'offline'))
-      for (const round of [all, all, all.slice(1), all.slice(3)]) await write(...round)
+      // The custom status changed, and the user left.
+      all.push(at(4, 30, ['web']), change('anna', 5, 40, 'offline'))
+      for (const round of [all, all, all.slice(1), all.slice(3), all.slice(4)]) await write(...round)
       expect(await kept('anna')).toEqual([
         ['online', 5, 20],
         ['online', 20, 40],

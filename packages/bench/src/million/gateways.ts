@@ -1,7 +1,8 @@
-// The deployment for very many users: as many gateways as the limit of open files demands on one port, one Redis, and
-// one process that sweeps and answers queries. They start a few at a time, because all of them share two cores.
+// The deployment for very many users: as many gateways as the limit of open files demands, on one port or each on its
+// own, one Redis, and one process that sweeps and answers queries. They start a few at a time, because all of them share two cores.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { chunksOf } from '../../../server/src/platform/chunks.ts'
 import { endProcess } from '../platform/child.ts'
 import { within } from '../platform/clock.ts'
 import { freePort } from '../platform/ports.ts'
@@ -18,6 +19,8 @@ const AFTER_REDIS = ['nice', '-n', '10']
 
 export interface Deployment {
   target: TargetSpec
+  /** The ports of the gateways: one, or one for each. */
+  ports: readonly number[]
   gatewayPids(): readonly number[]
   presencePids(): readonly number[]
   /** Kills one gateway. */
@@ -29,15 +32,17 @@ export interface Deployment {
 export interface DeploymentOptions {
   folder: string
   gateways: number
+  /** All gateways on one port, where the system chooses one for each connection. */
+  isPortShared: boolean
   redisUrl: string
   settings: readonly string[]
   onStarted(gateways: number): void
 }
 
 export async function startDeployment(options: DeploymentOptions, scope: Scope): Promise<Deployment> {
-  const { folder, gateways, redisUrl, settings, onStarted } = options
+  const { folder, gateways, isPortShared, redisUrl, settings, onStarted } = options
   const secret = randomBytes(32).toString('hex')
-  const port = freePort()
+  const ports = Array.from({ length: isPortShared ? 1 : gateways }, freePort)
   const env = {
     PATH: process.env.PATH ?? '',
     GREENDOT_JWT_SECRET: secret,
@@ -59,28 +64,37 @@ export async function startDeployment(options: DeploymentOptions, scope: Scope):
     await within(START_MS_MAX, 'starting a process of the server', ready(child.stdout))
     return child
   }
-  const startGateway = () => start([`--port=${port}`, '--reuse-port', '--roles=gateway'])
+  const startGateway = (place: number) =>
+    start([
+      `--port=${ports[place % ports.length]}`,
+      ...(isPortShared ? ['--reuse-port'] : []),
+      '--roles=gateway',
+    ])
   const presence = await start([`--port=${freePort()}`, '--roles=presence'])
-  const running = new Set<Awaited<ReturnType<typeof start>>>()
+  const running = new Map<number, Awaited<ReturnType<typeof start>>>()
 
   async function startMissing(): Promise<void> {
-    while (running.size < gateways) {
-      const count = Math.min(STARTED_TOGETHER, gateways - running.size)
-      for (const child of await Promise.all(Array.from({ length: count }, startGateway))) running.add(child)
+    const missing = Array.from({ length: gateways }, (_, place) => place).filter(
+      (place) => !running.has(place),
+    )
+    for (const places of chunksOf(missing, STARTED_TOGETHER)) {
+      await Promise.all(places.map(async (place) => running.set(place, await startGateway(place))))
       onStarted(running.size)
     }
   }
   await startMissing()
 
   return {
-    target: { wire: 'greendot', host: HOST, port, secret, claims: {}, extra: {} },
-    gatewayPids: () => [...running].map(({ pid }) => pid),
+    target: { wire: 'greendot', host: HOST, port: ports[0]!, secret, claims: {}, extra: {} },
+    ports,
+    gatewayPids: () => Array.from(running.values(), ({ pid }) => pid),
     presencePids: () => [presence.pid],
     async kill() {
       const [victim] = running
       if (victim === undefined) throw new BenchProblem('no gateway is running')
-      running.delete(victim)
-      await endProcess(victim, 'SIGKILL')
+      const [place, child] = victim
+      running.delete(place)
+      await endProcess(child, 'SIGKILL')
     },
     startMissing,
   }

@@ -47,6 +47,8 @@ export interface LoadFleet {
 export interface FleetOptions {
   folder: string
   target: TargetSpec
+  /** Of the gateways: a process of the load uses one of them. */
+  ports: readonly number[]
   users: number
   usersPerProcess: number
   contacts: number
@@ -64,7 +66,7 @@ async function compileLoad(folder: string): Promise<string> {
 }
 
 export async function startLoadFleet(options: FleetOptions, scope: Scope): Promise<LoadFleet> {
-  const { folder, target, users, usersPerProcess, contacts, graph } = options
+  const { folder, target, ports, users, usersPerProcess, contacts, graph } = options
   const program = await compileLoad(folder)
   const sentTimes = join(folder, 'sent-times')
   writeFileSync(sentTimes, '')
@@ -76,7 +78,7 @@ export async function startLoadFleet(options: FleetOptions, scope: Scope): Promi
     const count = Math.min(usersPerProcess, users - first)
     const tokens = join(folder, `tokens-${number}`)
     writeTokens(tokens, target, { first, count })
-    const words = [target.host, target.port, first, count, users, contacts, graph]
+    const words = [target.host, ports[number % ports.length], first, count, users, contacts, graph]
     const address = base + number * ADDRESSES_PER_PROCESS
     return startMember([program, ...words, address, tokens, sentTimes].map(String), { scope, count })
   })

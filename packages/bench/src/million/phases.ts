@@ -33,6 +33,7 @@ export interface MillionOptions {
   users: number
   contacts: number
   graph: 'ring' | 'random'
+  placement: 'near' | 'any'
   perProcess: number
   connectsPerSecond: number
   changesPerSecond: number
@@ -51,6 +52,7 @@ export async function measureMillion(
     {
       folder,
       gateways,
+      isPortShared: options.placement === 'any',
       redisUrl: redis.url,
       settings: ['--policy=calm'],
       onStarted: (started) => progress.show(`${started} of ${gateways} gateways have started`),
@@ -60,7 +62,15 @@ export async function measureMillion(
   const emptyGateways = partOf(deployment.gatewayPids())
   progress.show('making tokens')
   const fleet = await startLoadFleet(
-    { folder, target: deployment.target, users, usersPerProcess: perProcess, contacts, graph },
+    {
+      folder,
+      target: deployment.target,
+      ports: deployment.ports,
+      users,
+      usersPerProcess: perProcess,
+      contacts,
+      graph,
+    },
     scope,
   )
   const problems: string[] = []

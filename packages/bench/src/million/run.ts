@@ -18,6 +18,12 @@ const FLAGS: readonly Flag[] = [
   { name: 'contacts', sign: '<n>', help: 'users that each watches', fallback: '18' },
   { name: 'graph', sign: '<ring|random>', help: 'who watches whom', fallback: 'ring' },
   {
+    name: 'placement',
+    sign: '<near|any>',
+    help: 'neighbours of the ring on one gateway, or all gateways on one port',
+    fallback: 'near',
+  },
+  {
     name: 'per-process',
     sign: '<n>',
     help: 'connections of a gateway and of a load process',
@@ -32,7 +38,7 @@ const FLAGS: readonly Flag[] = [
 const HELP = [
   'npm run bench:million -- [flags]',
   '',
-  'Starts Redis, gateways on one port and a load in C (it needs a C compiler) on this machine, and stops them.',
+  'Starts Redis, gateways and a load in C (it needs a C compiler) on this machine, and stops them.',
   '',
   ...describeFlags(FLAGS),
 ].join('\n')
@@ -50,6 +56,12 @@ if (graph !== 'ring' && graph !== 'random') {
   process.exit(2)
 }
 
+const placement = flags.text('placement')
+if (placement !== 'near' && placement !== 'any') {
+  console.error('--placement: near or any')
+  process.exit(2)
+}
+
 const scope = createScope()
 const progress = createProgress(process.stderr)
 const folder = mkdtempSync(join(tmpdir(), 'greendot-million-'))
@@ -61,6 +73,7 @@ const options: MillionOptions = {
   users: count('users'),
   contacts: count('contacts'),
   graph,
+  placement,
   perProcess: count('per-process'),
   connectsPerSecond: count('rate'),
   changesPerSecond: count('changes'),

@@ -15,6 +15,7 @@ export const HISTORY_COLUMNS: readonly Column<HistoryRow>[] = [
   { name: 'to_at', type: 'BIGINT', of: (row) => row.toAt },
   { name: 'status', type: 'TEXT', of: (row) => row.status },
   { name: 'devices', type: 'TEXT', of: (row) => row.devices.join(' ') },
+  { name: 'ended_by', type: 'BIGINT', of: (row) => row.endedBy },
   { name: 'first_of_hour', type: 'BIGINT', of: (row) => Number(row.isFirstOfHour) },
 ]
 
@@ -49,7 +50,7 @@ export function historyStatements(dialect: SqlDialect) {
         ORDER BY last.from_at DESC, last.version DESC LIMIT 1)`,
     write: `
       ${insertJsonRows('presence_history', HISTORY_COLUMNS, dialect)}
-      ON CONFLICT (${KEY}) DO UPDATE SET to_at = excluded.to_at`,
+      ON CONFLICT (${KEY}) DO UPDATE SET to_at = excluded.to_at, ended_by = excluded.ended_by`,
     addHours: `
       ${insertJsonRows('presence_hour', HOUR_COLUMNS, dialect)}
       ON CONFLICT (hour_at) DO UPDATE SET ${HOUR_COLUMNS.slice(1)

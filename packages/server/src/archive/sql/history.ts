@@ -27,6 +27,7 @@ interface Found {
   from_at: Whole
   version: Whole
   to_at: Whole | null
+  ended_by: Whole | null
   status: PresentStatus
   devices: string
   first_of_hour: Whole
@@ -209,6 +210,7 @@ function toRow(row: Found): HistoryRow {
     devices: row.devices === '' ? [] : (row.devices.split(' ') as Platform[]),
     fromAt: Number(row.from_at),
     toAt: wholeOrNull(row.to_at),
+    endedBy: wholeOrNull(row.ended_by),
     isFirstOfHour: Number(row.first_of_hour) === 1,
   }
 }

@@ -231,6 +231,11 @@ export const MIGRATIONS: readonly Migration[] = [
     // Null for one that is enabled since it was made.
     statements: ({ integer }) => [`ALTER TABLE webhook ADD COLUMN enabled_at ${integer}`],
   },
+  {
+    name: '0015_history_ended_by',
+    // Null for an interval that lasts, and for one that ended before.
+    statements: ({ integer }) => [`ALTER TABLE presence_history ADD COLUMN ended_by ${integer}`],
+  },
 ]
 
 const TABLE = 'schema_migration'

@@ -29,6 +29,8 @@ export interface HistoryInterval {
 export interface KeptInterval extends HistoryInterval {
   /** The version of the change that began it. */
   version: number
+  /** The version of the change that ended it; null while it lasts, and where an earlier release ended it. */
+  endedBy: number | null
   /** No earlier interval of the user reaches into the hour in which this one begins. */
   isFirstOfHour: boolean
 }
@@ -51,17 +53,17 @@ export const hourOf = (at: number): number => at - (at % HOUR_MS)
 
 /** Intervals that a change ends and begins, after the newest one. A change that was applied already does nothing. */
 export function applyToHistory(newest: KeptInterval | null, change: HistoryChange): KeptInterval[] {
-  if (newest !== null && change.version <= newest.version) return []
   const { version, status, devices } = change
+  if (newest !== null && version <= (newest.endedBy ?? newest.version)) return []
   const isOpen = newest !== null && newest.toAt === null
   if (isOpen && newest.status === status && haveSameDevices(newest.devices, devices)) return []
   // Clocks of processes may differ by a little; intervals never overlap.
   const at = Math.max(change.at, newest?.toAt ?? newest?.fromAt ?? 0)
-  const changed: KeptInterval[] = isOpen ? [{ ...newest, toAt: at }] : []
+  const changed: KeptInterval[] = isOpen ? [{ ...newest, toAt: at, endedBy: version }] : []
   if (status === 'offline') return changed
   const before = changed[0] ?? newest
   const isFirstOfHour = before === null || !reachesInto(before, hourOf(at))
-  changed.push({ version, status, devices, fromAt: at, toAt: null, isFirstOfHour })
+  changed.push({ version, endedBy: null, status, devices, fromAt: at, toAt: null, isFirstOfHour })
   return changed
 }
 
