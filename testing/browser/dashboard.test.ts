@@ -8,6 +8,7 @@ import { call } from '../http/calls.ts'
 import { SERVER_KEY, securedSettings, userToken } from '../http/tokens.ts'
 import { freePort } from '../services/ports.ts'
 import { findRedis, startRedis } from '../services/redis.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isLive, isSkipped, press, reason, useWindows } from './page-windows.ts'
 
 const redis = await findRedis()
@@ -92,10 +93,7 @@ describe.skipIf(isSkipped)(`the dashboard in a browser${reason}`, () => {
     const inLight = await drawn()
     await page.getByRole('button', { name: 'Switch between light and dark' }).click()
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
-    await page.waitForFunction(
-      (before) => document.querySelector<HTMLCanvasElement>('.chart canvas')!.toDataURL() !== before,
-      inLight,
-    )
+    await until(WAIT_MS, 'the chart in dark colours', async () => (await drawn()) !== inLight)
     await page.reload()
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
   })

@@ -5,6 +5,7 @@ import { NEIGHBOURS } from '../../packages/dashboard/src/demo/users/sample-users
 import { sceneOf } from '../../packages/dashboard/src/demo/users/simulated-schedule.ts'
 import { connect } from '../clients/client.ts'
 import { createPatientClock } from '../clients/patient-clock.ts'
+import { until, WAIT_MS } from '../services/within.ts'
 import { isLive, isSkipped, reason, sees, useWindows } from './page-windows.ts'
 
 const HOUR_MS = 3_600_000
@@ -47,9 +48,8 @@ describe.skipIf(isSkipped)(`the neighbours in a browser${reason}`, () => {
 
   /** The street is drawn again some time after a choice. */
   const hasTags = (page: Page, count: number) =>
-    page.waitForFunction(`document.querySelectorAll('.tag-simulated').length === ${count}`, undefined, {
-      polling: 50,
-    })
+    // Asked again from here: the page forbids eval, by which a browser would ask itself again.
+    until(WAIT_MS, `${count} tags`, async () => (await page.locator('.tag-simulated').count()) === count)
 
   test('[X4] are marked, come by themselves, and go when they are not wanted', async () => {
     const server = await serve({ offline_delay_ms: 300 })
