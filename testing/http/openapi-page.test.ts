@@ -113,7 +113,7 @@ describe.skipIf(isSkipped)(`/docs in a browser${reason}`, () => {
     await withPage(DESKTOP, async (page) => {
       const form = page.locator('#postPresenceQuery form')
       await form.getByText('As a command').click()
-      const command = await form.locator('details pre').textContent()
+      const command = await form.locator('details pre', { hasText: 'curl' }).textContent()
       expect(command).toStartWith(`curl -X POST '${server.url}/api/v1/presence/query'`)
       expect(command).toContain(`-H 'authorization: Bearer dev:alice'`)
       expect(command).toContain('"user_ids"')
