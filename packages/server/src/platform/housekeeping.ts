@@ -5,14 +5,14 @@
 import { edenGC } from 'bun:jsc'
 import type { Clock, Timer } from './clock.ts'
 
-const LOOK_EVERY_MS = 100
+const LOOK_EVERY_MS = 500
 /** So many opened and closed connections leave some megabytes of young garbage: milliseconds to collect. */
 const YOUNG_MOVES = 2_000
 /** So many are worth a full collection. */
 const FULL_MOVES = 1_000
 /** The second full collection returns blocks that the first left half empty. */
 const ROUNDS = 2
-const CALM_LOOKS = 50
+const CALM_LOOKS = 10
 /** Fewer than this in that time count as calm. */
 const CALM_MOVES = 50
 

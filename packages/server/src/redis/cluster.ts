@@ -1,13 +1,13 @@
 // The connection to a Redis Cluster. The map of slots is refreshed when a node leaves, when a command fails,
 // and periodically. Redirections are followed command by command.
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import {
   commonOptions,
   end,
   firstTry,
   type LinkOptions,
   nameOf,
-  ownOptions,
+  openOwn,
   type RedisLink,
   reasonOf,
   rememberTrouble,
@@ -15,6 +15,7 @@ import {
   whyUnusable,
   writeTogether,
 } from './link.ts'
+import { watchSilence } from './silence.ts'
 import type { RedisUrl } from './url.ts'
 
 const SLOTS_REFRESH_MS_MAX = 500
@@ -40,6 +41,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
   const troubles = rememberTrouble(cluster, 'node error', onDoubt)
   const tried = firstTry(cluster)
   const holdWrites = writeTogether(() => cluster.nodes())
+  const silence = watchSilence(() => cluster.nodes(), clock)
   cluster.on('error', onDoubt)
   cluster.on('close', onDoubt)
   cluster.on('-node', () => {
@@ -99,8 +101,11 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
       const colon = owner.lastIndexOf(':')
       return { host: owner.slice(0, colon), port: Number(owner.slice(colon + 1)) }
     },
-    openNode: (node) => new Redis({ ...ownOptions(url), ...node }),
-    close: () => end(cluster, clock),
+    openNode: (node) => openOwn(url, node, clock),
+    close() {
+      silence.stop()
+      return end(cluster, clock)
+    },
   }
 }
 

@@ -1,15 +1,13 @@
 // What a connection to Redis offers, and the options of ioredis for it. No command waits in ioredis: it is
-// answered or rejected within a second and a half, and rejected at once while Redis is down. Reconnecting
-// never gives up. A failed command is never sent again automatically, because a later one may have taken
+// rejected when Redis falls silent (`silence.ts`), and at once while Redis is down. Reconnecting never gives up. A failed command is never sent again automatically, because a later one may have taken
 // effect by then; only redirections of a cluster are followed.
-import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../platform/clock.ts'
+import { watchSilence } from './silence.ts'
 import type { RedisAccess, RedisNodeAddress } from './url.ts'
 
-const COMMAND_MS_MAX = 1_500
-/** Silence after which a connection with pending commands is closed. */
-const SILENCE_MS_MAX = 2_000
-/** Shorter than the limit of a command, so that no command outlives its rejection in a queue. */
+/** For a Redis that answers, but very slowly. Half a lease, so that a renewal can be tried again. */
+const COMMAND_MS_MAX = 5_000
 const CONNECT_MS_MAX = 1_000
 const RECONNECT_STEP_MS = 50
 const RECONNECT_MS_MAX = 1_000
@@ -54,15 +52,23 @@ export function commonOptions({ username, password, tls }: RedisAccess): Options
     ...(tls ? { tls: {} } : {}),
     connectionName: 'greendot',
     commandTimeout: COMMAND_MS_MAX,
-    socketTimeout: SILENCE_MS_MAX,
     connectTimeout: CONNECT_MS_MAX,
     disableClientInfo: true,
   }
 }
 
-/** For a connection whose owner replaces it when it breaks. */
-export function ownOptions(access: RedisAccess): Options {
-  return { ...commonOptions(access), lazyConnect: true, retryStrategy: null, autoResubscribe: false }
+/** A connection whose owner replaces it when it breaks. */
+export function openOwn(access: RedisAccess, at: RedisNodeAddress & { db?: number }, clock: Clock): Redis {
+  const redis = new Redis({
+    ...commonOptions(access),
+    ...at,
+    lazyConnect: true,
+    retryStrategy: null,
+    autoResubscribe: false,
+  })
+  const watch = watchSilence(() => [redis], clock)
+  redis.once('end', () => watch.stop())
+  return redis
 }
 
 /**

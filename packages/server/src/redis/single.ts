@@ -7,13 +7,14 @@ import {
   firstTry,
   type LinkOptions,
   nameOf,
-  ownOptions,
+  openOwn,
   type RedisLink,
   rememberTrouble,
   retryStrategy,
   whyUnusable,
   writeTogether,
 } from './link.ts'
+import { watchSilence } from './silence.ts'
 import type { RedisUrl } from './url.ts'
 
 export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: LinkOptions): RedisLink {
@@ -32,6 +33,7 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
   const troubles = rememberTrouble(redis, 'error', onDoubt)
   const tried = firstTry(redis)
   const holdWrites = writeTogether(() => [redis])
+  const silence = watchSilence(() => [redis], clock)
   redis.on('close', onDoubt)
 
   return {
@@ -49,7 +51,10 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
     },
     refresh: async () => {},
     nodeFor: async () => url.node,
-    openNode: (node) => new Redis({ ...ownOptions(url), ...node, db: url.db }),
-    close: () => end(redis, clock),
+    openNode: (node) => openOwn(url, { ...node, db: url.db }, clock),
+    close() {
+      silence.stop()
+      return end(redis, clock)
+    },
   }
 }
