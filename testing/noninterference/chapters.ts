@@ -174,7 +174,13 @@ export interface Guarding {
   viewerAgain: Move
 }
 
-/** Before `hidden` first does anything the backend chooses for them, because without a choice they are visible. */
+/** A call over gRPC reaches the actions in fewer turns than a request over HTTP, whichever was made first. */
+const overtakesHttp = ({ who, does }: Move) => who === 'hidden' && does === 'call by gRPC'
+
+/**
+ * Before `hidden` first does anything the backend chooses for them, because without a choice they are visible. What
+ * would overtake that choice waits until it was answered: what is done before it is for all to see.
+ */
 export function guarded(steps: readonly Step[], { choices, isInSameTurn, viewerAgain }: Guarding): Step[] {
   let isGuarded = false
   let next = 0
@@ -185,7 +191,8 @@ export function guarded(steps: readonly Step[], { choices, isInSameTurn, viewerA
     isGuarded = true
     const body = choices[next++ % choices.length]!
     const chosen = call('hidden', 'backend', 'PUT', '/api/v1/users/hidden/settings', body)
-    const together = [chosen, ...moves]
-    return [alone(viewerAgain), ...(isInSameTurn ? [{ moves: together, passMs }] : [alone(chosen), step])]
+    const isTogether = isInSameTurn && !moves.some(overtakesHttp)
+    const choosing = isTogether ? [{ moves: [chosen, ...moves], passMs }] : [alone(chosen), step]
+    return [alone(viewerAgain), ...choosing]
   })
 }
