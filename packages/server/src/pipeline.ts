@@ -22,6 +22,7 @@ import { createTally } from './platform/measuring/tally.ts'
 import { createStoreClock } from './platform/store-clock.ts'
 import type { UserRecord } from './presence/core/record.ts'
 import { startDisconnects } from './presence/people/disconnects.ts'
+import { startHealingWatch } from './presence/pipeline/healing-watch.ts'
 import { createOutages } from './presence/pipeline/outages.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
 import { HOLDER_PREFIX, SWEEPER_PREFIX } from './presence/pipeline/shard-owner.ts'
@@ -109,6 +110,9 @@ export async function startPipeline(parts: PipelineParts) {
   hot.onOutages?.(outages)
   const whole = outages.settling(hot.store)
   const store = streaming === null ? whole : streaming.settling(whole)
+  const healingWatch = isShared
+    ? startHealingWatch({ store, outages, leaseMs: config.gatewayLeaseMs, clock })
+    : null
   const presence = createPresence({
     archive,
     store,
@@ -244,6 +248,7 @@ export async function startPipeline(parts: PipelineParts) {
     /** Once nothing asks any more. */
     async close(): Promise<void> {
       aliveTimer.stop()
+      healingWatch?.stop()
       clock.stop()
       // A database that is away keeps the row of two seconds before.
       await archive.markAlive(clock.now()).catch(() => {})

@@ -8,6 +8,7 @@ import {
   STREAM_TIMERS,
 } from '../../../../testing/worlds/gateway-world.ts'
 import { texts } from '../../../../testing/worlds/watching-world.ts'
+import { lookAtGatewayLeases } from '../presence/pipeline/gateway-leases.ts'
 import { type Membership, type MembershipParts, startMembership } from './membership.ts'
 
 const ALICE = 0
@@ -255,8 +256,13 @@ describe('healing', () => {
     world.doubts.report('trouble')
     await world.clock.advance(3 * LEASE_MS)
     expect([(await leases()).sort(), membership.isHealthy()]).toEqual([[name(), formerName].sort(), false])
+    // By that others see that it heals.
+    const lookAtLeases = () => lookAtGatewayLeases(world.store, world.clock.now(), LEASE_MS)
+    expect(await lookAtLeases()).toEqual({ held: 2, fresh: 0 })
     resolve()
     await world.clock.advance(0)
     expect(membership.isHealthy()).toBe(true)
+    await world.clock.advance(ANNOUNCED_MS + FINISHED_MS)
+    expect(await lookAtLeases()).toEqual({ held: 1, fresh: 1 })
   })
 })

@@ -9,6 +9,7 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import { jittered } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
+import { HEALING_SHARE } from '../presence/pipeline/gateway-leases.ts'
 import { loseGateway } from '../presence/pipeline/gateway-loss.ts'
 import type { Tracker } from '../presence/pipeline/tracker.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -24,6 +25,9 @@ const RENEWALS_PER_LEASE = 5
 const RENEW_MS_MAX = 1_000
 const RETRY_FIRST_MS = 250
 const RETRY_MS_MAX = 4_000
+/** Until targets are read again that could not be read: at first, and at most. It doubles, because there may be many. */
+const REFRESH_FIRST_MS = 4_000
+const REFRESH_MS_MAX = 32_000
 /** What other gateways need to announce themselves again, once they have noticed the same trouble. */
 const ANNOUNCE_MS = 1_500
 /** Former names are renewed for this part of a lease: longer than until the next renewal, and shorter than a new lease. */
@@ -65,6 +69,9 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   let finishing: Timer | null = null
   const renewMs = Math.min(leaseMs / RENEWALS_PER_LEASE, RENEW_MS_MAX)
   let retryMs = RETRY_FIRST_MS
+  let refreshMs = REFRESH_FIRST_MS
+  /** Announcements of shards that are under way. */
+  let announcing = 0
   /** Shards that lost their memory while the gateway healed. */
   const lostMeanwhile = new Set<number>()
 
@@ -91,11 +98,11 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   }
 
   // Healing can take longer than a lease, as long as a part of the store is away. Sessions that are not announced under
-  // the new name yet are known by a former one, so all of these must outlive it. The former ones are not renewed in
-  // full: by that, sweepers that start see that a gateway heals. A failure here fails the healing too.
+  // the new name yet are known by a former one, so all of these must outlive it. None is renewed in full: by that,
+  // other processes see that a gateway heals. A failure here fails the healing too.
   function keepNames(): void {
     const now = clock.now()
-    store.renewLease(identity.id(), now + leaseMs).catch(ignore)
+    store.renewLease(identity.id(), now + leaseMs * HEALING_SHARE).catch(ignore)
     for (const [formerId] of identity.former())
       store.renewLease(formerId, now + leaseMs * FORMER_SHARE).catch(ignore)
   }
@@ -105,7 +112,8 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
     if (state === 'doubtful') return heal()
     const now = clock.now()
     try {
-      if (await store.renewLease(identity.id(), now + leaseMs)) provenAt = now
+      const heldMs = announcing > 0 ? leaseMs * HEALING_SHARE : leaseMs
+      if (await store.renewLease(identity.id(), now + heldMs)) provenAt = now
       else return doubt('the store does not know our lease')
       await store.lookAtShards(now)
       // The lease must not wait for a slow archive.
@@ -138,7 +146,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
     const startedAt = clock.now()
     try {
       const next = newGatewayId()
-      await store.openLease(next, startedAt + leaseMs)
+      await store.openLease(next, startedAt + leaseMs * HEALING_SHARE)
       identity.rename(next, provenAt)
       await announceAll()
       provenAt = startedAt
@@ -163,6 +171,7 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
     const lost = new Set(shards)
     const isLost = (userId: string) => lost.has(store.shardOf(userId))
     const name = identity.id()
+    announcing++
     try {
       await watching.registerAgain(isLost)
       await sessions.announceAgain(isLost)
@@ -171,6 +180,8 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
       finishing = clock.after(ANNOUNCE_MS, () => void finish(name))
     } catch {
       doubt('shards could not be announced again')
+    } finally {
+      announcing--
     }
   }
 
@@ -195,8 +206,12 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
         await store.dropGateway(formerId)
         identity.drop(formerId)
       }
-      // What could not be read is read when the archive answers.
-      if (!(await watching.refresh())) finishing = clock.after(RETRY_MS_MAX, () => void finish(healedId))
+      // What could not be read is read when the archive answers, or the store has settled.
+      if (await watching.refresh()) refreshMs = REFRESH_FIRST_MS
+      else {
+        finishing = clock.after(refreshMs, () => void finish(healedId))
+        refreshMs = Math.min(refreshMs * 2, REFRESH_MS_MAX)
+      }
       retryMs = RETRY_FIRST_MS
     } catch (error) {
       logger.debug({ err: error }, 'healing did not finish')

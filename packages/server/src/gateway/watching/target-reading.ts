@@ -10,6 +10,7 @@ import { wins } from '../../presence/core/setting-events.ts'
 import { toPresence, unknownPresence } from '../../presence/core/view.ts'
 import type { Tracker } from '../../presence/pipeline/tracker.ts'
 import type { Answer, Reader } from '../../presence/reading/reader.ts'
+import type { PresenceStore } from '../../store/port.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
 import type { LevelReviews } from './level-reviews.ts'
@@ -40,15 +41,18 @@ export interface TargetReadingParts {
   watched: WatchedTargets
   reader: Reader
   tracker: Tracker
+  store: Pick<PresenceStore, 'settlesAt' | 'shardOf'>
   rules: PrivacyRules
   clock: Clock
 }
 
 export function createTargetReading(parts: TargetReadingParts): TargetReading {
-  const { interner, delivery, inputs, reviews, watched, reader, tracker, rules, clock } = parts
+  const { interner, delivery, inputs, reviews, watched, reader, tracker, store, rules, clock } = parts
   const { targets } = delivery
-  /** Targets whose state was not certain when they were read. */
-  let unsure = new Set<string>()
+  /** Targets that are shown by a guess, because their state was not certain when they were first read. */
+  let guessed = new Set<string>()
+  /** Targets that are shown as before something was lost, because their state was not certain when it was read again. */
+  let kept = new Set<string>()
   let isReadingUnsure = false
 
   const presenceOf = (userId: string, record: UserRecord | null) =>
@@ -116,8 +120,8 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
     return guessed.has(userId) || (records[position] == null && isUnread)
   }
 
-  /** False when some could not be read; these are unsure. */
-  async function readAgain(userIds: readonly string[]): Promise<boolean> {
+  /** False when some could not be read; these are added to `unsure`. */
+  async function readAgain(userIds: readonly string[], unsure: Set<string>): Promise<boolean> {
     const before = userIds.map(knowledgeOf)
     const answer = await reader.read(userIds)
     const isComplete = !answer.isUnread && answer.guessed.size === 0
@@ -130,6 +134,22 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
         reconcile(userId, answer.records[position] ?? null)
     }
     return isComplete
+  }
+
+  /**
+   * Guesses, and of the others those whose shard has settled: before that the store has little to say about them, they
+   * may be all targets, and gateways are busy announcing themselves.
+   */
+  function takeReadable(): string[] {
+    const now = clock.now()
+    const isRetained = (userId: string) => watched.isRetained(interner.find(userId))
+    const isSettling = (userId: string) => now < store.settlesAt(store.shardOf(userId))
+    const readable = [...guessed, ...kept].filter(
+      (userId) => isRetained(userId) && (guessed.has(userId) || !isSettling(userId)),
+    )
+    guessed = new Set()
+    kept = new Set([...kept].filter((userId) => isRetained(userId) && isSettling(userId)))
+    return readable
   }
 
   function forget(userId: string, version: number): void {
@@ -149,25 +169,24 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
       const answer = await reader.read(userIds)
       for (const [position, userId] of userIds.entries()) {
         take(userId, answer.records[position] ?? null)
-        if (isUnsure(answer, position, userId)) unsure.add(userId)
+        if (isUnsure(answer, position, userId)) guessed.add(userId)
         else if (!answer.isDegraded) certain.add(userId)
       }
       return certain
     },
     async refresh() {
       let isComplete = true
-      for (const userIds of watched.slices()) if (!(await readAgain(userIds))) isComplete = false
+      for (const userIds of watched.slices()) if (!(await readAgain(userIds, kept))) isComplete = false
       return isComplete
     },
     async readUnsure() {
-      if (isReadingUnsure || unsure.size === 0) return
+      if (isReadingUnsure || guessed.size + kept.size === 0) return
       isReadingUnsure = true
-      const all = [...unsure].filter((userId) => watched.isRetained(interner.find(userId)))
-      unsure = new Set()
+      const all = takeReadable()
       try {
-        for (const userIds of chunksOf(all, USERS_PER_READ)) await readAgain(userIds)
+        for (const userIds of chunksOf(all, USERS_PER_READ)) await readAgain(userIds, guessed)
       } catch {
-        for (const userId of all) unsure.add(userId)
+        for (const userId of all) guessed.add(userId)
       } finally {
         isReadingUnsure = false
       }

@@ -269,6 +269,25 @@ describe('a refresh', () => {
     expect(texts(await world.hears(0))).toEqual(['newer'])
   })
 
+  test('[D9, C7] leaves what is shown as it is while the store settles, and reads it once after that', async () => {
+    await world.setText('bob', 'one')
+    await world.watch(0, ['bob'])
+    const settled = world.clock.now() + 10_000
+    world.store.settlesAt = () => settled
+    const { load } = world.store
+    let loads = 0
+    world.store.load = async (userIds) => {
+      loads++
+      return world.clock.now() < settled ? userIds.map(() => null) : load(userIds)
+    }
+    await world.done(world.watching.refresh())
+    for (let look = 0; look < 5; look++) await world.done(world.watching.readUnsure())
+    expect(loads).toBe(1)
+    await world.clock.advance(10_000)
+    for (let look = 0; look < 5; look++) await world.done(world.watching.readUnsure())
+    expect([loads, await world.hears(0)]).toEqual([2, []])
+  })
+
   test('[P27, C7] shows a state that the store lost and has again above the version that clients know', async () => {
     await world.setText('bob', 'one')
     const [before] = await world.store.load(['bob'])

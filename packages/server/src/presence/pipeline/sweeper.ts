@@ -6,8 +6,9 @@ import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PresenceStore } from '../../store/port.ts'
 import type { DutySweep } from './duty-sweep.ts'
+import { lookAtGatewayLeases } from './gateway-leases.ts'
 import { loseGateway } from './gateway-loss.ts'
-import { isGatewayName, ownerOf, SWEEPER_PREFIX } from './shard-owner.ts'
+import { ownerOf, SWEEPER_PREFIX } from './shard-owner.ts'
 import type { Tracker } from './tracker.ts'
 
 /** Four rounds in the second that a visible change may be late. */
@@ -28,8 +29,6 @@ const SETTLE_MS = 3_000
 const RENEWALS_PER_LEASE = 5
 /** Without a renewal for this share of a lease, leases may run out of processes that live. */
 const HELD_UP_SHARE = 0.5
-/** A lease with at least this share of its time left was renewed on time. */
-const FRESH_SHARE = 0.75
 
 export interface Sweeper {
   stop(): Promise<void>
@@ -93,10 +92,8 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     leaseUntil = Math.max(leaseUntil, until)
   }
 
-  /** While a gateway heals, its former lease is not renewed: then some lease is not fresh. */
   async function areGatewaysSettled(now: number, leaseMs: number): Promise<boolean> {
-    const gatewaysAt = async (at: number) => (await store.liveLeases(at)).filter(isGatewayName).length
-    const [held, fresh] = await Promise.all([gatewaysAt(0), gatewaysAt(now + leaseMs * FRESH_SHARE)])
+    const { held, fresh } = await lookAtGatewayLeases(store, now, leaseMs)
     return held > 0 && fresh === held
   }
 
