@@ -208,6 +208,26 @@ test('[C4] a process that joined is handed the sessions that it holds from now o
   expect(joined.recorded).toEqual(a.released)
 })
 
+test('[C4, X2] a holder keeps the sessions that come back to it, because the process that joined leaves again or is silent', async () => {
+  const a = await start('f-a')
+  for (const gatewayId of GATEWAYS) await done(a.record(batchOf(gatewayId)))
+  const leaving = await start('f-b')
+  // Just when the other has seen that this one joined.
+  await clock.advance(LEASE_MS / 5 - 1)
+  leaving.recordMs = 200
+  await clock.advance(1)
+  const handedOver = leaving.handOver()
+  await clock.advance(LEASE_MS)
+  await handedOver
+  const silent = await start('f-c')
+  silent.die()
+  await clock.advance(2 * LEASE_MS)
+  const heldByA = a.recorded.filter((gatewayId) => !a.released.includes(gatewayId))
+  const heldElsewhere = leaving.recorded.filter((gatewayId) => a.released.includes(gatewayId))
+  expect(new Set([...heldByA, ...heldElsewhere])).toEqual(new Set(GATEWAYS))
+  expect(silent.recorded).toEqual([])
+})
+
 test('[C4] a former holder hands on batches of those that have not heard yet of a process that joined', async () => {
   const [a, b] = [await start('f-a'), await start('f-b')]
   const reader = await start('f-r', { holds: false })

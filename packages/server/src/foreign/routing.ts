@@ -111,6 +111,15 @@ async function routeAmong(
   let renewing: Timer | null = null
   /** When this process last looked whether it is still the holder of what it holds. */
   let reviewed = { isRunning: false, edition: '' }
+  /** Foreign gateways whose sessions this process is handing on, and whether their batch came back to it. */
+  const handedOn = new Map<string, { isBack: boolean }>()
+
+  // The next holder may be leaving or silent, and then the batch may come back: these sessions stay here.
+  function recordHere(holder: Holder, batch: ForeignBatch): Promise<readonly Rejection[]> {
+    const handing = handedOn.get(batch.gatewayId)
+    if (handing !== undefined) handing.isBack = true
+    return holder.record(batch)
+  }
 
   async function answer(from: string, ref: string, text: string): Promise<void> {
     const holder = own
@@ -119,7 +128,7 @@ async function routeAmong(
     const batch = decodeBatch(text)
     // A process that has not heard yet that this one leaves, or that another one has joined, may send it here.
     const isHere = batch.isHandedOn && !isLeaving
-    const rejections = await (isHere ? holder.record(batch) : route({ ...batch, isHandedOn: true }))
+    const rejections = await (isHere ? recordHere(holder, batch) : route({ ...batch, isHandedOn: true }))
     await bus.publish(from, [{ kind: 'foreign_answer', ref, rejections }])
   }
 
@@ -164,7 +173,7 @@ async function routeAmong(
       const here = isLeaving ? null : own
       const holder = await holders.of(batch.gatewayId, here !== null)
       if (holder === null) break
-      if (holder === name) return here!.record(batch)
+      if (holder === name) return recordHere(here!, batch)
       const rejections = await ask(holder, batch)
       if (rejections !== null) return rejections
       holders.passOver(holder)
@@ -179,10 +188,15 @@ async function routeAmong(
       if (clock.now() >= until) return
       const holder = await holders.of(batch.gatewayId, !isLeaving)
       if (holder === null || holder === name) continue
-      const refused = new Set((await route({ ...batch, isHandedOn: true })).map(({ index }) => index))
+      const handing = { isBack: false }
+      handedOn.set(batch.gatewayId, handing)
+      const rejections = await route({ ...batch, isHandedOn: true }).finally(() =>
+        handedOn.delete(batch.gatewayId),
+      )
+      const refused = new Set(rejections.map(({ index }) => index))
       const taken = batch.sessions.filter((_, index) => !refused.has(index))
       // At a stop they end with this gateway.
-      if (!isLeaving) own?.release(batch.gatewayId, taken)
+      if (!isLeaving && !handing.isBack) own?.release(batch.gatewayId, taken)
     }
   }
 
