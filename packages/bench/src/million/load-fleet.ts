@@ -16,6 +16,10 @@ const SOURCE_NAMES = ['main', 'connection', 'frames', 'graph', 'latency']
 /** Addresses that a process may use: 2,000 connections each, with reconnects. */
 const ADDRESSES_PER_PROCESS = 24
 const SENT_TIME_BYTES = 8
+/** Few of a process at once, so that a crowd waits its turn when the servers are busy. */
+const OPENING_MAX = 3
+/** Clients whose gateway died come back to the next one without such order. */
+const COMING_BACK = { perSecond: 1_000, atOnce: 30 }
 
 export interface Counters {
   opened: number
@@ -38,6 +42,8 @@ export interface LoadFleet {
   counters(): Counters
   /** All together so many new connections a second. */
   connect(perSecond: number): void
+  /** From now on connections that end are opened again soon, by each process at its own pace. */
+  comeBack(): void
   beat(intervalMs: number): void
   change(perSecond: number): void
   /** Since it was last asked for. */
@@ -87,7 +93,9 @@ export async function startLoadFleet(options: FleetOptions, scope: Scope): Promi
     pids: members.map(({ pid }) => pid),
     counters: () => sum(members.map(({ counters }) => counters())),
     connect: (perSecond) =>
-      members.forEach(({ order, count }) => void order(`connect ${share(perSecond, count)}`)),
+      members.forEach(({ order, count }) => void order(`connect ${share(perSecond, count)} ${OPENING_MAX}`)),
+    comeBack: () =>
+      members.forEach(({ order }) => void order(`connect ${COMING_BACK.perSecond} ${COMING_BACK.atOnce}`)),
     beat: (intervalMs) => members.forEach(({ order }) => void order(`beat ${intervalMs}`)),
     change: (perSecond) =>
       members.forEach(({ order, count }) => void order(`change ${share(perSecond, count)}`)),

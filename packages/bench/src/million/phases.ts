@@ -144,7 +144,8 @@ export async function measureMillion(
   if (after.offline > 0) problems.push(`${after.offline} deliveries said offline before anything broke`)
   if (missing > 0) problems.push(`${missing} of ${changes * contacts} deliveries are missing`)
 
-  // One gateway dies; its users come back to the others, and to the one that replaces it.
+  // One gateway dies; its users come back to the others, or to the one that replaces it.
+  if (limit === null) fleet.comeBack()
   const killedAt = now()
   await deployment.kill()
   await deployment.startMissing()

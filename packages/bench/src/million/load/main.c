@@ -1,5 +1,5 @@
 // The loop: events of the sockets, then what is due by the clock (connections, heartbeats, changes), then orders.
-//   connect <per second>   opens this process's users, and those again whose connection ended
+//   connect <per second> <at once>   opens this process's users, and those again whose connection ended
 //   beat <interval ms>     every user sends a heartbeat once in so long, spread evenly
 //   change <per second>    so many users of this process switch between active and idle
 //   latency                prints and forgets how long deliveries took
@@ -18,8 +18,6 @@
 
 #define EVENTS 512
 #define WAIT_MS 10
-/** Few, so that a crowd waits its turn when the servers are busy. */
-#define OPENING_MAX 3
 #define REPORT_US 1000000
 #define ORDERS_US 50000
 /** A prime, so that neighbours change far apart. */
@@ -41,6 +39,7 @@ struct pace {
 
 static struct pace connecting, beating, changing;
 static uint32_t open_cursor, beat_cursor;
+static uint32_t opening_max;
 static double beat_interval_ms;
 static uint64_t change_cursor;
 static int epoll;
@@ -71,7 +70,7 @@ static uint32_t due(struct pace *pace, uint64_t now) {
 
 static void open_due(uint64_t now) {
   uint32_t count = due(&connecting, now);
-  for (uint32_t looked = 0; count > 0 && looked < options.count && connections_opening() < OPENING_MAX; looked++) {
+  for (uint32_t looked = 0; count > 0 && looked < options.count && connections_opening() < opening_max; looked++) {
     const uint32_t index = open_cursor++ % options.count;
     if (connections[index].state != CLOSED) continue;
     connection_open(index, epoll);
@@ -124,7 +123,7 @@ static void report(void) {
 
 static void obey(char *line) {
   double value = 0;
-  if (sscanf(line, "connect %lf", &value) == 1) set_pace(&connecting, value);
+  if (sscanf(line, "connect %lf %u", &value, &opening_max) == 2) set_pace(&connecting, value);
   else if (sscanf(line, "beat %lf", &value) == 1) {
     beat_interval_ms = value;
     set_pace(&beating, 0);
