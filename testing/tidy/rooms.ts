@@ -14,6 +14,7 @@ const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'adapters', holds: /^(store|bus|archive|limits|log)\// },
   { name: 'presence/privacy', holds: /^presence\/privacy\// },
   { name: 'presence/reading', holds: /^presence\/reading\// },
+  { name: 'presence/cluster', holds: /^presence\/cluster\// },
   { name: 'presence/pipeline', holds: /^presence\/pipeline\// },
   { name: 'presence/people', holds: /^presence\/people\// },
   { name: 'presence/explain', holds: /^presence\/explain\// },

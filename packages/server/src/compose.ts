@@ -13,8 +13,8 @@ import type { Logger, RootLogger } from './platform/logger.ts'
 import { startLoopWatch } from './platform/measuring/loop-watch.ts'
 import { createSteadyClock } from './platform/steady-clock.ts'
 import { createStoreClock } from './platform/store-clock.ts'
+import { isGatewayName, SWEEPER_PREFIX } from './presence/cluster/shard-owner.ts'
 import { toPresence } from './presence/core/view.ts'
-import { isGatewayName, SWEEPER_PREFIX } from './presence/pipeline/shard-owner.ts'
 
 export interface Running {
   url: string

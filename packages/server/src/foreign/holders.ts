@@ -1,7 +1,7 @@
 // Which processes hold sessions of foreign gateways right now, by leases beside those of gateways. All processes that see
 // the same leases agree on the holder of a gateway. A holder that does not answer is passed over for a lease.
 import type { Clock } from '../platform/clock.ts'
-import { HOLDER_PREFIX, ownerOf } from '../presence/pipeline/shard-owner.ts'
+import { HOLDER_PREFIX, ownerOf } from '../presence/cluster/shard-owner.ts'
 import type { PresenceStore } from '../store/port.ts'
 
 /** How old the list of holders may be. */

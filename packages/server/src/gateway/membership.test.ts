@@ -8,7 +8,7 @@ import {
   STREAM_TIMERS,
 } from '../../../../testing/worlds/gateway-world.ts'
 import { texts } from '../../../../testing/worlds/watching-world.ts'
-import { lookAtGatewayLeases } from '../presence/pipeline/gateway-leases.ts'
+import { lookAtGatewayLeases } from '../presence/cluster/gateway-leases.ts'
 import { type Membership, type MembershipParts, startMembership } from './membership.ts'
 
 const ALICE = 0

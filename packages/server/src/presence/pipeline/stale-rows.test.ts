@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { createPipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { connected, left } from '../../../../../testing/worlds/presence-user.ts'
-import { SWEEPER_PREFIX } from './shard-owner.ts'
+import { SWEEPER_PREFIX } from '../cluster/shard-owner.ts'
 import { startSweeper } from './sweeper.ts'
 
 const LEASE_MS = 1_500

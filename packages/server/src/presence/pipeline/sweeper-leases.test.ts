@@ -8,7 +8,7 @@ import {
   type Pipeline,
 } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { connected } from '../../../../../testing/worlds/presence-user.ts'
-import { SWEEPER_PREFIX } from './shard-owner.ts'
+import { SWEEPER_PREFIX } from '../cluster/shard-owner.ts'
 import { type Sweeper, startSweeper } from './sweeper.ts'
 
 const LEASE_MS = 1_500

@@ -5,10 +5,10 @@
 import type { Clock, Timer } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { PresenceStore } from '../../store/port.ts'
+import { lookAtGatewayLeases } from '../cluster/gateway-leases.ts'
+import { ownerOf, SWEEPER_PREFIX } from '../cluster/shard-owner.ts'
 import type { DutySweep } from './duty-sweep.ts'
-import { lookAtGatewayLeases } from './gateway-leases.ts'
 import { loseGateway } from './gateway-loss.ts'
-import { ownerOf, SWEEPER_PREFIX } from './shard-owner.ts'
 import type { Tracker } from './tracker.ts'
 
 /** Four rounds in the second that a visible change may be late. */
