@@ -5,7 +5,8 @@ import type { GroupStart } from './port.ts'
 
 const EARLIEST = -2n
 const LATEST = -1n
-const BEGIN_ATTEMPTS_MAX = 5
+/** The library waits between its own tries, so these last some seconds where a broker has just started and is busy. */
+const BEGIN_ATTEMPTS_MAX = 20
 
 export interface KafkaOffsets {
   /** Says where a group begins that never read the topic. */
@@ -48,14 +49,14 @@ export function createKafkaOffsets(admin: Admin, topic: string, partitionCount: 
     set,
     async begin(group, start) {
       for (let attempt = 1; ; attempt++) {
-        const known = await committed(group)
-        const missing = partitions.filter((partition) => known[partition] === null)
-        if (missing.length === 0) return
-        const offsets = await listed(start === 'oldest' ? EARLIEST : LATEST)
         try {
+          const known = await committed(group)
+          const missing = partitions.filter((partition) => known[partition] === null)
+          if (missing.length === 0) return
+          const offsets = await listed(start === 'oldest' ? EARLIEST : LATEST)
           return await set(group, new Map(missing.map((partition) => [partition, offsets[partition]!])))
         } catch (error) {
-          // Another consumer of the group may have begun meanwhile.
+          // Another consumer of the group may have begun meanwhile, or no broker coordinates the group yet.
           if (attempt === BEGIN_ATTEMPTS_MAX) throw error
         }
       }
