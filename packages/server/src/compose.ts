@@ -81,10 +81,14 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
   })
   const { tally, clock, trueClock, gateway, archivist, dutySweep } = pipeline
 
-  const loopWatch = startLoopWatch(clock, (lateMs) => {
-    tally.loopDelays.observe(lateMs)
-    tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
-  })
+  const loopWatch = startLoopWatch(
+    clock,
+    () => tally.connectionsOpened > tally.connectionsClosed,
+    (lateMs) => {
+      tally.loopDelays.observe(lateMs)
+      tally.loopBlockMsMax = Math.max(tally.loopBlockMsMax, lateMs)
+    },
+  )
   const housekeeping = startHousekeeping(clock, () => tally.connectionsOpened + tally.connectionsClosed)
 
   const access = createAccess({ ...pipeline, rateLimiter: hot.rateLimiter, tokenClock: trueClock })

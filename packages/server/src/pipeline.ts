@@ -28,7 +28,6 @@ import { startDisconnects } from './presence/people/disconnects.ts'
 import { rememberHere, restore } from './presence/pipeline/restore.ts'
 import { startSweeper } from './presence/pipeline/sweeper.ts'
 import { createPresence, type Replacements } from './presence/presence.ts'
-import { openStreaming } from './streaming/streaming.ts'
 import { openWebhooks } from './webhooks/webhooks.ts'
 
 /** Often enough that a crash is dated to within five seconds. */
@@ -95,7 +94,8 @@ export async function startPipeline(parts: PipelineParts) {
   const streaming =
     openTopic === null
       ? null
-      : await openStreaming({
+      : // Loaded where it is used, because it takes memory.
+        await (await import('./streaming/streaming.ts')).openStreaming({
           policy,
           openTopic: openTopic(clock),
           bus,

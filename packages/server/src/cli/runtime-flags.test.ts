@@ -30,7 +30,7 @@ async function whileServing(env: Record<string, string>, use: (pid: number) => v
 
 function flagsOf(pid: number): Record<string, string> {
   const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  const flags = variables.filter((line) => line.startsWith('BUN_JSC_')).sort()
+  const flags = variables.filter((line) => line.split('=', 1)[0]! in RUNTIME_FLAGS)
   return Object.fromEntries(flags.map((line) => line.split('=', 2) as [string, string]))
 }
 

@@ -1,7 +1,6 @@
 // `greendot token`: mints a user token, signed with the jwt_secret that the server checks. Only the token goes
 // to stdout, so that a script can use it.
 import { isId } from '@greendot/protocol'
-import { SignJWT } from 'jose'
 import type { Config } from '../platform/config/config.ts'
 import { type Command, configFor, EXIT, type ExitCode, misuse, takeOptions, type World } from './command.ts'
 
@@ -45,13 +44,15 @@ async function run(argv: readonly string[], world: World): Promise<ExitCode> {
 }
 
 /** With the first audience and issuer that the server accepts, where it asks for one. */
-function mint(
+async function mint(
   { jwtAudience: [aud], jwtIssuer: [iss] }: Config,
   secret: string,
   userId: string,
   ttlSeconds: number,
   now: number,
 ): Promise<string> {
+  // Imported here, so that servers do not load it.
+  const { SignJWT } = await import('jose')
   const issuedAtSeconds = Math.floor(now / 1000)
   return new SignJWT({ ...(aud === undefined ? {} : { aud }), ...(iss === undefined ? {} : { iss }) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

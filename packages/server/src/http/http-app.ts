@@ -28,7 +28,6 @@ import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Access } from './access/access.ts'
 import { createOriginRules } from './access/origins.ts'
 import { createGuard } from './guard.ts'
-import { openapi } from './openapi/openapi.ts'
 import { createPages } from './pages/page.ts'
 import type { Routes } from './route.ts'
 import { contactRoutes } from './routes/contacts.ts'
@@ -128,6 +127,11 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
   })
   // Built on the first request: it costs 6 MB, and most processes are never asked for it.
   let document: Promise<string> | null = null
+  async function describe(): Promise<string> {
+    // Imported here, because few servers are ever asked for the document.
+    const { openapi } = await import('./openapi/openapi.ts')
+    return JSON.stringify(await openapi(routes, VERSION, clock.nextTurn))
+  }
   const routes: Routes = {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
@@ -155,7 +159,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     }),
     ...feedRoutes({ feed, keepOpen }),
     ...docsRoutes({
-      document: () => (document ??= openapi(routes, VERSION, clock.nextTurn).then(JSON.stringify)),
+      document: () => (document ??= describe()),
       pages: config.pages,
     }),
   }

@@ -1,9 +1,8 @@
 // The only place that reads the time or sets a timer. All other code is given a Clock, so that tests can
 // stop time and move it by hand.
+import { createIntervals, type Timer } from './intervals.ts'
 
-export interface Timer {
-  stop(): void
-}
+export type { Timer }
 
 export interface Clock {
   /** Unix milliseconds. */
@@ -11,6 +10,7 @@ export interface Clock {
   /** Monotonic milliseconds for measuring; unrelated to `now`. */
   elapsed(): number
   after(delayMs: number, run: () => void): Timer
+  /** The first run may come sooner than after `intervalMs`. */
   every(intervalMs: number, run: () => void): Timer
   /** Runs after the present turn of the event loop, after pending I/O. */
   soon(run: () => void): void
@@ -19,17 +19,18 @@ export interface Clock {
   sleep(delayMs: number): Promise<void>
 }
 
+const elapsed = (): number => performance.now()
+
+function after(delayMs: number, run: () => void): Timer {
+  const timer = setTimeout(run, delayMs)
+  return { stop: () => clearTimeout(timer) }
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  elapsed: () => performance.now(),
-  after(delayMs, run) {
-    const timer = setTimeout(run, delayMs)
-    return { stop: () => clearTimeout(timer) }
-  },
-  every(intervalMs, run) {
-    const timer = setInterval(run, intervalMs)
-    return { stop: () => clearInterval(timer) }
-  },
+  elapsed,
+  after,
+  every: createIntervals({ elapsed, after }),
   soon: (run) => void setImmediate(run),
   nextTurn: () => new Promise((resolve) => void setImmediate(resolve)),
   sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),

@@ -2,14 +2,17 @@
 // server-sent events and gRPC all use it. Nothing is trusted before its signature is checked, and no bad token makes
 // this throw.
 import { timingSafeEqual } from 'node:crypto'
-import { type Failure, isId } from '@greendot/protocol'
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { isId } from '@greendot/protocol'
+import type { JWTPayload } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { TOKEN_REFUSED } from '../../presence/people/disconnects.ts'
 import { createHs256 } from './hs256.ts'
+import { type Refusal, refused } from './refusal.ts'
 import type { RejectionReason } from './rejection-log.ts'
+import type { VerifySigned } from './signed-tokens.ts'
 
+export type { Refusal }
 export type Caller =
   | {
       kind: 'user'
@@ -20,8 +23,6 @@ export type Caller =
       issuedAt: number | null
     }
   | { kind: 'server' }
-/** `reason` is for the log, `message` for the client. Neither has anything from the token. */
-export type Refusal = { kind: 'refused'; reason: RejectionReason } & Failure
 
 export interface Authenticator {
   /** Synchronous where nothing must be fetched or computed by another thread. */
@@ -37,28 +38,11 @@ const TOKEN_CHARS_MAX = 8 * 1024
 const DEV_SERVER_KEY = 'dev'
 const DEV_USER_PREFIX = 'dev:'
 
-// No symmetric algorithm: anyone with the public key could sign with it.
-const KEY_SET_ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]
-
 const REVOKED: Refusal = {
   kind: 'refused',
   reason: 'issued before a disconnect',
   ...TOKEN_REFUSED,
 }
-
-type Verify = (token: string, currentDate: Date) => Promise<JWTPayload>
 
 export function createAuthenticator(
   config: AuthConfig,
@@ -66,7 +50,10 @@ export function createAuthenticator(
   onRefused: (reason: RejectionReason) => void = () => {},
   isRevoked: (userId: string, issuedAt: number | null) => boolean = () => false,
 ): Authenticator {
-  const verify = createVerify(config)
+  const checksSigned = config.jwtSecret !== null || config.jwksUrl !== null
+  const loadVerify = async () => (await import('./signed-tokens.ts')).createVerifySigned(config)
+  // With a secret it is loaded for the first token that is not good: its library takes 2 MB.
+  let loading: Promise<VerifySigned> | null = checksSigned && config.jwtSecret === null ? loadVerify() : null
   const verifyHs256 = config.jwtSecret === null ? null : createHs256(config.jwtSecret, config)
   const serverKeyDigests = config.serverKeys.map(digest)
 
@@ -79,18 +66,15 @@ export function createAuthenticator(
   }
 
   async function authenticateJwt(token: string): Promise<Caller | Refusal> {
-    if (verify === null)
+    if (!checksSigned)
       return refused(
         'no way to check signed tokens',
         'This server checks no signed tokens: it has no jwt_secret or jwks_url',
       )
-    let claims: JWTPayload
-    try {
-      claims = await verify(token, new Date(clock.now()))
-    } catch (error) {
-      return refusalFor(error)
-    }
-    return callerOf(claims)
+    loading ??= loadVerify()
+    const verify = await loading
+    const outcome = await verify(token, new Date(clock.now()))
+    return outcome.ok ? callerOf(outcome.claims) : outcome.refusal
   }
 
   function decide(token: string | null): Caller | Refusal | Promise<Caller | Refusal> {
@@ -130,98 +114,6 @@ export function bearerToken(headers: Headers, query?: URLSearchParams): string |
 /** The token in an Authorization header, or in the metadata of that name. */
 export function tokenInHeader(authorization: string | null): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null
-}
-
-function createVerify({ jwtSecret, jwksUrl, jwtAudience, jwtIssuer }: AuthConfig): Verify | null {
-  const required = {
-    requiredClaims: ['sub', 'exp'],
-    ...(jwtAudience.length === 0 ? {} : { audience: [...jwtAudience] }),
-    ...(jwtIssuer.length === 0 ? {} : { issuer: [...jwtIssuer] }),
-  }
-  if (jwtSecret !== null) {
-    let imported: Promise<CryptoKey> | null = null
-    return async (token, currentDate) => {
-      imported ??= importSecret(jwtSecret)
-      const options = { ...required, algorithms: ['HS256'], currentDate }
-      return (await jwtVerify(token, await imported, options)).payload
-    }
-  }
-  if (jwksUrl !== null) {
-    const getKey = keysFrom(jwksUrl)
-    return async (token, currentDate) => {
-      const options = { ...required, algorithms: KEY_SET_ALGORITHMS, currentDate }
-      return (await jwtVerify(token, getKey, options)).payload
-    }
-  }
-  return null
-}
-
-function importSecret(secret: string): Promise<CryptoKey> {
-  const bytes = new TextEncoder().encode(secret)
-  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
-}
-
-/** The key set could not be fetched or read, so the token could not be checked. */
-class KeySetUnreachable extends Error {}
-
-function keysFrom(jwksUrl: string): JWTVerifyGetKey {
-  // Fetches at most twice a minute for unknown keys, whatever tokens arrive.
-  const remote = createRemoteJWKSet(new URL(jwksUrl))
-  return async (header, token) => {
-    try {
-      return await remote(header, token)
-    } catch (error) {
-      const isAboutToken =
-        error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys
-      throw isAboutToken ? error : new KeySetUnreachable('no key set', { cause: error })
-    }
-  }
-}
-
-function refusalFor(error: unknown): Refusal {
-  if (error instanceof errors.JWTExpired) {
-    const message = 'The token has expired: get a new one'
-    return { kind: 'refused', reason: 'expired', code: 'token_expired', message }
-  }
-  if (error instanceof KeySetUnreachable) {
-    const message = 'Tokens cannot be checked now, because the key set cannot be fetched: try again'
-    return { kind: 'refused', reason: 'key set cannot be fetched', code: 'unavailable', message }
-  }
-  if (error instanceof errors.JWTClaimValidationFailed) return claimRefusal(error)
-  if (error instanceof errors.JOSEAlgNotAllowed)
-    return refused('algorithm not allowed', 'The token is signed with an algorithm not allowed here')
-  return refused(formReason(error), 'The token is not a JWT signed for this server')
-}
-
-const CLAIM_REASONS: Readonly<Record<string, { missing: RejectionReason; wrong: RejectionReason }>> = {
-  sub: { missing: 'no sub', wrong: 'invalid claim' },
-  exp: { missing: 'no exp', wrong: 'invalid claim' },
-  nbf: { missing: 'invalid claim', wrong: 'not valid yet' },
-  aud: { missing: 'no audience', wrong: 'wrong audience' },
-  iss: { missing: 'no issuer', wrong: 'wrong issuer' },
-}
-
-function claimRefusal({ claim, reason }: errors.JWTClaimValidationFailed): Refusal {
-  const reasons = CLAIM_REASONS[claim]
-  const isMissing = reason === 'missing'
-  const isOfAnother = claim === 'aud' || claim === 'iss'
-  const what = isMissing ? 'missing' : isOfAnother ? 'not one that this server accepts' : 'not valid now'
-  return refused(
-    reasons?.[isMissing ? 'missing' : 'wrong'] ?? 'invalid claim',
-    `The ${claim} of the token is ${what}`,
-  )
-}
-
-/** Told apart for the log only: the client is not told how near a forged token came. */
-function formReason(error: unknown): RejectionReason {
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'bad signature'
-  const isAboutKey =
-    error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys
-  return isAboutKey ? 'signed with an unknown key' : 'not a JWT and not a server key'
-}
-
-function refused(reason: RejectionReason, message: string): Refusal {
-  return { kind: 'refused', reason, code: 'unauthorized', message }
 }
 
 function devUser(userId: string): Caller | Refusal {

@@ -7,12 +7,35 @@ test('[W7] says how late a look was, and nothing while the loop comes round in t
   const clock = createFakeClock(0)
   let heldUpMs = 0
   const late: number[] = []
-  const watch = startLoopWatch({ ...clock, elapsed: () => clock.elapsed() + heldUpMs }, (ms) => late.push(ms))
+  const held = { ...clock, elapsed: () => clock.elapsed() + heldUpMs }
+  const watch = startLoopWatch(
+    held,
+    () => true,
+    (ms) => late.push(ms),
+  )
   await clock.advance(300)
   expect(late).toEqual([0, 0, 0])
   heldUpMs = 25
   await clock.advance(200)
   expect(late.slice(3)).toEqual([25, 0])
+  watch.stop()
+  expect(clock.timerCount()).toBe(0)
+})
+
+test('[W7] looks once a second while there are no connections, and at the usual pace after that', async () => {
+  const clock = createFakeClock(0)
+  let hasConnections = false
+  let looks = 0
+  const watch = startLoopWatch(
+    clock,
+    () => hasConnections,
+    () => looks++,
+  )
+  await clock.advance(2_000)
+  expect(looks).toBe(2)
+  hasConnections = true
+  await clock.advance(2_000)
+  expect(looks).toBe(13)
   watch.stop()
   expect(clock.timerCount()).toBe(0)
 })
