@@ -4,9 +4,9 @@ import type { Timeline } from '../time/timeline.ts'
 import { LOG_SCRIPTS } from './log-scripts.ts'
 import { COMMANDS } from './redis-commands.ts'
 import { RedisData } from './redis-data.ts'
-import { type Script, STORE_SCRIPTS } from './store-scripts.ts'
+import { forEachShard, type Script, SHARD_SCRIPTS, STORE_SCRIPTS } from './store-scripts.ts'
 
-const SCRIPTS = new Map<string, Script>([...STORE_SCRIPTS, ...LOG_SCRIPTS])
+const SCRIPTS = new Map<string, Script>([...STORE_SCRIPTS, ...SHARD_SCRIPTS, ...LOG_SCRIPTS])
 
 export interface Call {
   /** The process that sent it. */
@@ -65,6 +65,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   const listeners = new Set<() => void>()
   const scripts = new Map(SCRIPTS)
   for (const [sha, change] of replace ?? []) scripts.set(sha, change(scripts.get(sha)!))
+  for (const [sha] of SHARD_SCRIPTS) scripts.set(sha, forEachShard(scripts.get(sha)!))
   let state: 'up' | 'frozen' | 'down' = 'up'
   let waiting: (() => void)[] = []
   let generation = 0

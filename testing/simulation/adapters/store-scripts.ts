@@ -183,13 +183,33 @@ const dropLease: Script = ({ data }, p, [gateway]) => {
 
 const time: Script = ({ now }) => [String(Math.floor(now / 1_000)), String(Math.floor((now % 1_000) * 1_000))]
 
-export const STORE_SCRIPTS: readonly [sha: string, run: Script][] = [
+/** The parts of a call of such a script: the prefix of a shard, and the arguments for it. */
+export function partsOf(args: readonly string[]): { p: string; args: string[] }[] {
+  const parts: { p: string; args: string[] }[] = []
+  for (let a = 0; a < args.length; ) {
+    const end = a + 2 + Number(args[a + 1])
+    parts.push({ p: args[a]!, args: args.slice(a + 2, end) })
+    a = end
+  }
+  return parts
+}
+
+export const forEachShard =
+  (script: Script): Script =>
+  (context, _, args) =>
+    partsOf(args).map((part) => script(context, part.p, part.args))
+
+/** Written for one shard. A call runs them for each of its parts. */
+export const SHARD_SCRIPTS: readonly [sha: string, run: Script][] = [
   [COMMIT.sha, commit],
   [FORGET.sha, forget],
   [CLEAR_DUTIES.sha, clearDuties],
   [EPOCH.sha, epoch],
   [INTEREST.sha, interest],
   [DROP_INTEREST.sha, dropInterest],
+]
+
+export const STORE_SCRIPTS: readonly [sha: string, run: Script][] = [
   [RENEW_LEASE.sha, renewLease],
   [RETIRE.sha, retire],
   [TAKE_LOST.sha, takeLost],

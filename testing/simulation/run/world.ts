@@ -9,6 +9,7 @@ import { createHistory } from '../../faults/random/history/history.ts'
 import { type Borrowed, borrowArchive } from '../../noninterference/archives.ts'
 import { createSimulatedDatabase } from '../adapters/archive.ts'
 import { createRedisNode } from '../adapters/redis-node.ts'
+import { partsOf } from '../adapters/store-scripts.ts'
 import { boundsOf } from '../checker/bounds.ts'
 import { createPerson, type PeopleParts } from '../clients/people.ts'
 import { createViewer, keepAsking, type Viewer } from '../clients/viewers.ts'
@@ -213,18 +214,8 @@ function createLogged(calls: Calls): Map<string, HistoryChange[]> {
   const logged = new Map<string, HistoryChange[]>()
   calls.add(({ command, args }, reply) => {
     if (command !== 'evalsha' || args[0] !== COMMIT.sha) return
-    const revisions = reply as (number | string)[]
-    for (let a = 3; a < args.length; a += COMMIT_FIELDS) {
-      const text = args[a + COMMIT_FIELDS - 1]!
-      if (text === '' || revisions[((a - 3) / COMMIT_FIELDS) * 3] === 0) continue
-      const {
-        user_id: userId,
-        version,
-        at,
-        new_status: status,
-        devices,
-        history,
-      } = JSON.parse(text) as StatusChangedRecord
+    for (const record of recordsOf(args.slice(3), reply as CommitAnswers[])) {
+      const { user_id: userId, version, at, new_status: status, devices, history } = record
       if (history !== true) continue
       const changes = logged.get(userId) ?? []
       logged.set(userId, changes)
@@ -232,4 +223,19 @@ function createLogged(calls: Calls): Map<string, HistoryChange[]> {
     }
   })
   return logged
+}
+
+type CommitAnswers = readonly (number | string)[]
+
+/** The records of the commits in a call that were made. */
+function* recordsOf(
+  args: readonly string[],
+  answers: readonly CommitAnswers[],
+): Generator<StatusChangedRecord> {
+  for (const [part, { args: fields }] of partsOf(args).entries()) {
+    for (let a = 0; a < fields.length; a += COMMIT_FIELDS) {
+      const text = fields[a + COMMIT_FIELDS - 1]!
+      if (text !== '' && answers[part]![(a / COMMIT_FIELDS) * 3] !== 0) yield JSON.parse(text)
+    }
+  }
 }

@@ -16,6 +16,7 @@ const USERS = 20_000
 /** Users a tracker commits together when it is busy; like the tracker, one batch at a time. */
 const BATCH = 500
 const REVISION_FIELD = 1
+const ANSWERS_PER_COMMIT = 3
 
 export const commits: Micro = {
   name: 'commits',
@@ -107,15 +108,27 @@ const toDuty = ({ commit }: { commit: Commit }): OpenDuty => ({
   revision: commit.expectedRevision,
 })
 
+/** The commits of one shard in a call. */
+interface Part {
+  key: string
+  users: number
+  active: string[]
+  idle: string[]
+}
+
 async function scripting({ store, bare }: OwnRedis, firstUser: number): Promise<Going> {
   await bare.script('LOAD', COMMIT.lua)
   const batches = Array.from({ length: USERS / BATCH }, (_, batch) => {
     const users = Array.from({ length: BATCH }, (_, step) => firstUser + batch * BATCH + step)
-    return groupByShard(users, userName, store.shardCount, BATCH).map(({ shard, items }) => ({
-      key: `{s${shard}}:`,
-      active: items.flatMap((user) => argumentsOf(user, 'active')),
-      idle: items.flatMap((user) => argumentsOf(user, 'idle')),
-    }))
+    const groups = groupByShard(users, userName, store.shardCount, COMMIT.usersMax)
+    return callsOf(
+      groups.map(({ shard, items }) => ({
+        key: `{s${shard}}:`,
+        users: items.length,
+        active: items.flatMap((user) => argumentsOf(user, 'active')),
+        idle: items.flatMap((user) => argumentsOf(user, 'idle')),
+      })),
+    )
   })
   let next = 0
   const going: Going = {
@@ -124,24 +137,47 @@ async function scripting({ store, bare }: OwnRedis, firstUser: number): Promise<
       const isIdle = Math.floor(next / batches.length) % 2 === 1
       const calls = batches[next++ % batches.length]!
       const pipeline = bare.pipeline()
-      for (const { key, active, idle } of calls) {
-        pipeline.evalsha(COMMIT.sha, 1, key, ...(isIdle ? idle : active))
+      for (const parts of calls) {
+        const args = parts.flatMap(({ key, active, idle }) => {
+          const fields = isIdle ? idle : active
+          return [key, fields.length, ...fields]
+        })
+        pipeline.evalsha(COMMIT.sha, 1, parts[0]!.key, ...args)
       }
       const answers = (await pipeline.exec()) ?? []
       for (const [index, [error, answer]] of answers.entries()) {
         if (error !== null) throw error
-        const { active, idle } = calls[index]!
-        const revisions = answer as number[]
-        for (let at = 0; at < active.length; at += COMMIT_FIELDS) {
-          const revision = String(revisions[(at / COMMIT_FIELDS) * 2])
-          active[at + REVISION_FIELD] = revision
-          idle[at + REVISION_FIELD] = revision
-        }
+        for (const [part, revisions] of (answer as number[][]).entries())
+          putRevisions(calls[index]![part]!, revisions)
       }
       going.done += BATCH
     },
   }
   return going
+}
+
+/** As many parts in a call as the store puts there. */
+function callsOf(parts: readonly Part[]): Part[][] {
+  const calls: Part[][] = []
+  let users = COMMIT.usersMax
+  for (const part of parts) {
+    users += part.users
+    if (users > COMMIT.usersMax) {
+      calls.push([])
+      users = part.users
+    }
+    calls.at(-1)!.push(part)
+  }
+  return calls
+}
+
+function putRevisions({ active, idle }: Part, answers: readonly number[]): void {
+  for (let at = 0; at < active.length; at += COMMIT_FIELDS) {
+    const revision = String(answers[(at / COMMIT_FIELDS) * ANSWERS_PER_COMMIT])
+    if (revision === '0') throw new Error('a commit conflicts although there is one writer')
+    active[at + REVISION_FIELD] = revision
+    idle[at + REVISION_FIELD] = revision
+  }
 }
 
 /** The duties of a commit without any, as the script reads them. */

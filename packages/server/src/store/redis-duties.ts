@@ -5,9 +5,8 @@ import { groupByShard } from '../platform/shards.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { FoundDuty, Owed, PresenceStore } from './port.ts'
 import { CLEAR_DUTIES } from './redis-scripts.ts'
+import type { RedisShardCalls } from './redis-shard-calls.ts'
 
-/** Bounds how long one call keeps Redis busy. */
-const USERS_PER_CALL = 500
 const MICROSECONDS = 1_000
 
 /** The duties of a commit as the script reads them. */
@@ -18,6 +17,7 @@ export function dutyCode(owed: Owed | undefined): string {
 
 export function createRedisDuties(
   client: RedisClient,
+  shardCalls: RedisShardCalls,
   shardCount: number,
   shardKey: (shard: number) => string,
 ): Pick<PresenceStore, 'openDuties' | 'clearDuties'> {
@@ -32,11 +32,11 @@ export function createRedisDuties(
       })
     },
     async clearDuties(duty, done) {
-      const groups = groupByShard(done, ({ userId }) => userId, shardCount, USERS_PER_CALL)
+      const groups = groupByShard(done, ({ userId }) => userId, shardCount, CLEAR_DUTIES.usersMax)
       await Promise.all(
         groups.map(({ shard, items }) => {
           const cleared = items.flatMap(({ userId, revision }) => [userId, revision])
-          return client.run(CLEAR_DUTIES, shardKey(shard), [duty, ...cleared])
+          return shardCalls.run(CLEAR_DUTIES, shard, [duty, ...cleared], items.length)
         }),
       )
     },

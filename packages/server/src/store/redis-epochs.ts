@@ -7,6 +7,7 @@
 // A process that knew an earlier epoch replaces such a one: it was not the first.
 import type { RedisClient } from '../redis/client.ts'
 import { EPOCH } from './redis-scripts.ts'
+import type { RedisShardCalls } from './redis-shard-calls.ts'
 
 export interface RedisEpochs {
   lookAtShards(now: number, isInUse?: boolean): Promise<void>
@@ -20,6 +21,7 @@ export interface RedisEpochs {
 
 export interface RedisEpochsParts {
   client: RedisClient
+  shardCalls: RedisShardCalls
   shardCount: number
   shardKey: (shard: number) => string
   /** How long a shard settles. */
@@ -37,7 +39,7 @@ export interface RedisEpochsParts {
 const SETTLED = 0
 
 export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
-  const { client, shardCount, shardKey, settleMs, newName, onLost, hasLeases, time } = parts
+  const { client, shardCalls, shardCount, shardKey, settleMs, newName, onLost, hasLeases, time } = parts
   const names: string[] = Array.from({ length: shardCount }, () => '')
   const madeAt = new Float64Array(shardCount)
   let isFirstLook = true
@@ -65,7 +67,7 @@ export function createRedisEpochs(parts: RedisEpochsParts): RedisEpochs {
 
   async function take(shard: number, since: number, now: number): Promise<'new' | 'lost' | 'known'> {
     const before = names[shard]!
-    const text = (await client.run(EPOCH, shardKey(shard), [before, newName(), since, now])) as string
+    const text = (await shardCalls.run(EPOCH, shard, [before, newName(), since, now], 1)) as string
     const name = nameOf(text)
     // Another look was quicker.
     if (names[shard] === name) return 'known'

@@ -1,13 +1,10 @@
 // Interest in Redis: which gateway watches which user. Additions and removals of one gateway never overtake
 // each other. What is asked for while a round is running waits for the next round, with the latest wish per
-// user. Many connections that come or go at once cost a call per shard, not per user.
+// user. Many connections that come or go at once cost a call, or one per shard, not per user.
 
 import { groupByShard } from '../platform/shards.ts'
-import type { RedisClient } from '../redis/client.ts'
 import { DROP_INTEREST, INTEREST } from './redis-scripts.ts'
-
-/** Bounds how long one call keeps Redis busy. */
-const USERS_PER_CALL = 500
+import type { RedisShardCalls } from './redis-shard-calls.ts'
 
 /** Whether each user is to be watched, and the promise of the callers. */
 interface Round {
@@ -20,11 +17,7 @@ export interface RedisInterest {
   drop(gatewayId: string): Promise<void>
 }
 
-export function createRedisInterest(
-  client: RedisClient,
-  shardCount: number,
-  shardKey: (shard: number) => string,
-): RedisInterest {
+export function createRedisInterest(shardCalls: RedisShardCalls, shardCount: number): RedisInterest {
   const nextRounds = new Map<string, Round>()
   const running = new Set<string>()
 
@@ -54,11 +47,11 @@ export function createRedisInterest(
   }
 
   async function apply(gatewayId: string, wishes: Map<string, boolean>): Promise<void> {
-    const groups = groupByShard([...wishes], ([userId]) => userId, shardCount, USERS_PER_CALL)
+    const groups = groupByShard([...wishes], ([userId]) => userId, shardCount, INTEREST.usersMax)
     const calls = groups.map(({ shard, items }) => {
       const added = items.filter(([, wanted]) => wanted).map(([userId]) => userId)
       const removed = items.filter(([, wanted]) => !wanted).map(([userId]) => userId)
-      return client.run(INTEREST, shardKey(shard), [gatewayId, added.length, ...added, ...removed])
+      return shardCalls.run(INTEREST, shard, [gatewayId, added.length, ...added, ...removed], items.length)
     })
     // The next round begins only when all calls of this one have ended.
     const outcomes = await Promise.allSettled(calls)
@@ -66,10 +59,11 @@ export function createRedisInterest(
   }
 
   async function dropInShard(gatewayId: string, shard: number): Promise<void> {
+    const { usersMax } = DROP_INTEREST
     let dropped: number
     do {
-      dropped = Number(await client.run(DROP_INTEREST, shardKey(shard), [gatewayId, USERS_PER_CALL]))
-    } while (dropped === USERS_PER_CALL)
+      dropped = Number(await shardCalls.run(DROP_INTEREST, shard, [gatewayId, usersMax], usersMax))
+    } while (dropped === usersMax)
   }
 
   return {

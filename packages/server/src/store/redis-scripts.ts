@@ -1,7 +1,7 @@
 // The atomic steps in Redis, as Lua inside TypeScript so that a single-file executable carries them. The
 // scripts compare, write, index and list; all decisions are made by their callers.
 //
-// KEYS[1] is the prefix of all keys of one shard. It contains the hash tag, so all keys with this prefix
+// `p` is the prefix of all keys of one shard. It contains the hash tag, so all keys with this prefix
 // are on one node. The keys of shard 17, after `{s17}:`
 //   u:<user>     "<revision> <status> <gateway> …\n<record as JSON>"; gateways with a live session
 //   w:<user>     gateways with a watcher, each followed by "\n"
@@ -19,6 +19,33 @@ import type { RedisScript } from '../redis/client.ts'
 
 function script(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }
+}
+
+/** A script for parts of a call, one for each shard: see `redis-shard-calls.ts`. */
+export interface ShardScript extends RedisScript {
+  /** Of one call: bounds how long it keeps Redis busy. */
+  readonly usersMax: number
+}
+
+/**
+ * The step is written for one shard, with its prefix `p` and its own ARGV. The arguments of a call are, for each part, the
+ * prefix, the number of arguments and the arguments; the reply is the answer of each part. A part that fails ends the
+ * call, and the parts before it have taken effect.
+ */
+function shardScript(usersMax: number, functions: string, step: string): ShardScript {
+  const { lua, sha } = script(`${functions}
+local function step(p, ARGV)
+${step}
+end
+local answers, a = {}, 1
+while a < #ARGV do
+  local last = a + 1 + tonumber(ARGV[a + 1])
+  answers[#answers + 1] = step(ARGV[a], { unpack(ARGV, a + 2, last) })
+  a = last + 1
+end
+return answers
+`)
+  return { lua, sha, usersMax }
 }
 
 /** A gateway without sessions and interest here is not listed. */
@@ -59,9 +86,10 @@ export const COMMIT_FIELDS = 8
  * Revisions are at least the time in microseconds, so that they keep growing when the counter is lost,
  * because a server restarted empty or a replica missed the last writes.
  */
-export const COMMIT = script(`${LEAVE}
-local p = KEYS[1]
-local names, ids = {}, {}
+export const COMMIT = shardScript(
+  100,
+  LEAVE,
+  `local names, ids = {}, {}
 for a = 1, #ARGV, ${COMMIT_FIELDS} do
   ids[#ids + 1] = ARGV[a]
   names[#names + 1] = p .. 'u:' .. ARGV[a]
@@ -124,16 +152,17 @@ if #kept > 0 then redis.call('ZREM', p .. 'keep', unpack(kept)) end
 if #announce > 0 then redis.call('ZADD', p .. 'announce', unpack(announce)) end
 if #archive > 0 then redis.call('ZADD', p .. 'archive', unpack(archive)) end
 count(p, counts)
-return results
-`)
+return results`,
+)
 
 /**
  * Arguments: now, limit, until when a record is kept instead whose row is not written, or that is watched and has a
  * deadline. Returns how many records were forgotten. Only after the instant, not at it.
  */
-export const FORGET = script(`${LEAVE}
-local p = KEYS[1]
-local past = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
+export const FORGET = shardScript(
+  250,
+  LEAVE,
+  `local past = redis.call('ZRANGE', p .. 'keep', '-inf', '(' .. ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])
 if #past == 0 then return 0 end
 local ids, kept = {}, {}
 local unwritten = redis.call('ZMSCORE', p .. 'archive', unpack(past))
@@ -155,12 +184,14 @@ redis.call('ZREM', p .. 'due', unpack(ids))
 redis.call('ZREM', p .. 'keep', unpack(ids))
 redis.call('ZREM', p .. 'announce', unpack(ids))
 count(p, counts)
-return #ids
-`)
+return #ids`,
+)
 
 /** Arguments: duty, then user and revision in turn. Clears a duty that no later commit has left again. */
-export const CLEAR_DUTIES = script(`
-local name, done = KEYS[1] .. ARGV[1], {}
+export const CLEAR_DUTIES = shardScript(
+  500,
+  '',
+  `local name, done = p .. ARGV[1], {}
 local ids = {}
 for a = 2, #ARGV, 2 do ids[#ids + 1] = ARGV[a] end
 local held = redis.call('ZMSCORE', name, unpack(ids))
@@ -168,15 +199,17 @@ for i, score in ipairs(held) do
   if score and tonumber(score) == tonumber(ARGV[i * 2 + 1]) then done[#done + 1] = ids[i] end
 end
 if #done > 0 then redis.call('ZREM', name, unpack(done)) end
-return #done
-`)
+return #done`,
+)
 
 /**
  * Arguments: the epoch the caller knows or '', a new name, since when a new epoch counts, now. Makes an epoch where there
  * is none, replaces one that has nothing to wait for if the caller knew an earlier one, and returns it.
  */
-export const EPOCH = script(`
-local key, known = KEYS[1] .. 'e', ARGV[1]
+export const EPOCH = shardScript(
+  500,
+  '',
+  `local key, known = p .. 'e', ARGV[1]
 local held = redis.call('GET', key)
 if not held then
   local since = ARGV[3]
@@ -190,8 +223,8 @@ elseif known ~= '' then
     redis.call('SET', key, held)
   end
 end
-return held
-`)
+return held`,
+)
 
 const WITHOUT = `${DETACH}
 local function without(p, id, gateway)
@@ -205,8 +238,10 @@ end
 `
 
 /** Arguments: gateway, number of ids to add, the ids to add, the ids to remove. */
-export const INTEREST = script(`${WITHOUT}
-local p, gateway, adding = KEYS[1], ARGV[1], tonumber(ARGV[2])
+export const INTEREST = shardScript(
+  500,
+  WITHOUT,
+  `local gateway, adding = ARGV[1], tonumber(ARGV[2])
 local interest = p .. 'i:' .. gateway
 for a = 3, #ARGV do
   if a - 2 <= adding then
@@ -214,16 +249,18 @@ for a = 3, #ARGV do
   elseif redis.call('SREM', interest, ARGV[a]) == 1 then without(p, ARGV[a], gateway) end
 end
 if adding > 0 then redis.call('SADD', p .. 'a', gateway) else detach(p, gateway) end
-return 0
-`)
+return 0`,
+)
 
 /** Arguments: gateway, limit. Removes up to `limit` entries of its interest and returns how many. */
-export const DROP_INTEREST = script(`${WITHOUT}
-local ids = redis.call('SPOP', KEYS[1] .. 'i:' .. ARGV[1], ARGV[2])
-for _, id in ipairs(ids) do without(KEYS[1], id, ARGV[1]) end
-detach(KEYS[1], ARGV[1])
-return #ids
-`)
+export const DROP_INTEREST = shardScript(
+  500,
+  WITHOUT,
+  `local ids = redis.call('SPOP', p .. 'i:' .. ARGV[1], ARGV[2])
+for _, id in ipairs(ids) do without(p, id, ARGV[1]) end
+detach(p, ARGV[1])
+return #ids`,
+)
 
 // Leases have their own hash tag. After it, `held` and `lost`: gateway by the instant its lease expires
 // or expired.

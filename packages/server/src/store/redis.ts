@@ -1,7 +1,7 @@
 // PresenceStore in Redis, a single server or a cluster: the hot state that many processes share. Users are
 // spread over shards, and all keys of a shard are on one node, so a commit, its indexes and the interest it
-// returns are one atomic step. A batch becomes one call per shard. Calls are bounded, because Redis runs
-// nothing else meanwhile.
+// returns are one atomic step. A batch becomes one call per shard of a cluster, or one call to a single server
+// (redis-shard-calls.ts). Calls are bounded, because Redis runs nothing else meanwhile.
 import { STATUSES, type Status } from '@greendot/protocol'
 import type { Clock } from '../platform/clock.ts'
 import { randomName } from '../platform/ids.ts'
@@ -15,12 +15,11 @@ import { createRedisLeases } from './redis-leases.ts'
 import { createRedisLoads } from './redis-loads.ts'
 import { encodeRecord, headOf } from './redis-record.ts'
 import { COMMIT, FORGET } from './redis-scripts.ts'
+import { createRedisShardCalls } from './redis-shard-calls.ts'
 import { createRedisSummaries } from './redis-summaries.ts'
 
 const SHARDS = 64
 const SETTLE_MS = 13_000
-const COMMITS_PER_CALL = 100
-const FORGOTTEN_PER_CALL = 250
 /** A watched record with a deadline, or one whose row is not written, is kept for this much longer. */
 const KEPT_LONGER_MS = 300_000
 
@@ -53,10 +52,12 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   const shardKeys = Array.from({ length: shardCount }, (_, shard) => `${prefix}{s${shard}}:`)
   const shardKey = (shard: number): string => shardKeys[shard]!
   const { drop: dropLease, ...leases } = createRedisLeases(client, prefix)
-  const interest = createRedisInterest(client, shardCount, shardKey)
+  const shardCalls = createRedisShardCalls(client, shardKey)
+  const interest = createRedisInterest(shardCalls, shardCount)
 
   const epochs = createRedisEpochs({
     client,
+    shardCalls,
     shardCount,
     shardKey,
     settleMs,
@@ -73,10 +74,11 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     // When a part of Redis fails, the caller still needs the results of the other parts. Commits without a
     // result count as conflicts, so they are loaded again.
     const results: CommitResult[] = Array.from({ length: commits.length }, () => CONFLICT)
-    const groups = groupByShard(commits, ({ userId }) => userId, shardCount, COMMITS_PER_CALL)
+    const groups = groupByShard(commits, ({ userId }) => userId, shardCount, COMMIT.usersMax)
     const outcomes = await Promise.allSettled(
       groups.map(async ({ shard, items, positions }) => {
-        const answers = (await client.run(COMMIT, shardKey(shard), items.flatMap(toArguments))) as Answers
+        const args = items.flatMap(toArguments)
+        const answers = (await shardCalls.run(COMMIT, shard, args, items.length)) as Answers
         for (const [index, position] of positions.entries()) results[position] = toResult(answers, index)
       }),
     )
@@ -90,10 +92,10 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     const calls: Promise<unknown>[] = []
     let left = limit
     for (const [shard, count] of counts.entries()) {
-      const share = Math.min(Number(count), left, FORGOTTEN_PER_CALL)
+      const share = Math.min(Number(count), left, FORGET.usersMax)
       if (share === 0) continue
       left -= share
-      calls.push(client.run(FORGET, shardKey(shard), [now, share, now + KEPT_LONGER_MS]))
+      calls.push(shardCalls.run(FORGET, shard, [now, share, now + KEPT_LONGER_MS], share))
     }
     return (await Promise.all(calls)).reduce<number>((sum, forgotten) => sum + Number(forgotten), 0)
   }
@@ -101,7 +103,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   return {
     ...leases,
     ...createRedisSummaries(client, prefix),
-    ...createRedisDuties(client, shardCount, shardKey),
+    ...createRedisDuties(client, shardCalls, shardCount, shardKey),
     shardCount,
     shardOf: (userId) => shardOf(userId, shardCount),
     lookAtShards: epochs.lookAtShards,
