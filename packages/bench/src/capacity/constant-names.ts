@@ -36,6 +36,7 @@ export const CONSTANT_NAMES = [
   'textbook_subscribe_us',
   'textbook_beat_seconds',
   'packet_bytes',
+  'segment_bytes',
   'tls_bytes',
   'handshake_bytes',
   'process_connections_max',

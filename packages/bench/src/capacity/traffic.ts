@@ -2,6 +2,7 @@
 // no constants but sizes. Contacts watch each other, so a user has as many watchers as contacts.
 import { framesPerSecond } from './interest.ts'
 import type { Figure, Sheet } from './sheet.ts'
+import { wireOf } from './wire.ts'
 import type { Workload } from './workload.ts'
 
 const HOUR_SECONDS = 3600
@@ -46,31 +47,33 @@ export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
     () => (connections.value * workload.connects) / HOUR_SECONDS,
   )
 
-  // Every segment one way is acknowledged by a packet the other way.
-  const frameAround = () => constant('packet_bytes') + constant('tls_bytes')
+  const { sent, acknowledged, bothWays } = wireOf(sheet)
   /** Own changes come back as a frame of their own, with a little more in it. */
   const ownFrames = () => changes.value * devices
+  const snapshotBytes = () => contacts * constant('state_bytes')
   const bytesIn = figure(
     'bandwidth in',
     'bytes a second',
     () =>
-      beats.value * (constant('beat_bytes') + frameAround()) +
-      (frames.value + ownFrames()) * constant('packet_bytes') +
-      connects.value * (constant('handshake_bytes') / 2),
+      beats.value * sent(constant('beat_bytes')) +
+      (frames.value + ownFrames()) * acknowledged(constant('frame_bytes')) +
+      connects.value *
+        (constant('handshake_bytes') / 2 +
+          acknowledged(constant('welcome_bytes')) +
+          acknowledged(snapshotBytes())),
   )
   const bytesOut = figure(
     'bandwidth out',
     'bytes a second',
     () =>
-      beats.value * constant('packet_bytes') +
-      (frames.value + ownFrames()) * (constant('frame_bytes') + frameAround()) +
+      beats.value * acknowledged(constant('beat_bytes')) +
+      (frames.value + ownFrames()) * sent(constant('frame_bytes')) +
       (deliveries.value + ownFrames()) * constant('change_bytes') +
       connects.value *
-        (constant('handshake_bytes') / 2 + constant('welcome_bytes') + contacts * constant('state_bytes')),
+        (constant('handshake_bytes') / 2 + sent(constant('welcome_bytes')) + sent(snapshotBytes())),
   )
   const idleBytesAnHour = figure('bytes of an idle connection', 'an hour', () => {
-    const perBeat = constant('beat_bytes') + constant('tls_bytes') + 2 * constant('packet_bytes')
-    return (HOUR_SECONDS / (heartbeatMs / 1000)) * perBeat
+    return (HOUR_SECONDS / (heartbeatMs / 1000)) * bothWays(constant('beat_bytes'))
   })
   const busyBytesAnHour = figure(
     'bytes of a connection, all in all',
