@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
-import { type Constants, shippedConstants } from './constants.ts'
+import { CONSTANT_NAMES } from './constant-names.ts'
+import { shippedConstants } from './constants.ts'
 import { GB } from './gateways.ts'
 import { type Plan, plan } from './model.ts'
 import { createSheet, type Figure } from './sheet.ts'
@@ -9,18 +9,10 @@ import { DEFAULT_WORKLOAD, type Workload } from './workload.ts'
 
 const constants = shippedConstants()
 
-function planned(workload: Workload, by: Constants = constants): Plan {
-  const made = plan(workload, by)
+function planned(workload: Workload): Plan {
+  const made = plan(workload, constants)
   if (!made.ok) throw new Error(made.problem)
   return made.value
-}
-
-/** The constants with round numbers among them, for results that can be computed by hand. */
-function withValues(values: Partial<Record<ConstantName, number>>): Constants {
-  const entries = Array.from(constants, ([name, constant]) => {
-    return [name, { ...constant, value: values[name] ?? constant.value }] as const
-  })
-  return new Map(entries)
 }
 
 const workloads = fc
@@ -68,6 +60,10 @@ function needs({ traffic, gateways, redis, postgres, textbook }: Plan): Record<s
   return Object.fromEntries(Object.entries(kept).map(([name, { value }]) => [name, value]))
 }
 
+/** Figures without the names of the constants that they rest on. */
+const valuesOf = (part: object): string =>
+  JSON.stringify(part, (key, value) => (key === 'uses' || key === 'restsOn' ? undefined : value))
+
 describe('[C9] the capacity model', () => {
   for (const key of RISING) {
     test(`needs nothing less with more ${key}`, () => {
@@ -84,21 +80,24 @@ describe('[C9] the capacity model', () => {
     })
   }
 
-  test('counts TLS and packets around all that a connection sends and receives', () => {
-    const sizes = { packet_bytes: 60, tls_bytes: 20, segment_bytes: 1000, handshake_bytes: 5000 }
-    const frames = { beat_bytes: 40, welcome_bytes: 500, state_bytes: 100, frame_bytes: 30, change_bytes: 90 }
-    // One user, who receives one change an hour for each contact, all far apart, and sends one.
-    const workload = { ...DEFAULT_WORKLOAD, users: 1, online: 1, contacts: 20, changes: 1, connects: 1 }
-    const { traffic } = planned({ ...workload, heartbeatMs: 60_000 }, withValues({ ...sizes, ...frames }))
-    const { idleBytesAnHour, busyBytesAnHour } = traffic
-    const beat = 40 + 20 + 2 * 60
-    const change = 30 + 90 + 20 + 2 * 60
-    const welcome = 500 + 20 + 2 * 60
-    const snapshot = 20 * 100 + 20 + 3 * 2 * 60
-    expect(idleBytesAnHour.value).toBeCloseTo(60 * beat, 6)
-    const busy = 60 * beat + (20 + 1) * change + 5000 + welcome + snapshot
-    // A few of the changes share a flush.
-    expect(busyBytesAnHour.value / busy).toBeCloseTo(1, 3)
+  test('[C10] the encoding changes sizes and nothing else', () => {
+    fc.assert(
+      fc.property(workloads, (workload) => {
+        // A network that is never the limit, or bytes would decide how many machines there are.
+        const wide = { ...workload, networkGbps: 10_000 }
+        const [json, compact] = (['json', 'compact'] as const).map((encoding) => {
+          const { traffic, drivers, workload: _, ...others } = planned({ ...wide, encoding })
+          const { bytesIn, bytesOut, idleBytesAnHour, busyBytesAnHour, ...counts } = traffic
+          const sizes = [bytesIn, bytesOut, idleBytesAnHour, busyBytesAnHour].map(({ value }) => value)
+          const costs = drivers.filter(({ label }) => label !== 'traffic out')
+          return { sizes, same: valuesOf({ counts, costs, others }) }
+        })
+        expect(compact!.same).toBe(json!.same)
+        for (const [index, size] of compact!.sizes.entries())
+          expect(size).toBeLessThanOrEqual(json!.sizes[index]!)
+      }),
+      { numRuns: 60 },
+    )
   })
 
   test('doubles sanely: twice the users are twice the traffic, and a little more than twice the machines', () => {
@@ -182,9 +181,11 @@ describe('[C9] figures know what they rest on', () => {
 
   test('every constant is used by something', () => {
     const { traffic, gateways, redis, postgres, streaming, textbook, drivers } = planned(DEFAULT_WORKLOAD)
+    const json = planned({ ...DEFAULT_WORKLOAD, encoding: 'json' })
     const { cpu, memory, limit, ...plainGateways } = gateways
     const figures: Figure[] = [
       ...Object.values(traffic),
+      ...Object.values(json.traffic),
       ...Object.values(plainGateways),
       ...Object.values(cpu),
       ...Object.values(memory),

@@ -136,11 +136,11 @@ export function jsonOf(plan: Plan, constants: Constants, options: { hasKafka: bo
 }
 
 function summary({ workload }: Plan): string {
-  const { users, online, contacts, devices, changes, connects, utilisation } = workload
+  const { users, online, contacts, devices, changes, connects, utilisation, encoding } = workload
   const share = `${+(online * 100).toFixed(2)} % online`
   const busy = `${changes} changes and ${connects} connects an hour`
   const load = `${users.toLocaleString('en')} users, ${share}, ${contacts} contacts and ${devices} ${devices === 1 ? 'connection' : 'connections'} each`
-  return `${load}; ${busy}; machines ${+(utilisation * 100).toFixed(0)} % full`
+  return `${load}; ${busy}; ${encoding === 'json' ? 'JSON' : encoding} frames; machines ${+(utilisation * 100).toFixed(0)} % full`
 }
 
 export function describeConstants(

@@ -2,7 +2,7 @@
 // no constants but sizes. Contacts watch each other, so a user has as many watchers as contacts.
 import { framesPerSecond } from './interest.ts'
 import type { Figure, Sheet } from './sheet.ts'
-import { wireOf } from './wire.ts'
+import { SIZES, wireOf } from './wire.ts'
 import type { Workload } from './workload.ts'
 
 const HOUR_SECONDS = 3600
@@ -48,15 +48,18 @@ export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
   )
 
   const { sent, acknowledged, bothWays } = wireOf(sheet)
-  /** Own changes come back as a frame of their own, with a little more in it. */
+  // Own changes come back as a frame of their own: JSON, with a little more in it.
   const ownFrames = () => changes.value * devices
-  const snapshotBytes = () => contacts * constant('state_bytes')
+  const ownBytes = () => constant('frame_bytes') + constant('change_bytes')
+  const size = SIZES[workload.encoding]
+  const snapshotBytes = () => contacts * constant(size.state)
   const bytesIn = figure(
     'bandwidth in',
     'bytes a second',
     () =>
-      beats.value * sent(constant('beat_bytes')) +
-      (frames.value + ownFrames()) * acknowledged(constant('frame_bytes')) +
+      beats.value * sent(constant(size.beat)) +
+      frames.value * acknowledged(constant(size.frame)) +
+      ownFrames() * acknowledged(ownBytes()) +
       connects.value *
         (constant('handshake_bytes') / 2 +
           acknowledged(constant('welcome_bytes')) +
@@ -66,14 +69,15 @@ export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
     'bandwidth out',
     'bytes a second',
     () =>
-      beats.value * acknowledged(constant('beat_bytes')) +
-      (frames.value + ownFrames()) * sent(constant('frame_bytes')) +
-      (deliveries.value + ownFrames()) * constant('change_bytes') +
+      beats.value * acknowledged(constant(size.beat)) +
+      frames.value * sent(constant(size.frame)) +
+      deliveries.value * constant(size.change) +
+      ownFrames() * sent(ownBytes()) +
       connects.value *
         (constant('handshake_bytes') / 2 + sent(constant('welcome_bytes')) + sent(snapshotBytes())),
   )
   const idleBytesAnHour = figure('bytes of an idle connection', 'an hour', () => {
-    return (HOUR_SECONDS / (heartbeatMs / 1000)) * bothWays(constant('beat_bytes'))
+    return (HOUR_SECONDS / (heartbeatMs / 1000)) * bothWays(constant(size.beat))
   })
   const busyBytesAnHour = figure(
     'bytes of a connection, all in all',

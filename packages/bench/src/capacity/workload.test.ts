@@ -13,6 +13,13 @@ describe('[C9] workloads', () => {
     expect([users, online, flushMs].every((value) => value > 0)).toBe(true)
   })
 
+  test('the encoding is that of the client kit, or one of the two', () => {
+    expect(DEFAULT_WORKLOAD.encoding).toBe('compact')
+    const value = { ...DEFAULT_WORKLOAD, encoding: 'json' as const }
+    expect(read({ encoding: 'json' })).toEqual({ ok: true, value })
+    expect(read({ encoding: 'xml' })).toEqual({ ok: false, problem: '--encoding: is json or compact' })
+  })
+
   for (const [flag, text] of [
     ['users', 'many'],
     ['users', '0'],

@@ -1,5 +1,6 @@
 // The input of the model: how many users, how busy, on which machines. One table has the meaning, range and
 // default of each flag; rates are those of the busiest hour.
+import type { Encoding } from '@greendot/protocol'
 import type { Flag } from '../platform/flags.ts'
 import type { Read } from './constants.ts'
 
@@ -65,22 +66,35 @@ const ASKS = {
 /** The flag that says how many are online, in the place of how many there are. */
 export const ONLINE_USERS = 'online-users'
 
-export type Workload = Readonly<Record<keyof typeof ASKS, number>>
+const ENCODING = 'encoding'
+const ENCODINGS: readonly Encoding[] = ['json', 'compact']
+/** What `@greendot/client` uses. */
+const DEFAULT_ENCODING: Encoding = 'compact'
 
-const KEYS = Object.keys(ASKS) as (keyof Workload)[]
+type Numbers = Record<keyof typeof ASKS, number>
+export type Workload = Readonly<Numbers & { encoding: Encoding }>
 
-export const WORKLOAD_FLAGS: readonly Flag[] = KEYS.map((key) => {
-  const { flag, help, fallback } = ASKS[key]
-  return { name: flag, sign: '<n>', help, fallback: String(fallback) }
-})
+const KEYS = Object.keys(ASKS) as (keyof Numbers)[]
 
-export const DEFAULT_WORKLOAD = Object.fromEntries(
-  KEYS.map((key) => [key, ASKS[key].fallback]),
-) as unknown as Workload
+export const WORKLOAD_FLAGS: readonly Flag[] = [
+  ...KEYS.map((key) => {
+    const { flag, help, fallback } = ASKS[key]
+    return { name: flag, sign: '<n>', help, fallback: String(fallback) }
+  }),
+  {
+    name: ENCODING,
+    sign: '<name>',
+    help: `of presence to clients: ${ENCODINGS.join(' or ')}`,
+    fallback: DEFAULT_ENCODING,
+  },
+]
+
+const DEFAULT_NUMBERS = Object.fromEntries(KEYS.map((key) => [key, ASKS[key].fallback])) as Numbers
+export const DEFAULT_WORKLOAD: Workload = { ...DEFAULT_NUMBERS, encoding: DEFAULT_ENCODING }
 
 /** `text` gives the value of a flag, or null. The first mistake is the problem. */
 export function readWorkload(text: (flag: string) => string | null): Read<Workload> {
-  const workload: Record<string, number> = { ...DEFAULT_WORKLOAD }
+  const workload = { ...DEFAULT_NUMBERS }
   for (const key of KEYS) {
     const given = text(ASKS[key].flag)
     if (given === null) continue
@@ -92,9 +106,12 @@ export function readWorkload(text: (flag: string) => string | null): Read<Worklo
   if (given !== null) {
     const read = readOne(given, { ...ASKS.users, flag: ONLINE_USERS })
     if (!read.ok) return read
-    workload.users = Math.round(read.value / workload.online!)
+    workload.users = Math.round(read.value / workload.online)
   }
-  return { ok: true, value: workload as unknown as Workload }
+  const name = text(ENCODING) ?? DEFAULT_ENCODING
+  const encoding = ENCODINGS.find((one) => one === name)
+  if (encoding === undefined) return { ok: false, problem: `--${ENCODING}: is ${ENCODINGS.join(' or ')}` }
+  return { ok: true, value: { ...workload, encoding } }
 }
 
 function readOne(given: string, { flag, min, max, isWhole }: Omit<Ask, 'fallback' | 'help'>): Read<number> {
