@@ -56,7 +56,7 @@ function needs({ traffic, gateways, redis, postgres, textbook }: Plan): Record<s
     textbookMasters: textbook.masters,
   }
   // A share, not a need: it rises and falls with what it is a share of.
-  const { updatesPerFrame, busyBytesAnHour, ...kept } = figures
+  const { updatesPerFrame, busyBytesAnHour, busyShare, ...kept } = figures
   return Object.fromEntries(Object.entries(kept).map(([name, { value }]) => [name, value]))
 }
 
@@ -87,8 +87,10 @@ describe('[C9] the capacity model', () => {
         const wide = { ...workload, networkGbps: 10_000 }
         const [json, compact] = (['json', 'compact'] as const).map((encoding) => {
           const { traffic, drivers, workload: _, ...others } = planned({ ...wide, encoding })
-          const { bytesIn, bytesOut, idleBytesAnHour, busyBytesAnHour, ...counts } = traffic
-          const sizes = [bytesIn, bytesOut, idleBytesAnHour, busyBytesAnHour].map(({ value }) => value)
+          const { bytesIn, bytesOut, idleBytesAnHour, busyBytesAnHour, idleShare, busyShare, ...counts } =
+            traffic
+          const bytes = [bytesIn, bytesOut, idleBytesAnHour, busyBytesAnHour, idleShare, busyShare]
+          const sizes = bytes.map(({ value }) => value)
           const costs = drivers.filter(({ label }) => label !== 'traffic out')
           return { sizes, same: valuesOf({ counts, costs, others }) }
         })

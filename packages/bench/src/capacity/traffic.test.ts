@@ -21,6 +21,15 @@ const ROUND: Partial<Record<ConstantName, number>> = {
   compact_state_bytes: 30,
   compact_frame_bytes: 2,
   compact_change_bytes: 25,
+  chat_texts: 10,
+  chat_text_bytes: 300,
+  chat_receipt_bytes: 100,
+  chat_pictures: 0.5,
+  chat_picture_bytes: 10_000,
+  chat_voice_notes: 2,
+  chat_voice_note_bytes: 4_000,
+  chat_videos: 0.1,
+  chat_video_bytes: 100_000,
 }
 const sheet = createSheet(
   new Map(
@@ -66,5 +75,18 @@ describe('[C10] bytes of a connection', () => {
     const snapshot = 20 * 30 + AROUND
     const busy = IDLE_COMPACT + WELCOME + snapshot + OWN_CHANGE + 20 * (2 + 25 + AROUND)
     expect(busyBytesAnHour.value).toBeCloseTo(busy, 1)
+  })
+
+  test('beside those of a chat app, on all connections of a user', () => {
+    const texts = 10 * (300 + AROUND + 2 * (100 + AROUND))
+    // With 20 bytes of TLS in each they take 11, 5 and 101 segments.
+    const pictures = 0.5 * (10_000 + 20 + 11 * 2 * 60)
+    const voiceNotes = 2 * (4_000 + 20 + 5 * 2 * 60)
+    const videos = 0.1 * (100_000 + 20 + 101 * 2 * 60)
+    const chat = 2 * (texts + pictures + voiceNotes + videos)
+    const two = trafficOf({ ...WORKLOAD, devices: 2 }, sheet)
+    expect(two.chatBytesAnHour.value).toBeCloseTo(chat, 6)
+    expect(two.idleShare.value).toBeCloseTo((100 * 2 * IDLE_COMPACT) / chat, 6)
+    expect(two.busyShare.value).toBeCloseTo((100 * 2 * two.busyBytesAnHour.value) / chat, 6)
   })
 })

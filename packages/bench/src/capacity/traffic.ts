@@ -1,5 +1,6 @@
 // What happens a second at the busiest hour, independent of the machines: the part of the model that needs
 // no constants but sizes. Contacts watch each other, so a user has as many watchers as contacts.
+import { chatBytesAnHour } from './chat.ts'
 import { framesPerSecond } from './interest.ts'
 import type { Figure, Sheet } from './sheet.ts'
 import { SIZES, wireOf } from './wire.ts'
@@ -20,6 +21,9 @@ export interface Traffic {
   bytesOut: Figure
   idleBytesAnHour: Figure
   busyBytesAnHour: Figure
+  chatBytesAnHour: Figure
+  idleShare: Figure
+  busyShare: Figure
 }
 
 export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
@@ -84,6 +88,11 @@ export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
     'an hour',
     () => ((bytesIn.value + bytesOut.value) / connections.value) * HOUR_SECONDS,
   )
+  const chat = chatBytesAnHour(sheet)
+  // The chat counts once for a user, on whichever device; every connection has its presence.
+  const shareOf = (bytes: Figure) => ((bytes.value * devices) / chat.value) * 100
+  const idleShare = figure('presence in percent of that, idle', '%', () => shareOf(idleBytesAnHour))
+  const busyShare = figure('presence in percent of that, all in all', '%', () => shareOf(busyBytesAnHour))
   return {
     online,
     connections,
@@ -97,5 +106,8 @@ export function trafficOf(workload: Workload, sheet: Sheet): Traffic {
     bytesOut,
     idleBytesAnHour,
     busyBytesAnHour,
+    chatBytesAnHour: chat,
+    idleShare,
+    busyShare,
   }
 }
