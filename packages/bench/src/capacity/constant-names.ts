@@ -4,6 +4,7 @@
 export const CONSTANT_NAMES = [
   'connection_bytes',
   'idle_contacts',
+  'kernel_connection_bytes',
   'process_bytes',
   'edge_bytes',
   'watched_bytes',

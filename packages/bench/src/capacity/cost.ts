@@ -37,7 +37,9 @@ export function costDrivers(workload: Workload, parts: Parts, sheet: Sheet): Fig
     usd('interest: memory of gateways', () => memory(gateways.memory.watched)),
     usd('interest: memory of Redis', () => copies * memory(redis.memory.interest)),
     usd('interest: CPU', () => cpu(gateways.cpu.interest) + copies * cpu(redis.cpu.watches)),
-    usd('connections: memory', () => memory(gateways.memory.connections)),
+    usd('connections: memory', () => {
+      return memory(gateways.memory.connections) + memory(gateways.memory.kernel)
+    }),
     usd('users in Redis', () => copies * memory(redis.memory.users)),
     usd('queries', () => cpu(gateways.cpu.queries)),
     usd('database: disk', () => copies * (postgres.bytes.value / GB) * constant('disk_month_usd')),

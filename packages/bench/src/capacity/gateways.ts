@@ -29,7 +29,7 @@ export interface Gateways {
     queries: Figure
   }
   cores: Figure
-  memory: { connections: Figure; watched: Figure; processes: Figure }
+  memory: { connections: Figure; kernel: Figure; watched: Figure; processes: Figure }
   memoryBytes: Figure
   machines: Figure
   limit: Limit
@@ -87,6 +87,9 @@ export function gatewaysOf(workload: Workload, traffic: Traffic, sheet: Sheet, g
       const each = constant('connection_bytes') + further * constant('edge_bytes')
       // Constants measured with very few users may give less than zero.
       return connections.value * Math.max(0, each)
+    }),
+    kernel: figure('the kernel, for connections', 'bytes', () => {
+      return connections.value * constant('kernel_connection_bytes')
     }),
     watched: figure('targets', 'bytes', () => pairs.value * constant('watched_bytes')),
     processes: figure('empty processes', 'bytes', () => processes.value * constant('process_bytes')),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CONSTANT_NAMES } from './constant-names.ts'
+import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
 import { shippedConstants } from './constants.ts'
 import { GB } from './gateways.ts'
 import { type Plan, plan } from './model.ts'
@@ -131,6 +131,29 @@ describe('[C9] the capacity model', () => {
         expect(traffic.connections.value).toBeLessThanOrEqual(left * cores * connectionsMax * (1 + 1e-9))
       }),
     )
+  })
+
+  test('the kernel has a part of the memory, which decides over machines, too', () => {
+    const idle = { ...DEFAULT_WORKLOAD, users: 10_000_000, online: 1, contacts: 18, changes: 0, connects: 0 }
+    const values: Partial<Record<ConstantName, number>> = {
+      connection_bytes: 4_000,
+      kernel_connection_bytes: 3_000,
+      watched_bytes: 1e-9,
+      process_bytes: 1e-9,
+      process_connections_max: 1e9,
+    }
+    const round = new Map(
+      Array.from(constants, ([name, one]) => [name, { ...one, value: values[name] ?? one.value }]),
+    )
+    const made = plan({ ...idle, heartbeatMs: 3_600_000, memoryGb: 12, utilisation: 0.5 }, round)
+    if (!made.ok) throw new Error(made.problem)
+    const { gateways, drivers } = made.value
+    expect(gateways.memory.kernel.value).toBe(30e9)
+    expect(gateways.memoryBytes.value).toBeCloseTo(70e9, 0)
+    // 70 GB at 6 GB a machine, and one in reserve. Without the kernel it would be 7 and one.
+    expect([gateways.limit, gateways.machines.value]).toEqual(['memory', 12 + 1])
+    const price = constants.get('memory_month_usd')!.value
+    expect(drivers.find(({ label }) => label === 'connections: memory')!.value).toBeCloseTo(140 * price, 6)
   })
 
   test('[D9] heartbeats cost the gateways and nothing behind them', () => {
