@@ -42,6 +42,14 @@ describe('[C9] greendot capacity', () => {
     expect(run(['--kafka']).out).toContain('partitions')
   })
 
+  test('--only prints some parts, in the usual order, and their constants', () => {
+    const { out } = run(['--only', 'postgres,traffic'])
+    const titles = out.split('\n').filter((_, index, lines) => lines[index - 1] === '')
+    expect(titles.map((title) => title.slice(0, 10))).toEqual(['Traffic in', 'PostgreSQL', 'Constants,'])
+    expect(out).not.toContain('beat_cpu_us')
+    expect(run(['--only', 'kafka']).out).toContain('partitions')
+  })
+
   test('--online-users says how many are online, whatever share that is', () => {
     const { out } = run(['--online-users', '50000000', '--online', '0.25', '--json'])
     expect(JSON.parse(out).workload.users).toBe(200_000_000)
@@ -91,6 +99,10 @@ describe('[C9] greendot capacity', () => {
       ['--users', '5', '--online-users', '5'],
       '--online-users: says how many --users there are; leave one of them out',
     ],
+    [
+      ['--only', 'traffic,cost'],
+      '--only: there is no part cost; there are traffic, gateways, redis, postgres, kafka, textbook, costs',
+    ],
     [['--users'], '--users: needs a value, as in --users <value> or --users=<value>'],
     [['--measured', 'none.json'], '--measured: there is no file none.json'],
     [['--measured', 'bad.json'], '--measured: bad.json is not JSON'],
@@ -111,14 +123,25 @@ describe('[C9] greendot capacity', () => {
 test('[C9] docs/capacity.md shows what the command prints', () => {
   const path = join(import.meta.dir, '../../../../docs/capacity.md')
   const document = readFileSync(path, 'utf8')
-  const example = /```sh\nnpx greendot capacity (.*)\n```\n\n```text\n([\s\S]*?)\n```\n/
-  const [shown, flags, output] = example.exec(document) ?? []
-  if (shown === undefined) throw new Error('docs/capacity.md has no example')
-  const { out } = run(flags!.split(' '))
-  if (process.env.UPDATE_DOCS === '1')
-    writeFileSync(
-      path,
-      document.replace(output!, () => out),
-    )
-  else expect(output).toBe(out)
+  const examples = /(```sh\nnpx greendot capacity (.*)\n```\n\n```text\n)[\s\S]*?(\n```\n)/g
+  const printed = document.replace(examples, (_, before: string, flags: string, after: string) => {
+    return before + run(flags.split(' ')).out + after
+  })
+  expect(document.match(examples)).toHaveLength(1)
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(path, printed)
+  else expect(document).toBe(printed)
+})
+
+test('[C10] docs/capacity.md says which share of a chat presence is', () => {
+  const document = readFileSync(join(import.meta.dir, '../../../../docs/capacity.md'), 'utf8')
+  const shares = (argv: string[]) => {
+    const { out } = run([...argv, '--only', 'traffic', '--json'])
+    const figures: { unit: string; value: number }[] = JSON.parse(out).sections[0].figures
+    return figures.filter(({ unit }) => unit === '%').map(({ value }) => value.toFixed(1))
+  }
+  const [idle, busy] = shares([])
+  const [slowIdle, slowBusy] = shares(['--heartbeat-interval-ms', '60000'])
+  const words = document.replaceAll('\n', ' ')
+  expect(words).toContain(`${idle} % for an idle connection of the default workload and ${busy} % all in all`)
+  expect(words).toContain(`60000\` it is ${slowIdle} % idle, and still ${slowBusy} % all in all`)
 })

@@ -2,10 +2,10 @@
 // It asks no server and changes nothing; what it prints says where every figure comes from.
 import { describeFlags, type Flag, parseFlags, wantsHelp } from '../platform/flags.ts'
 import { EXIT, type ExitCode, type Outlet } from '../platform/outlet.ts'
-import { shippedConstants } from './constants.ts'
+import { type Read, shippedConstants } from './constants.ts'
 import { withMeasured } from './measured.ts'
 import { plan } from './model.ts'
-import { describeConstants, describePlan, jsonOf } from './report.ts'
+import { describeConstants, describePlan, jsonOf, SECTIONS, type SectionName } from './report.ts'
 import { ONLINE_USERS, readWorkload, WORKLOAD_FLAGS } from './workload.ts'
 
 const FLAGS: readonly Flag[] = [
@@ -21,6 +21,7 @@ const FLAGS: readonly Flag[] = [
     sign: null,
     help: 'adds what the streaming deployment takes: owners, fan-out, Kafka, the log',
   },
+  { name: 'only', sign: '<parts>', help: `prints some parts, with commas: ${SECTIONS.join(', ')}` },
   { name: 'constants', sign: null, help: 'prints the constants and where they come from' },
   { name: 'json', sign: null, help: 'prints everything as JSON' },
 ]
@@ -72,13 +73,25 @@ export function runCapacity(argv: readonly string[], world: CapacityWorld): Exit
     return misuse(`--${ONLINE_USERS}: says how many --users there are; leave one of them out`)
   const workload = readWorkload(flags.text)
   if (!workload.ok) return misuse(workload.problem)
+  const sections = readSections(flags.text('only'), flags.isOn('kafka') === true)
+  if (!sections.ok) return misuse(sections.problem)
   const planned = plan(workload.value, constants)
   if (!planned.ok) {
     world.complain(planned.problem)
     return EXIT.failed
   }
-  const options = { hasKafka: flags.isOn('kafka') === true }
-  if (flags.isOn('json')) world.print(JSON.stringify(jsonOf(planned.value, constants, options), null, 2))
-  else for (const line of describePlan(planned.value, constants, options)) world.print(line)
+  if (flags.isOn('json'))
+    world.print(JSON.stringify(jsonOf(planned.value, constants, sections.value), null, 2))
+  else for (const line of describePlan(planned.value, constants, sections.value)) world.print(line)
   return EXIT.ok
+}
+
+/** All but Kafka, unless it is asked for. */
+function readSections(only: string | null, hasKafka: boolean): Read<SectionName[]> {
+  if (only === null) return { ok: true, value: SECTIONS.filter((name) => hasKafka || name !== 'kafka') }
+  const words = only.split(',')
+  const unknown = words.find((word) => !SECTIONS.some((name) => name === word))
+  if (unknown !== undefined)
+    return { ok: false, problem: `--only: there is no part ${unknown}; there are ${SECTIONS.join(', ')}` }
+  return { ok: true, value: SECTIONS.filter((name) => words.includes(name)) }
 }

@@ -12,7 +12,12 @@ interface Line {
   note: string
 }
 
+/** The parts of a plan, in the order in which they are shown. */
+export const SECTIONS = ['traffic', 'gateways', 'redis', 'postgres', 'kafka', 'textbook', 'costs'] as const
+export type SectionName = (typeof SECTIONS)[number]
+
 interface Section {
+  name: SectionName
   title: string
   lines: Line[]
 }
@@ -28,14 +33,22 @@ const within = (figures: Record<string, Figure>): Line[] =>
     .filter(({ value }) => value > 0)
     .map((figure) => ({ ...line(figure), label: `  ${figure.label}` }))
 
-function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] {
+const sectionsOf = (plan: Plan, names: readonly SectionName[]): Section[] =>
+  allSections(plan).filter(({ name }) => names.includes(name))
+
+function allSections(plan: Plan): Section[] {
   const { workload, traffic, gateways, redis, postgres, streaming, textbook, drivers } = plan
   const { cores, memoryGb, redisMemoryGb, reserve, replicas } = workload
   const spent = drivers.reduce((sum, { value }) => sum + value, 0)
   return [
-    { title: 'Traffic in the busiest hour', lines: Object.values(traffic).map((figure) => line(figure)) },
     {
-      title: `Gateways of ${cores} cores and ${memoryGb} GB`,
+      name: 'traffic',
+      title: 'Traffic in the busiest hour',
+      lines: Object.values(traffic).map((figure: Figure) => line(figure)),
+    },
+    {
+      name: 'gateways',
+      title: `Gateways of ${cores} ${cores === 1 ? 'core' : 'cores'} and ${memoryGb} GB`,
       lines: [
         line(gateways.machines, `${reserve} of them in reserve; decided by ${gateways.limit}`),
         line(gateways.processes),
@@ -49,6 +62,7 @@ function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] 
       ],
     },
     {
+      name: 'redis',
       title: `Redis of ${redisMemoryGb} GB`,
       lines: [
         line(redis.masters),
@@ -62,16 +76,18 @@ function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] 
         ...within(redis.memory),
       ],
     },
-    { title: 'PostgreSQL', lines: Object.values(postgres).map((figure: Figure) => line(figure)) },
-    ...(hasKafka
-      ? [
-          {
-            title: 'The streaming deployment, besides',
-            lines: Object.values(streaming).map((figure: Figure) => line(figure)),
-          },
-        ]
-      : []),
     {
+      name: 'postgres',
+      title: 'PostgreSQL',
+      lines: Object.values(postgres).map((figure: Figure) => line(figure)),
+    },
+    {
+      name: 'kafka',
+      title: 'The streaming deployment, besides',
+      lines: Object.values(streaming).map((figure: Figure) => line(figure)),
+    },
+    {
+      name: 'textbook',
       title: 'The textbook design: a key for each heartbeat, a channel for each user',
       lines: [
         line(textbook.writes, `here ${shown(gateways.commits)}`),
@@ -85,14 +101,15 @@ function sectionsOf(plan: Plan, { hasKafka }: { hasKafka: boolean }): Section[] 
       ],
     },
     {
+      name: 'costs',
       title: 'What it costs, most first',
       lines: drivers.map((figure) => line(figure, `${((figure.value / spent) * 100).toFixed(0)} %`)),
     },
   ]
 }
 
-export function describePlan(plan: Plan, constants: Constants, options: { hasKafka: boolean }): string[] {
-  const sections = sectionsOf(plan, options)
+export function describePlan(plan: Plan, constants: Constants, names: readonly SectionName[]): string[] {
+  const sections = sectionsOf(plan, names)
   const all = sections.flatMap(({ lines }) => lines)
   const numbers = new Map<ConstantName, number>()
   for (const { figure } of all) {
@@ -123,8 +140,8 @@ export function describePlan(plan: Plan, constants: Constants, options: { hasKaf
 }
 
 /** The same for programs: exact values, and for each figure what it rests on. */
-export function jsonOf(plan: Plan, constants: Constants, options: { hasKafka: boolean }): object {
-  const sections = sectionsOf(plan, options).map(({ title, lines }) => ({
+export function jsonOf(plan: Plan, constants: Constants, names: readonly SectionName[]): object {
+  const sections = sectionsOf(plan, names).map(({ title, lines }) => ({
     title,
     figures: lines.map(({ figure: { label, value, unit, uses, restsOn } }) => {
       const assumes = restsOn.filter((name) => isAssumption(constants.get(name)!))
