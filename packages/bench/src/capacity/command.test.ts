@@ -127,7 +127,7 @@ test('[C9] docs/capacity.md shows what the command prints', () => {
   const printed = document.replace(examples, (_, before: string, flags: string, after: string) => {
     return before + run(flags.split(' ')).out + after
   })
-  expect(document.match(examples)).toHaveLength(1)
+  expect(document.match(examples)).toHaveLength(2)
   if (process.env.UPDATE_DOCS === '1') writeFileSync(path, printed)
   else expect(document).toBe(printed)
 })

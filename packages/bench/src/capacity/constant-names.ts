@@ -53,7 +53,6 @@ export const CONSTANT_NAMES = [
   'chat_voice_note_bytes',
   'chat_videos',
   'chat_video_bytes',
-  'process_connections_max',
   'redis_hot_share',
   'postgres_writes_max',
   'postgres_user_bytes',

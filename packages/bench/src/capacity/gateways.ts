@@ -14,6 +14,8 @@ export type Limit = 'CPU' | 'memory' | 'connections' | 'network'
 
 export interface Gateways {
   processes: Figure
+  /** Each is an open file. */
+  processConnections: Figure
   interested: Figure
   pairs: Figure
   messages: Figure
@@ -37,9 +39,14 @@ export interface Gateways {
 
 export function gatewaysOf(workload: Workload, traffic: Traffic, sheet: Sheet, given: Figure): Gateways {
   const { users, contacts, devices, cores, memoryGb, networkGbps, utilisation, reserve } = workload
+  const { processConnections } = workload
   const { beats, changes, deliveries, frames, connects, connections, bytesIn, bytesOut } = traffic
   const { figure, constant } = sheet
   const processes = figure('processes, one for each core', '', () => given.value * cores)
+  // As many as there are while the reserve is down.
+  const perProcess = figure('connections of a process, at most', '', () => {
+    return Math.ceil(connections.value / ((given.value - reserve) * cores))
+  })
   const interested = figure('gateways that a change goes to', '', () =>
     expectedGateways(processes.value, { contacts, online: workload.online, devices }),
   )
@@ -101,7 +108,7 @@ export function gatewaysOf(workload: Workload, traffic: Traffic, sheet: Sheet, g
     const needs: Record<Limit, number> = {
       CPU: coresUsed.value / (cores * utilisation),
       memory: memoryBytes.value / (memoryGb * GB * utilisation),
-      connections: connections.value / (constant('process_connections_max') * cores),
+      connections: connections.value / (processConnections * cores),
       network: (Math.max(bytesIn.value, bytesOut.value) * 8) / (networkGbps * 1e9 * utilisation),
     }
     const most = Math.max(...Object.values(needs))
@@ -110,6 +117,7 @@ export function gatewaysOf(workload: Workload, traffic: Traffic, sheet: Sheet, g
   })
   return {
     processes,
+    processConnections: perProcess,
     interested,
     pairs,
     messages,

@@ -127,8 +127,9 @@ describe('[C9] the capacity model', () => {
         expect(gateways.memoryBytes.value).toBeLessThanOrEqual(
           left * memoryGb * GB * utilisation * (1 + 1e-9),
         )
-        const connectionsMax = constants.get('process_connections_max')!.value
-        expect(traffic.connections.value).toBeLessThanOrEqual(left * cores * connectionsMax * (1 + 1e-9))
+        const { processConnections } = workload
+        expect(traffic.connections.value).toBeLessThanOrEqual(left * cores * processConnections * (1 + 1e-9))
+        expect(gateways.processConnections.value).toBeLessThanOrEqual(processConnections)
       }),
     )
   })
@@ -140,12 +141,12 @@ describe('[C9] the capacity model', () => {
       kernel_connection_bytes: 3_000,
       watched_bytes: 1e-9,
       process_bytes: 1e-9,
-      process_connections_max: 1e9,
     }
     const round = new Map(
       Array.from(constants, ([name, one]) => [name, { ...one, value: values[name] ?? one.value }]),
     )
-    const made = plan({ ...idle, heartbeatMs: 3_600_000, memoryGb: 12, utilisation: 0.5 }, round)
+    const machine = { memoryGb: 12, utilisation: 0.5, processConnections: 1_000_000 }
+    const made = plan({ ...idle, heartbeatMs: 3_600_000, ...machine }, round)
     if (!made.ok) throw new Error(made.problem)
     const { gateways, drivers } = made.value
     expect(gateways.memory.kernel.value).toBe(30e9)
@@ -162,6 +163,21 @@ describe('[C9] the capacity model', () => {
     expect(fast.gateways.cpu.beats.value / slow.gateways.cpu.beats.value).toBeCloseTo(12, 9)
     expect(fast.gateways.commits.value).toBe(slow.gateways.commits.value)
     expect(fast.redis.cores.value).toBe(slow.redis.cores.value)
+  })
+
+  test('one process with 200,000 connections', () => {
+    const one = { cores: 1, reserve: 0, utilisation: 0.7, processConnections: 200_000 }
+    const { gateways, traffic } = planned({ ...DEFAULT_WORKLOAD, ...one })
+    expect([gateways.machines.value, gateways.processes.value]).toEqual([1, 1])
+    expect([traffic.connections.value, gateways.processConnections.value]).toEqual([200_000, 200_000])
+    const value = (name: ConstantName) => constants.get(name)!.value
+    const further = (DEFAULT_WORKLOAD.contacts - value('idle_contacts')) * value('edge_bytes')
+    const connection = value('connection_bytes') + further + value('kernel_connection_bytes')
+    // All users are targets here, but for the few without a contact online.
+    const targets = (1 - 0.8 ** DEFAULT_WORKLOAD.contacts) * DEFAULT_WORKLOAD.users * value('watched_bytes')
+    const bytes = value('process_bytes') + 200_000 * connection + targets
+    expect(gateways.memoryBytes.value).toBeCloseTo(bytes, 0)
+    expect(gateways.cpu.beats.value).toBeCloseTo((200_000 / 15) * value('beat_cpu_us') * 1e-6, 9)
   })
 
   test('fails when no number of machines is enough', () => {

@@ -52,6 +52,7 @@ function allSections(plan: Plan): Section[] {
       lines: [
         line(gateways.machines, `${reserve} of them in reserve; decided by ${gateways.limit}`),
         line(gateways.processes),
+        line(gateways.processConnections),
         line(gateways.cores),
         ...within(gateways.cpu),
         line(gateways.memoryBytes),

@@ -44,6 +44,14 @@ const ASKS = {
     max: 10_000,
     help: 'network of a gateway machine',
   },
+  processConnections: {
+    flag: 'process-connections',
+    fallback: 50_000,
+    min: 1,
+    max: 10_000_000,
+    isWhole: true,
+    help: 'connections that one process is trusted with',
+  },
   redisMemoryGb: { flag: 'redis-memory-gb', fallback: 16, min: 1, max: 65_536, help: 'memory of a Redis' },
   replicas: { flag: 'replicas', fallback: 1, min: 0, max: 10, isWhole: true, help: 'replicas of each Redis' },
   utilisation: {
