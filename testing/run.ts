@@ -50,25 +50,33 @@ async function checkWith(name: string, ...args: string[]): Promise<Tally> {
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], problems: [] }
 }
 
+/** Packages of the system. They are installed one after the other, because the package manager allows only one. */
+const PACKAGED = [
+  findRedis,
+  findPostgres,
+  findChromium,
+  findNginx,
+  findCaddy,
+  findPromtool,
+  installHeadlessShell,
+]
+/** Fetched or built in a folder of their own. */
+const FETCHED = [
+  findDeno,
+  findSchemathesis,
+  findKafka,
+  findKafkaPython,
+  findGrpcio,
+  findGrpcurl,
+  findOtlpReceiver,
+]
+
 /** Once and before all tests, so that test processes that run side by side only have to look. */
 async function installServices(): Promise<void> {
-  const services = [
-    findRedis,
-    findPostgres,
-    findChromium,
-    findDeno,
-    findNginx,
-    findCaddy,
-    findSchemathesis,
-    findKafka,
-    findKafkaPython,
-    findGrpcio,
-    findGrpcurl,
-    findPromtool,
-    findOtlpReceiver,
-  ]
-  for (const find of services) await find()
-  await installHeadlessShell()
+  const installPackages = async () => {
+    for (const install of PACKAGED) await install()
+  }
+  await Promise.all([installPackages(), ...FETCHED.map((fetch) => fetch())])
 }
 
 async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {

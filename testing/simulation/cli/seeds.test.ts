@@ -6,7 +6,7 @@ import { type Plan, planOf } from '../run/plan.ts'
 import { runPlan } from '../run/run-plan.ts'
 import { describeFailure } from './report.ts'
 
-const SEEDS_PER_TEST = 29
+const SEEDS_PER_TEST = 12
 /** Few: about one seed in 10,000 still finds something, which is then the next thing to mend. */
 const FRESH_SEEDS = 10
 const FRESH_FROM = Math.floor(Math.random() * 4_000_000) * 1_000
