@@ -1,12 +1,14 @@
 // What Kafka remembers of groups: the offset of the next record for each partition. Offsets of a group without members
 // can be set from outside; while it has members Kafka refuses.
 import type { Admin } from '@platformatic/kafka'
+import type { Clock } from '../platform/clock.ts'
 import type { GroupStart } from './port.ts'
 
 const EARLIEST = -2n
 const LATEST = -1n
-/** The library waits between its own tries, so these last some seconds where a broker has just started and is busy. */
-const BEGIN_ATTEMPTS_MAX = 20
+/** Longer than a member that died stays in its group, and than a broker that has just started takes to coordinate one. */
+const BEGIN_ATTEMPTS_MAX = 60
+const BEGIN_AGAIN_MS = 250
 
 export interface KafkaOffsets {
   /** Says where a group begins that never read the topic. */
@@ -18,7 +20,12 @@ export interface KafkaOffsets {
   bounds(): Promise<{ oldest: bigint[]; next: bigint[] }>
 }
 
-export function createKafkaOffsets(admin: Admin, topic: string, partitionCount: number): KafkaOffsets {
+export function createKafkaOffsets(
+  admin: Admin,
+  topic: string,
+  partitionCount: number,
+  clock: Pick<Clock, 'sleep'>,
+): KafkaOffsets {
   const partitions = Array.from({ length: partitionCount }, (_, partition) => partition)
 
   async function listed(timestamp: bigint): Promise<bigint[]> {
@@ -58,6 +65,7 @@ export function createKafkaOffsets(admin: Admin, topic: string, partitionCount: 
         } catch (error) {
           // Another consumer of the group may have begun meanwhile, or no broker coordinates the group yet.
           if (attempt === BEGIN_ATTEMPTS_MAX) throw error
+          await clock.sleep(BEGIN_AGAIN_MS)
         }
       }
     },

@@ -52,7 +52,7 @@ export async function openTopic(
     try {
       const metadata = await admin.metadata({ topics: [topic], forceUpdate: true })
       const { partitionsCount } = metadata.topics.get(topic)!
-      await createKafkaOffsets(admin, topic, partitionsCount).bounds()
+      await createKafkaOffsets(admin, topic, partitionsCount, clock).bounds()
       return partitionsCount
     } catch (error) {
       if (look === LOOKS_MAX) throw error

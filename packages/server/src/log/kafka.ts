@@ -72,7 +72,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
     throw new Error(`Kafka at ${options.brokers.join(',')} cannot be used: ${reasonOf(error)}`)
   }
   const producer = new kafka.Producer(clientOptions(options, { requestMs: appendMs, retries: 1 }))
-  const offsets = createKafkaOffsets(admin, topic, partitionCount)
+  const offsets = createKafkaOffsets(admin, topic, partitionCount, clock)
   const consumptions = createConsumptions()
   let isClosed = false
 
