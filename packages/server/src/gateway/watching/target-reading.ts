@@ -50,9 +50,9 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
   const { interner, delivery, inputs, reviews, watched, reader, tracker, store, rules, clock } = parts
   const { targets } = delivery
   /** Targets that are shown by a guess, because their state was not certain when they were first read. */
-  let guessed = new Set<string>()
+  const guessed = new Set<string>()
   /** Targets that are shown as before something was lost, because their state was not certain when it was read again. */
-  let kept = new Set<string>()
+  const kept = new Set<string>()
   let isReadingUnsure = false
 
   const presenceOf = (userId: string, record: UserRecord | null) =>
@@ -142,14 +142,15 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
    */
   function takeReadable(): string[] {
     const now = clock.now()
-    const isRetained = (userId: string) => watched.isRetained(interner.find(userId))
     const isSettling = (userId: string) => now < store.settlesAt(store.shardOf(userId))
-    const readable = [...guessed, ...kept].filter(
-      (userId) => isRetained(userId) && (guessed.has(userId) || !isSettling(userId)),
-    )
-    guessed = new Set()
-    kept = new Set([...kept].filter((userId) => isRetained(userId) && isSettling(userId)))
-    return readable
+    const readable = new Set(guessed)
+    guessed.clear()
+    for (const userId of kept) {
+      if (isSettling(userId)) continue
+      kept.delete(userId)
+      readable.add(userId)
+    }
+    return [...readable].filter((userId) => watched.isRetained(interner.find(userId)))
   }
 
   function forget(userId: string, version: number): void {
