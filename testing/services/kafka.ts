@@ -1,17 +1,16 @@
 // A Kafka broker for tests: one node that is broker and controller, on free ports of the loopback, in a temporary
-// folder. Maven fetches it once into the cache folder of this repository. It needs Java and Maven, which many machines
+// folder. Maven fetches it once. It needs Java and Maven, which many machines
 // lack, so its tests are skipped with the reason also where CI=true.
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Child, newFolder, removeFolder, startChild } from './child.ts'
 import type { Found } from './found.ts'
-import { NO_INSTALLING } from './install.ts'
 import { freePort, LOOPBACK } from './ports.ts'
+import { cacheFolder, fetchOnce } from './tools/cache.ts'
 
 const POM = resolve(import.meta.dir, 'kafka/pom.xml')
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache')
-/** About 45 MB to fetch; an unreachable repository must not delay the tests for long. */
+/** About 45 MB to fetch. */
 const FETCH_MS_MAX = 180_000
 const JAVA_NEEDED = 17
 /** One small broker: the compiler of the JVM and its collector shall not take the cores from the tests. */
@@ -33,7 +32,7 @@ async function findOrFetch(): Promise<Found> {
   if (java === null) return missing('no Java on this machine')
   const version = await versionOf(java)
   if (version < JAVA_NEEDED) return missing(`needs Java ${JAVA_NEEDED} or later`)
-  const jars = join(CACHE, `kafka-${Bun.hash(readFileSync(POM)).toString(36)}`)
+  const jars = cacheFolder(`kafka-${Bun.hash(readFileSync(POM)).toString(36)}`)
   const why = existsSync(jars) ? null : await fetchInto(jars)
   return why === null ? { state: 'found', path: jars } : missing(why)
 }
@@ -46,36 +45,20 @@ async function versionOf(java: string): Promise<number> {
   return Number(/version "(\d+)/.exec(said)?.[1] ?? 0)
 }
 
-/** Null when it is fetched, otherwise the reason. */
 async function fetchInto(jars: string): Promise<string | null> {
   const maven = Bun.which('mvn')
   if (maven === null) return 'no Maven on this machine'
-  if (process.env[NO_INSTALLING]) return 'Maven could not fetch Kafka before the tests'
-  console.error('Kafka is missing: fetching it with Maven, once ...')
-  mkdirSync(CACHE, { recursive: true })
-  const scratch = mkdtempSync(join(CACHE, 'kafka-'))
-  const child = Bun.spawn({
-    cmd: [
+  return fetchOnce(jars, {
+    what: 'Kafka',
+    by: 'Maven',
+    command: (folder) => [
       maven,
       ...['--batch-mode', '--quiet', '--file', POM, 'dependency:copy-dependencies'],
-      ...[`-DoutputDirectory=${scratch}`, '-DincludeScope=runtime'],
+      ...[`-DoutputDirectory=${folder}`, '-DincludeScope=runtime'],
     ],
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: FETCH_MS_MAX,
+    msMax: FETCH_MS_MAX,
+    problemIn: firstError,
   })
-  const [said] = await Promise.all([new Response(child.stdout).text(), child.exited])
-  try {
-    if (child.signalCode !== null) return `Maven was ended after ${FETCH_MS_MAX / 1000} s`
-    if (child.exitCode !== 0) return `Maven failed: ${firstError(said) ?? child.exitCode}`
-    // In one step, so that no other process finds half of it.
-    renameSync(scratch, jars)
-    return null
-  } catch (error) {
-    // Another process may have fetched it meanwhile.
-    return existsSync(jars) ? null : String(error)
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
 }
 
 /** The first error without addresses: it becomes part of the titles of tests. */

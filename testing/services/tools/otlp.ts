@@ -1,15 +1,13 @@
-// A receiver of traces for tests: that of the OpenTelemetry Collector, which Go builds once into the cache folder of this
-// repository. A failure is returned as the reason for the titles of skipped tests.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+// A receiver of traces for tests: that of the OpenTelemetry Collector, which Go builds once.
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { newFolder, removeFolder, startChild } from '../child.ts'
 import type { Found } from '../found.ts'
-import { NO_INSTALLING } from '../install.ts'
 import { freePort, LOOPBACK } from '../ports.ts'
+import { cacheFolder, fetchOnce, lastLine } from './cache.ts'
 
 const SOURCE = resolve(import.meta.dir, 'otlp-receiver')
-const CACHE = resolve(import.meta.dir, '../../../node_modules/.cache')
-/** Building it takes a minute or two; an unreachable registry must not delay the tests for long. */
+/** Building it takes a minute or two. */
 const BUILD_MS_MAX = 300_000
 
 export interface ReceivedSpan {
@@ -43,7 +41,7 @@ export function findOtlpReceiver(): Promise<Found> {
 async function findOrBuild(): Promise<Found> {
   // Named by its sources, so that a change of them is built again.
   const sources = ['main.go', 'go.mod'].map((name) => readFileSync(join(SOURCE, name), 'utf8'))
-  const folder = join(CACHE, `otlp-receiver-${Bun.hash(sources.join('')).toString(36)}`)
+  const folder = cacheFolder(`otlp-receiver-${Bun.hash(sources.join('')).toString(36)}`)
   const path = join(folder, 'otlp-receiver')
   if (existsSync(path)) return { state: 'found', path }
   const why = await buildInto(folder)
@@ -52,36 +50,18 @@ async function findOrBuild(): Promise<Found> {
   return { state: 'found', path }
 }
 
-/** Null when it is built, otherwise the reason. */
 async function buildInto(folder: string): Promise<string | null> {
-  if (process.env[NO_INSTALLING]) return 'Go could not build it before the tests'
   const go = Bun.which('go')
   if (go === null) return 'there is no Go to build it with'
-  console.error(
-    'the receiver of traces is missing: building it with Go, once, which takes a minute or two ...',
-  )
-  mkdirSync(CACHE, { recursive: true })
-  const scratch = mkdtempSync(join(CACHE, 'otlp-receiver-'))
-  const child = Bun.spawn({
-    cmd: [go, 'build', '-buildvcs=false', '-o', join(scratch, 'otlp-receiver'), '.'],
+  return fetchOnce(folder, {
+    what: 'the receiver of traces',
+    by: 'Go',
+    command: (into) => [go, 'build', '-buildvcs=false', '-o', join(into, 'otlp-receiver'), '.'],
     cwd: SOURCE,
-    env: { ...process.env, GOFLAGS: '', GOTOOLCHAIN: 'local' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: BUILD_MS_MAX,
+    env: () => ({ GOFLAGS: '', GOTOOLCHAIN: 'local' }),
+    msMax: BUILD_MS_MAX,
+    problemIn: lastLine,
   })
-  const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
-  try {
-    if (child.signalCode !== null) return `Go was ended after ${BUILD_MS_MAX / 1000} s`
-    if (child.exitCode !== 0) return `Go failed: ${said.trim().split('\n').at(-1) || child.exitCode}`
-    // In one step, so that no other process finds half of it.
-    renameSync(scratch, folder)
-    return null
-  } catch (error) {
-    // Another process may have built it meanwhile.
-    return existsSync(folder) ? null : String(error)
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
 }
 
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {

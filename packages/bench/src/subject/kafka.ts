@@ -2,6 +2,7 @@
 // loopback, with its data in the folder of the run. Topics are created by the servers.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startProcess, untilListening } from '../peers/peer-process.ts'
 import { freePort } from '../platform/ports.ts'
@@ -43,7 +44,8 @@ export async function startKafka(folder: string, scope: Scope): Promise<KafkaUnd
 function findJars(): string | null {
   const script = Bun.which('kafka-server-start.sh')
   const homes = [process.env.KAFKA_HOME, script === null ? undefined : dirname(dirname(script))]
-  const cache = join(import.meta.dir, '../../../../node_modules/.cache')
+  const userCache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+  const cache = process.env.GREENDOT_TEST_CACHE || join(userCache, 'greendot-tests')
   const fetched = existsSync(cache) ? readdirSync(cache).filter((name) => /^kafka-[a-z0-9]+$/.test(name)) : []
   const folders = [
     ...homes.flatMap((home) => (home === undefined ? [] : [join(home, 'libs')])),

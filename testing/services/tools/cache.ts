@@ -1,0 +1,64 @@
+// What tests fetch or build with another tool, kept in the cache folder of the user, so that it is fetched once for all
+// checkouts. `GREENDOT_TEST_CACHE` names another folder. A failure is returned as the reason for the titles of skipped tests.
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { NO_INSTALLING } from '../install.ts'
+
+const userCache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+const CACHE = process.env.GREENDOT_TEST_CACHE || join(userCache, 'greendot-tests')
+
+/** The folder for a thing; its name has all that it depends on, so another version gets another folder. */
+export const cacheFolder = (name: string): string => join(CACHE, name)
+
+export interface Fetching {
+  /** What is fetched, for people. */
+  what: string
+  /** What fetches it, as people call it: `pip`. */
+  by: string
+  /** Puts it into the folder. */
+  command(folder: string): string[]
+  cwd?: string
+  env?(folder: string): Record<string, string>
+  /** An unreachable registry must not delay the tests for long. */
+  msMax: number
+  /** The line of its output that says what went wrong. */
+  problemIn(output: string): string | undefined
+}
+
+/** Null when the folder is there, otherwise the reason. */
+export async function fetchOnce(folder: string, fetching: Fetching): Promise<string | null> {
+  const { what, by, msMax } = fetching
+  if (existsSync(folder)) return null
+  if (process.env[NO_INSTALLING]) return `${by} could not fetch ${what} before the tests`
+  console.error(`${what} is missing: fetching it with ${by}, once ...`)
+  mkdirSync(CACHE, { recursive: true })
+  const scratch = mkdtempSync(join(CACHE, 'unfinished-'))
+  try {
+    const child = Bun.spawn({
+      cmd: fetching.command(scratch),
+      ...(fetching.cwd === undefined ? {} : { cwd: fetching.cwd }),
+      env: { ...process.env, ...fetching.env?.(scratch) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: msMax,
+    })
+    const [output] = await Promise.all([
+      Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]),
+      child.exited,
+    ])
+    if (child.signalCode !== null) return `${by} was ended after ${msMax / 1000} s`
+    if (child.exitCode !== 0)
+      return `${by} failed: ${fetching.problemIn(output.join('').trim()) || child.exitCode}`
+    // In one step, so that no other process finds half of it.
+    renameSync(scratch, folder)
+    return null
+  } catch (error) {
+    // Another process may have fetched it meanwhile.
+    return existsSync(folder) ? null : String(error)
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+export const firstLine = (output: string): string | undefined => output.split('\n')[0]
+export const lastLine = (output: string): string | undefined => output.split('\n').at(-1)
