@@ -15,3 +15,6 @@ export const PROOFS: Readonly<Record<Check, string>> = {
   process: 'a gateway that ends waits for ever until its lease is given up',
   privacy: 'every user is a contact of every other',
 }
+
+/** Seeds that lately noticed a bug that most seeds do not, so that they are tried first. Others follow when one has lost its effect. */
+export const LIKELY_SEEDS: Partial<Record<Check, number>> = { choice: 118 }
