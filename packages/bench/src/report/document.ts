@@ -16,7 +16,7 @@ export function tableOf(result: Result): string {
   const { figures, problems, table, command, versions, date, othersPercent } = result
   const rows = figures.map((figure) => [figure.label, words(figure)])
   const origin = [
-    `\`npx ${command}\``,
+    `\`${command.startsWith('npm ') ? command : `npx ${command}`}\``,
     versions.commit === undefined ? `version ${versions.greendot}` : `commit ${versions.commit}`,
     date.slice(0, 10),
     ...(othersPercent === null ? [] : [`other programs took ${Math.round(othersPercent)} % of a core`]),
