@@ -10,7 +10,7 @@ import { watchOthers } from '../platform/others.ts'
 import { createProgress } from '../platform/progress.ts'
 import { createScope } from '../platform/scope.ts'
 import { summary } from '../report/summary.ts'
-import { documentProblem, fillDocument, isDocument, writeResults } from '../report/write.ts'
+import { documentProblem, fillDocument, writeResults } from '../report/write.ts'
 import { type MillionOptions, measureMillion } from './phases.ts'
 
 const FLAGS: readonly Flag[] = [
@@ -32,11 +32,8 @@ const FLAGS: readonly Flag[] = [
   { name: 'rate', sign: '<n>', help: 'connections a second while they come', fallback: '600' },
   { name: 'changes', sign: '<n>', help: 'changes a second', fallback: '200' },
   { name: 'minutes', sign: '<n>', help: 'minutes of beats and changes', fallback: '10' },
-  {
-    name: 'out',
-    sign: '<path>',
-    help: 'folder, or JSON file, for the report; or document with a place for the table',
-  },
+  { name: 'out', sign: '<path>', help: 'folder, or JSON file, for the report with its charts' },
+  { name: 'document', sign: '<path>', help: 'document with a place for the table' },
 ]
 
 const HELP = [
@@ -66,8 +63,8 @@ if (placement !== 'near' && placement !== 'any') {
   process.exit(2)
 }
 
-const out = flags.text('out')
-const problem = out !== null && isDocument(out) ? documentProblem(out, ['million']) : null
+const document = flags.text('document')
+const problem = document === null ? null : documentProblem(document, ['million'])
 if (problem !== null) {
   console.error(problem)
   process.exit(2)
@@ -107,6 +104,7 @@ const result: Result = {
   ...outcome,
 }
 console.log(summary(result))
-if (out !== null && isDocument(out)) fillDocument(out, [result], null)
-else if (out !== null) for (const file of await writeResults(out, [result])) console.error(`written: ${file}`)
+if (document !== null) fillDocument(document, [result], null)
+const out = flags.text('out')
+if (out !== null) for (const file of await writeResults(out, [result])) console.error(`written: ${file}`)
 process.exit(outcome.problems.length > 0 ? 1 : 0)

@@ -10,11 +10,11 @@ export const isDocument = (path: string): boolean => path.endsWith('.md')
 
 /** Why the tables cannot be filled in; null when they can. Asked before anything is measured. */
 export function documentProblem(path: string, names: readonly string[]): string | null {
-  if (!existsSync(path)) return `--out: there is no document ${path}`
+  if (!existsSync(path)) return `there is no document ${path}`
   const text = readFileSync(path, 'utf8')
   const missing = names.find((name) => withTable(text, name, '') === null)
   if (missing === undefined) return null
-  return `--out: ${path} has no place for this table; add <!-- table: ${missing} --> and <!-- /table -->, on lines of their own`
+  return `${path} has no place for this table; add <!-- table: ${missing} --> and <!-- /table -->, on lines of their own`
 }
 
 /** `name` is the marker; without it, that of each result is its scenario. */
