@@ -7,7 +7,13 @@ const SETTINGS: SettingsInput = { ...securedSettings, sessions_per_user: 1000, h
 
 export const startTestedServer = (): Promise<TestServer> => startServer(SETTINGS)
 
-export const IDENTITIES: Record<string, () => string> = {
-  'a server key': () => SERVER_KEY,
-  'a token of a user': () => userToken('alice'),
+export interface Identity {
+  token(): string
+  /** The group of operations that are refused to it, whatever is asked. */
+  refusedGroup: string
+}
+
+export const IDENTITIES: Record<string, Identity> = {
+  'a server key': { token: () => SERVER_KEY, refusedGroup: 'For users' },
+  'a token of a user': { token: () => userToken('alice'), refusedGroup: 'For backends' },
 }

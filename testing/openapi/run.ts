@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     return 2
   }
   let failed = 0
-  for (const [name, token] of Object.entries(IDENTITIES)) {
+  for (const [name, { token }] of Object.entries(IDENTITIES)) {
     console.log(`\n== with ${name}`)
     const server = await startTestedServer()
     const { url } = server

@@ -1,5 +1,6 @@
 // Every operation of the OpenAPI document, called by Schemathesis with requests that the document allows and
-// requests that it forbids. `npm run test:openapi` does the same with more requests and other seeds.
+// requests that it forbids, by an identity that may call it. `npm run test:openapi` does the same with more requests,
+// other seeds, and also by the identity that is refused.
 import { describe, expect, test } from 'bun:test'
 import { isCI } from '../services/found.ts'
 import { findSchemathesis } from '../services/tools/schemathesis.ts'
@@ -17,7 +18,7 @@ const reason = found.state === 'missing' ? ` (${found.why})` : ''
 describe.skipIf(isSkipped)(`Schemathesis finds nothing wrong${reason}`, () => {
   test.each(Object.entries(IDENTITIES))(
     '[X8] with %s',
-    async (_, token) => {
+    async (_, { token, refusedGroup }) => {
       if (found.state === 'missing') throw new Error(found.why)
       const server = await startTestedServer()
       try {
@@ -28,6 +29,7 @@ describe.skipIf(isSkipped)(`Schemathesis finds nothing wrong${reason}`, () => {
           token: token(),
           examples: EXAMPLES,
           seed: SEED,
+          withoutGroup: refusedGroup,
           output: 'pipe',
         })
         if (!passed) throw new Error(said)

@@ -1,6 +1,7 @@
 // `greendot-bench <scenario …>`: starts a server for each scenario, runs it, prints the figures and writes
 // the report. Everything that was started is stopped, also after Ctrl-C.
 
+import { resolve } from 'node:path'
 import { CATALOG, type ScenarioName } from './catalog.ts'
 import { machine, type Outcome, type Result, versions } from './figures/result.ts'
 import { createLoad } from './load/load-worker.ts'
@@ -107,6 +108,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
   progress.show(`${name}: starting the server`)
   const subject = await startGreendot(
     {
+      ...(options.server === null ? {} : { program: resolve(options.server) }),
       gateways: options.gateways,
       redis: options.redisUrl !== null ? { url: options.redisUrl } : options.redis ? 'own' : null,
       kafka: options.kafkaBrokers !== null ? { brokers: options.kafkaBrokers } : options.kafka ? 'own' : null,

@@ -26,6 +26,7 @@ describe('the command line of the benchmark', () => {
     expect(problem('churn', '--users', '5', '--contacts', '5')).toContain('at most 4 contacts')
     expect(problem('churn', '--set', 'flush')).toContain('name=value')
     expect(problem('churn', 'idle', '--out', 'a.json')).toContain('give a folder for several')
+    expect(problem('churn', '--server', 'nowhere.ts')).toContain('no file nowhere.ts')
     expect(problem('churn', 'idle', '--table', 'many')).toContain('leave it out for several')
   })
 

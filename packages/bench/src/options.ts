@@ -1,5 +1,6 @@
 // The command line of the benchmark: scenarios and flags, checked before anything is started. A
 // mistake comes back as one sentence.
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Encoding } from '@greendot/protocol'
 import { SCENARIO_NAMES, type ScenarioName } from './catalog.ts'
@@ -34,6 +35,8 @@ export interface Options {
   port: number | null
   serverCore: number | null
   loadCore: number | null
+  /** The script of the server that is measured; null is the installed one. */
+  server: string | null
   /** Settings of the server, as flags. */
   settings: readonly string[]
   /** Folders, a JSON file, or documents with tables. */
@@ -77,6 +80,11 @@ export const FLAGS: readonly Flag[] = [
     help: 'the streaming deployment: starts a Kafka, an owner and a fan-out process; with Redis',
   },
   { name: 'kafka-brokers', sign: '<list>', help: 'the same on these brokers; topics are created there' },
+  {
+    name: 'server',
+    sign: '<path>',
+    help: 'the cli.ts of another checkout, to measure that server with this load [the installed one]',
+  },
   { name: 'port', sign: '<n>', help: 'port of the server [a free one]' },
   {
     name: 'pin',
@@ -172,10 +180,13 @@ export function parseOptions(argv: readonly string[]): ParsedOptions {
     port: whole('port', 1, 65_535),
     serverCore: isPinned && cores > 1 ? core('server-core') : null,
     loadCore: isPinned && cores > 1 ? core('load-core') : null,
+    server: flags.text('server'),
     settings,
     out: flags.all('out'),
     table: flags.text('table'),
   }
+  if (options.server !== null && !existsSync(options.server))
+    problems.push(`--server: there is no file ${options.server}`)
   if (contacts >= users) problems.push(`--contacts: ${users} users can have at most ${users - 1} contacts`)
   if (gateways > 1 && !options.redis && options.redisUrl === null)
     problems.push('--gateways: several gateways share their state through Redis; add --redis or --redis-url')
