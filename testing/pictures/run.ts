@@ -1,6 +1,7 @@
 // `npm run pictures`: takes the pictures in docs/images, which README.md shows, of real servers with users that
 // come and go. Fonts are those of the machine: the pictures in the repository have Inter and Noto Color Emoji.
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { connect, type TestClient } from '../clients/client.ts'
@@ -9,15 +10,17 @@ import { startRedis } from '../services/redis.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../services/tools/chromium.ts'
 import { playVisitors } from './visitors.ts'
 
-const HELP = `npm run pictures -- [--minutes 4] [--folder docs/images]
+const HELP = `npm run pictures -- [--minutes 4] [--folder docs/images] [--report <report.html>]
 
 Starts a Redis and three greendot processes, connects users for some minutes, so that the charts have content,
-and writes demo-light.png and dashboard.png. Needs Chromium and Redis, which are installed if possible.`
+and writes demo-light.png and dashboard.png. With --report it takes only a picture of the charts of that report of the
+largest run (npm run bench:million), million.png. Needs Chromium and Redis, which are installed if possible.`
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '4' },
     folder: { type: 'string', default: resolve(import.meta.dir, '../../docs/images') },
+    report: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -81,6 +84,12 @@ async function takeDashboard(browser: Browser): Promise<void> {
   await store.stop()
 }
 
+async function takeReport(browser: Browser, path: string): Promise<void> {
+  const page = await open(browser, pathToFileURL(path).href, 900)
+  await page.locator('[data-chart] canvas').first().waitFor()
+  await page.locator('.charts').screenshot({ path: pathOf('million') })
+}
+
 const found = await findChromium()
 if (found.state === 'missing') {
   console.error(found.why)
@@ -88,8 +97,11 @@ if (found.state === 'missing') {
 }
 const browser = await chromium.launch({ executablePath: found.path, args: CHROMIUM_FLAGS })
 try {
-  await takeDemo(browser)
-  await takeDashboard(browser)
+  if (values.report !== undefined) await takeReport(browser, values.report)
+  else {
+    await takeDemo(browser)
+    await takeDashboard(browser)
+  }
 } finally {
   await browser.close()
 }
