@@ -31,6 +31,8 @@ export interface Counters {
   changes_skipped: number
   frames: number
   deliveries: number
+  /** Deliveries of a change that the watcher had not heard of, of those made since `countFromNow`. */
+  arrived: number
   offline: number
   bytes_in: number
   bytes_out: number
@@ -46,6 +48,8 @@ export interface LoadFleet {
   comeBack(): void
   beat(intervalMs: number): void
   change(perSecond: number): void
+  /** Changes that were made before are not counted any more where they arrive. */
+  countFromNow(): void
   /** Since it was last asked for. */
   latency(): Promise<Latency>
 }
@@ -99,6 +103,7 @@ export async function startLoadFleet(options: FleetOptions, scope: Scope): Promi
     beat: (intervalMs) => members.forEach(({ order }) => void order(`beat ${intervalMs}`)),
     change: (perSecond) =>
       members.forEach(({ order, count }) => void order(`change ${share(perSecond, count)}`)),
+    countFromNow: () => members.forEach(({ order }) => void order('count')),
     latency: async () => mergeLatencies(await Promise.all(members.map(({ latency }) => latency()))),
   }
 }
@@ -126,6 +131,7 @@ const NOTHING: Counters = {
   changes_skipped: 0,
   frames: 0,
   deliveries: 0,
+  arrived: 0,
   offline: 0,
   bytes_in: 0,
   bytes_out: 0,

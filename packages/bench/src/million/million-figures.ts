@@ -9,8 +9,10 @@ export type Usage = Readonly<Record<PartName, PartUsage>>
 interface AfterFault {
   /** Until as many were connected as before. */
   backMs: number
-  /** Until changes arrived at all watchers again; looked at from a minute after all were back. */
+  /** Until changes arrived at all watchers again, and nothing else did; looked at from a minute after all were back. */
   wholeMs: number
+  /** Deliveries of what the watcher knew, in the rounds until then. */
+  repeated: number
   /** Deliveries that said offline. */
   offline: number
   /** Of changes afterwards. */
@@ -107,11 +109,13 @@ export function figuresOf(measured: Measured): Figure[] {
     count('closed', 'connections that ended before anything broke', measured.closed),
     seconds('kill_back_s', 'all back after a gateway was killed', kill.backMs),
     count('kill_offline', 'false offline after a gateway was killed', kill.offline),
-    seconds('kill_whole_s', 'all changes seen to arrive after it', kill.wholeMs),
+    seconds('kill_whole_s', 'only changes seen to arrive, and all of them, after it', kill.wholeMs),
+    count('kill_repeated', 'deliveries of what watchers knew, until then', kill.repeated),
     latencyAt('kill_p99_ms', 'propagation p99 of these', 0.99, kill.latency),
     seconds('redis_back_s', 'all back after Redis restarted empty', redisRestart.backMs),
     count('redis_offline', 'false offline after Redis restarted empty', redisRestart.offline),
-    seconds('redis_whole_s', 'all changes seen to arrive after it', redisRestart.wholeMs),
+    seconds('redis_whole_s', 'only changes seen to arrive, and all of them, after it', redisRestart.wholeMs),
+    count('redis_repeated', 'deliveries of what watchers knew, until then', redisRestart.repeated),
     latencyAt('redis_p99_ms', 'propagation p99 of these', 0.99, redisRestart.latency),
   ]
 }

@@ -25,8 +25,9 @@ const BACK_MS_MAX = 300_000
 /** Changes after a fault, in rounds of this length, until those of one round arrive at all watchers again. */
 const ROUND_MS = 30_000
 const ROUNDS_MAX = 30
-/** Until the last of them has arrived. */
+/** Until the last of them has arrived, and until every process of the load has taken an order. */
 const LAST_MS = 3_000
+const ORDER_MS = 500
 
 export interface MillionOptions {
   folder: string
@@ -90,8 +91,13 @@ export async function measureMillion(
       tell(ms - until + now())
     }
   }
-  /** Users change for this long; says how many changes arrived, how many did not, and how long they took. */
+  /**
+   * Users change for this long; says how many changes arrived, how many did not, how long they took, and how often a
+   * watcher was told what it knew.
+   */
   const change = async (ms: number) => {
+    fleet.countFromNow()
+    await wait(ORDER_MS)
     await samples.latency()
     const before = fleet.counters()
     fleet.change(changesPerSecond)
@@ -105,24 +111,28 @@ export async function measureMillion(
     const after = fleet.counters()
     const changes = after.changes - before.changes
     const deliveries = after.deliveries - before.deliveries
-    const missing = Math.max(0, changes * contacts - deliveries)
+    const arrived = after.arrived - before.arrived
+    const [missing, repeated] = [changes * contacts - arrived, deliveries - arrived]
     const bytesIn = after.bytes_in - before.bytes_in
-    return { after, changes, deliveries, missing, bytesIn, latency: await samples.latency() }
+    return { after, changes, arrived, repeated, missing, bytesIn, latency: await samples.latency() }
   }
-  /** Until all users are connected, and changes arrive at all watchers again. */
+  /** Until all users are connected, changes arrive at all watchers again, and none is told what it knows. */
   const afterFault = async (fault: string, faultAt: number, before: Counters) => {
     progress.say(fault)
     const backMs = await untilBack(fleet, connected, { progress, samples })
     await wait(AFTER_FAULT_MS)
     let round = { startedAt: now(), ...(await change(ROUND_MS)) }
-    for (let rounds = 1; round.missing > 0 && rounds < ROUNDS_MAX; rounds++)
+    let repeated = round.repeated
+    for (let rounds = 1; round.missing + round.repeated > 0 && rounds < ROUNDS_MAX; rounds++) {
       round = { startedAt: now(), ...(await change(ROUND_MS)) }
+      repeated += round.repeated
+    }
     const offline = fleet.counters().offline - before.offline
     const away = connected - fleet.counters().ready
-    if (round.missing > 0) problems.push(`${round.missing} deliveries are missing after this: ${fault}`)
+    if (round.missing !== 0) problems.push(`${round.missing} deliveries are missing after this: ${fault}`)
     if (offline > 0) problems.push(`${offline} deliveries said offline after this: ${fault}`)
     if (away > 0) problems.push(`${away} users are not back after this: ${fault}`)
-    return { backMs, wholeMs: round.startedAt - faultAt, offline, latency: round.latency }
+    return { backMs, wholeMs: round.startedAt - faultAt, repeated, offline, latency: round.latency }
   }
 
   // The users come.
@@ -139,10 +149,10 @@ export async function measureMillion(
   // They beat, and some change.
   const usedBefore = parts()
   const steadyMs = minutes * 60_000
-  const { after, changes, deliveries, missing, bytesIn, latency } = await change(steadyMs)
+  const { after, changes, arrived, missing, bytesIn, latency } = await change(steadyMs)
   const used = parts()
   if (after.offline > 0) problems.push(`${after.offline} deliveries said offline before anything broke`)
-  if (missing > 0) problems.push(`${missing} of ${changes * contacts} deliveries are missing`)
+  if (missing !== 0) problems.push(`${missing} of ${changes * contacts} deliveries are missing`)
 
   // One gateway dies; its users come back to the others, or to the one that replaces it.
   if (limit === null) fleet.comeBack()
@@ -166,7 +176,7 @@ export async function measureMillion(
     used,
     steadyMs,
     changes,
-    deliveries,
+    deliveries: arrived,
     bytesIn,
     latency,
     errors: after.failed,

@@ -7,7 +7,7 @@
 #define STARTS(text, length, prefix) ((length) >= sizeof(prefix) - 1 && memcmp(text, prefix, sizeof(prefix) - 1) == 0)
 
 static const char USER_ID[] = "\"user_id\":\"user-";
-static const char OFFLINE[] = "\"status\":\"offline\"";
+static const char STATUS[] = "\"status\":\"";
 
 static void watch_contacts(uint32_t index) {
   uint32_t contacts[CONTACTS_MAX];
@@ -21,8 +21,9 @@ static void watch_contacts(uint32_t index) {
   connection_send(index, frame, (size_t)length);
 }
 
-/** Calls for each presence object; returns how many there are. */
-static uint32_t each_user(const char *text, size_t length, void (*seen)(uint32_t user, int is_offline)) {
+/** Calls for each presence object with the second letter of its status; returns how many there are. */
+static uint32_t each_user(uint32_t index, const char *text, size_t length,
+                          void (*seen)(uint32_t index, uint32_t user, char status)) {
   const char *end = text + length;
   uint32_t count = 0;
   for (const char *at = text; (at = memmem(at, (size_t)(end - at), USER_ID, sizeof USER_ID - 1)) != NULL; count++) {
@@ -32,24 +33,26 @@ static uint32_t each_user(const char *text, size_t length, void (*seen)(uint32_t
     while (at < end && *at >= '0' && *at <= '9') user = user * 10 + (uint32_t)(*at++ - '0');
     // The status follows the id.
     const size_t near = (size_t)(end - at) < 32 ? (size_t)(end - at) : 32;
-    seen(user, memmem(at, near, OFFLINE, sizeof OFFLINE - 1) != NULL);
+    const char *status = memmem(at, near, STATUS, sizeof STATUS - 1);
+    seen(index, user, status == NULL ? 0 : status[sizeof STATUS]);
   }
   return count;
 }
 
-static void count_delivery(uint32_t user, int is_offline) {
+static void count_delivery(uint32_t index, uint32_t user, char status) {
   counters.deliveries++;
-  if (is_offline) counters.offline++;
-  if (user < options.total) latency_received(user, now_us());
+  // offline, online or away: nobody here is busy.
+  if (status == 'f') counters.offline++;
+  else if (user < options.total) latency_received(index, user, status == 'w', now_us());
 }
 
 static void message(uint32_t index, const char *text, size_t length) {
   struct connection *connection = &connections[index];
   counters.frames++;
   if (STARTS(text, length, "{\"type\":\"presence_change\"")) {
-    each_user(text, length, count_delivery);
+    each_user(index, text, length, count_delivery);
   } else if (STARTS(text, length, "{\"type\":\"presence_state\"")) {
-    const uint32_t came = each_user(text, length, NULL);
+    const uint32_t came = each_user(index, text, length, NULL);
     if (connection->states_missing == 0) return;
     connection->states_missing = came >= connection->states_missing ? 0 : connection->states_missing - came;
     if (connection->states_missing == 0) {

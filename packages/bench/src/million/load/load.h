@@ -43,6 +43,8 @@ struct counters {
   uint64_t opened, ready, closed, failed;
   uint64_t beats, changes, changes_skipped;
   uint64_t frames, deliveries, bytes_in, bytes_out;
+  /** Deliveries of a change that the watcher had not heard of, made since the changes counted last began. */
+  uint64_t arrived;
   /** A user whose connection stayed or came back was shown as offline. */
   uint64_t offline;
 };
@@ -54,10 +56,13 @@ extern struct connection *connections;
 // graph.c: whom a user watches. A pure function, so every process knows it.
 uint32_t contacts_of(uint32_t user, uint32_t *into);
 
-// latency.c: when each user last changed, in memory that all processes share; and how long deliveries took.
+// latency.c: when each user last changed and to what, in memory that all processes share; which watchers have heard of it,
+// and how long that took.
 void latency_open(void);
-void latency_sent(uint32_t user, uint64_t at_us);
-void latency_received(uint32_t user, uint64_t at_us);
+void latency_sent(uint32_t user, uint64_t at_us, int is_idle);
+void latency_received(uint32_t index, uint32_t user, int is_idle, uint64_t at_us);
+/** Only changes made from now on are counted. */
+void latency_count_from(uint64_t at_us);
 void latency_print(FILE *out);
 void latency_reset(void);
 

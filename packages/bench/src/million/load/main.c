@@ -2,6 +2,7 @@
 //   connect <per second> <at once>   opens this process's users, and those again whose connection ended
 //   beat <interval ms>     every user sends a heartbeat once in so long, spread evenly
 //   change <per second>    so many users of this process switch between active and idle
+//   count                  from now on only changes that are made later are counted where they arrive
 //   latency                prints and forgets how long deliveries took
 //   quit
 #define _GNU_SOURCE
@@ -105,7 +106,7 @@ static void change_due(uint64_t now) {
       continue;
     }
     connections[index].is_idle = !connections[index].is_idle;
-    latency_sent(options.first + index, now_us());
+    latency_sent(options.first + index, now_us(), connections[index].is_idle);
     beat(index);
     counters.changes++;
   }
@@ -113,11 +114,11 @@ static void change_due(uint64_t now) {
 
 static void report(void) {
   printf("{\"opened\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"closed\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"beats\":%" PRIu64
-         ",\"changes\":%" PRIu64 ",\"changes_skipped\":%" PRIu64 ",\"frames\":%" PRIu64 ",\"deliveries\":%" PRIu64
+         ",\"changes\":%" PRIu64 ",\"changes_skipped\":%" PRIu64 ",\"frames\":%" PRIu64 ",\"deliveries\":%" PRIu64 ",\"arrived\":%" PRIu64
          ",\"offline\":%" PRIu64 ",\"bytes_in\":%" PRIu64 ",\"bytes_out\":%" PRIu64 "}\n",
          counters.opened, counters.ready, counters.closed, counters.failed, counters.beats, counters.changes,
-         counters.changes_skipped, counters.frames, counters.deliveries, counters.offline, counters.bytes_in,
-         counters.bytes_out);
+         counters.changes_skipped, counters.frames, counters.deliveries, counters.arrived, counters.offline,
+         counters.bytes_in, counters.bytes_out);
   fflush(stdout);
 }
 
@@ -128,6 +129,7 @@ static void obey(char *line) {
     beat_interval_ms = value;
     set_pace(&beating, 0);
   } else if (sscanf(line, "change %lf", &value) == 1) set_pace(&changing, value);
+  else if (strncmp(line, "count", 5) == 0) latency_count_from(now_us());
   else if (strncmp(line, "latency", 7) == 0) {
     latency_print(stdout);
     fflush(stdout);
