@@ -64,7 +64,8 @@ export async function measure(subject: Subject, { fast, seconds }: Size): Promis
     for (let count = 0; count < timed; count++) {
       const dueAt = timedFrom + (count / CONNECTS_PER_SECOND) * 1000
       await sleep(dueAt - now())
-      connecting.push(load.connect(fast + count, dueAt, latencies))
+      // A timer may fire a little early.
+      connecting.push(load.connect(fast + count, Math.min(dueAt, now()), latencies))
     }
     await within(PHASE_MS_MAX, 'connecting at a fixed rate', Promise.all(connecting))
 
