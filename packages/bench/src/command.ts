@@ -15,7 +15,7 @@ import { filesMax } from './platform/proc.ts'
 import { createProgress } from './platform/progress.ts'
 import { createScope } from './platform/scope.ts'
 import { summary } from './report/summary.ts'
-import { documentProblem, fillDocument, isDocument, writeResults } from './report/write.ts'
+import { documentProblem, fillDocument, isDocument, withoutOutput, writeResults } from './report/write.ts'
 import type { Bench } from './scenarios/scenario.ts'
 import { SCENARIOS } from './scenarios/scenarios.ts'
 import { createBareServer } from './subject/bare-server.ts'
@@ -134,12 +134,6 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
     ...outcome,
   }
 }
-
-/** What was measured does not depend on where it is written. */
-const withoutOutput = (argv: readonly string[]): string[] =>
-  argv.filter(
-    (word, index) => !/^--(out|table)\b/.test(word) && !/^--(out|table)$/.test(argv[index - 1] ?? ''),
-  )
 
 /** Besides connections a process has the files of its program, its database and its channels. */
 const OTHER_FILES = 200

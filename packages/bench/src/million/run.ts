@@ -10,7 +10,7 @@ import { watchOthers } from '../platform/others.ts'
 import { createProgress } from '../platform/progress.ts'
 import { createScope } from '../platform/scope.ts'
 import { summary } from '../report/summary.ts'
-import { documentProblem, fillDocument, writeResults } from '../report/write.ts'
+import { documentProblem, fillDocument, withoutOutput, writeResults } from '../report/write.ts'
 import { type MillionOptions, measureMillion } from './phases.ts'
 
 const FLAGS: readonly Flag[] = [
@@ -95,7 +95,7 @@ const result: Result = {
   scenario: 'million',
   subject: 'Greendot',
   date,
-  command: `npm run bench:million -- ${process.argv.slice(2).join(' ')}`,
+  command: `npm run bench:million -- ${withoutOutput(process.argv.slice(2)).join(' ')}`,
   machine: machine(),
   versions: versions(),
   settings: { ...options },

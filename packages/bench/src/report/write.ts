@@ -8,6 +8,13 @@ import { tableOf, withTable } from './document.ts'
 
 export const isDocument = (path: string): boolean => path.endsWith('.md')
 
+/** What was measured does not depend on where it is written. */
+export const withoutOutput = (argv: readonly string[]): string[] =>
+  argv.filter(
+    (word, index) =>
+      !/^--(out|table|document)\b/.test(word) && !/^--(out|table|document)$/.test(argv[index - 1] ?? ''),
+  )
+
 /** Why the tables cannot be filled in; null when they can. Asked before anything is measured. */
 export function documentProblem(path: string, names: readonly string[]): string | null {
   if (!existsSync(path)) return `there is no document ${path}`
