@@ -253,6 +253,16 @@ describe('[P15] [P16] a device that comes back', () => {
     expect(alice.at(T + 40, connected('web#2', T + 20))).toEqual(before)
   })
 
+  test('[P15, P26] a new session that is announced again does not wake its idle device', () => {
+    const alice = createUser(instant)
+    alice.at(T, connected('web#1', T))
+    alice.at(T + 10, idle('web#1', T + 10), closed('web#1', T + 11))
+    const before = alice.at(T + 20, connected('web#2', T + 20))
+    expect(before.status).toBe('away')
+    // Its gateway did not know yet that the device is idle.
+    expect(alice.at(T + 30, connected('web#2', T + 30))).toEqual(before)
+  })
+
   test('[P15] with several tabs it carries on as the one that is shown', () => {
     const alice = createUser(instant)
     alice.at(T, connected('web#1', T), connected('web#2', T + 1), connected('mobile#1', T + 2))
