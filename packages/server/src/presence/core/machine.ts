@@ -220,7 +220,7 @@ function sameDevices(a: Shown['devices'], b: Shown['devices']): boolean {
   return a === b || (a.length === b.length && a.every((device, index) => device === b[index]))
 }
 
-function sameCustomStatus(a: ShownCustomStatus | null, b: ShownCustomStatus | null): boolean {
+export function sameCustomStatus(a: ShownCustomStatus | null, b: ShownCustomStatus | null): boolean {
   if (a === null || b === null) return a === b
   return a.text === b.text && a.emoji === b.emoji && a.expiresAt === b.expiresAt
 }

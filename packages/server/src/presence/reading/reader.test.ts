@@ -150,6 +150,20 @@ describe('users from the archive', () => {
     expect(world.changes()).toMatchObject([{ custom_status: { text: 'lunch' } }])
   })
 
+  test('[R2, S3] whose choice is in the row are kept hot, also when its stamp is later than the row', async () => {
+    const lunch = { text: 'lunch', emoji: null, expiresAt: world.clock.now() + 1_000 }
+    const shown = { ...GONE.shown, customStatus: lunch }
+    // The second choice in a millisecond.
+    const customStatus = { ...lunch, setAt: world.clock.now() + 1 }
+    await archive('bob', { ...GONE, shown, customStatus })
+    await world.watch('bob')
+    await read('bob')
+    expect(await world.stored('bob')).not.toBeNull()
+    expect(await world.memory.due(world.memory.shardOf('bob'), lunch.expiresAt, 10)).toMatchObject([
+      { userId: 'bob', dueAt: lunch.expiresAt },
+    ])
+  })
+
   test('[R2] leave the hot store whatever they chose, and are read back with it', async () => {
     const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody' as const, setAt: 1 }
     await archive('bob', { ...GONE, privacy })

@@ -4,7 +4,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
-import { effectiveAvailability, step } from '../core/machine.ts'
+import { effectiveAvailability, effectiveCustomStatus, sameCustomStatus, step } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { createRecentMap } from '../recent-map.ts'
@@ -140,7 +140,7 @@ export function createReader(parts: ReaderParts): Reader {
       // An expiry that passed meanwhile is a change, and the tracker announces changes.
       if (record.version !== before.version) tick(userId)
       // A choice is on its way: its process commits it, and must find that it changes something.
-      else if (!hasNewChoice(before)) {
+      else if (!hasNewChoice(before, now)) {
         commits.push({ userId, expectedRevision: 0, record, dueAt, retainUntil: now + BACKFILL_MS })
         if (user.lastSeen?.status === 'here') left.push(userId)
       }
@@ -197,9 +197,13 @@ export function createReader(parts: ReaderParts): Reader {
   }
 }
 
-/** Whether a custom status was written since the row of what is shown; of an absent user nothing else is shown. */
-const hasNewChoice = ({ customStatus, settledAt }: UserRecord): boolean =>
-  (customStatus?.setAt ?? 0) > settledAt
+/**
+ * Whether a custom status was written that is not in the row of what is shown; of an absent user nothing else is shown. Its
+ * stamp alone does not tell: of two choices in one millisecond the second has a stamp that is later than its row.
+ */
+const hasNewChoice = (record: UserRecord, now: number): boolean =>
+  (record.customStatus?.setAt ?? 0) > record.settledAt &&
+  !sameCustomStatus(effectiveCustomStatus(record, now), record.shown.customStatus)
 
 const NO_USERS: ReadonlySet<string> = new Set()
 const NOTHING_ASKED: Answer = { records: [], isDegraded: false, isUnread: false, guessed: NO_USERS }
