@@ -31,6 +31,8 @@ export interface Deployment {
 
 export interface DeploymentOptions {
   folder: string
+  /** The script of the server; null is the installed one. */
+  program: string | null
   gateways: number
   /** All gateways on one port, where the system chooses one for each connection. */
   isPortShared: boolean
@@ -40,7 +42,7 @@ export interface DeploymentOptions {
 }
 
 export async function startDeployment(options: DeploymentOptions, scope: Scope): Promise<Deployment> {
-  const { folder, gateways, isPortShared, redisUrl, settings, onStarted } = options
+  const { folder, program, gateways, isPortShared, redisUrl, settings, onStarted } = options
   const secret = randomBytes(32).toString('hex')
   const ports = Array.from({ length: isPortShared ? 1 : gateways }, freePort)
   const env = {
@@ -58,7 +60,14 @@ export async function startDeployment(options: DeploymentOptions, scope: Scope):
   ]
 
   async function start(flags: readonly string[]) {
-    const command = [...AFTER_REDIS, process.execPath, findGreendot(), 'serve', ...common, ...flags]
+    const command = [
+      ...AFTER_REDIS,
+      process.execPath,
+      program ?? findGreendot(),
+      'serve',
+      ...common,
+      ...flags,
+    ]
     const child = Bun.spawn(command, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
     scope.add(() => endProcess(child, 'SIGKILL'))
     await within(START_MS_MAX, 'starting a process of the server', ready(child.stdout))

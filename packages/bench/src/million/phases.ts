@@ -31,6 +31,8 @@ const ORDER_MS = 500
 
 export interface MillionOptions {
   folder: string
+  /** The script of the server; null is the installed one. */
+  program: string | null
   users: number
   contacts: number
   graph: 'ring' | 'random'
@@ -45,13 +47,24 @@ export async function measureMillion(
   options: MillionOptions,
   { scope, progress }: { scope: Scope; progress: Progress },
 ): Promise<Outcome> {
-  const { folder, users, contacts, graph, perProcess, connectsPerSecond, changesPerSecond, minutes } = options
+  const {
+    folder,
+    program,
+    users,
+    contacts,
+    graph,
+    perProcess,
+    connectsPerSecond,
+    changesPerSecond,
+    minutes,
+  } = options
   const kernelBefore = kernelBytes()
   let redis = await startRedis(folder, scope)
   const gateways = Math.ceil(users / perProcess)
   const deployment = await startDeployment(
     {
       folder,
+      program,
       gateways,
       isPortShared: options.placement === 'any',
       redisUrl: redis.url,

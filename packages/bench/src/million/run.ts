@@ -1,9 +1,9 @@
 // `npm run bench:million`: as many users as one machine holds, load included. All connect, beat and watch each other;
 // some change; then one gateway is killed, and then Redis restarts. It says what every part took, how long changes took
 // to arrive, and whether a user was shown as offline who was not.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { machine, type Result, versions } from '../figures/result.ts'
 import { describeFlags, type Flag, readFlags } from '../platform/flags.ts'
 import { watchOthers } from '../platform/others.ts'
@@ -31,6 +31,11 @@ const FLAGS: readonly Flag[] = [
   },
   { name: 'rate', sign: '<n>', help: 'connections a second while they come', fallback: '600' },
   { name: 'changes', sign: '<n>', help: 'changes a second', fallback: '200' },
+  {
+    name: 'server',
+    sign: '<path>',
+    help: 'the script of another server, as greendot.js of the built package',
+  },
   { name: 'minutes', sign: '<n>', help: 'minutes of beats and changes', fallback: '10' },
   { name: 'out', sign: '<path>', help: 'folder, or JSON file, for the report with its charts' },
   { name: 'document', sign: '<path>', help: 'document with a place for the table' },
@@ -63,6 +68,12 @@ if (placement !== 'near' && placement !== 'any') {
   process.exit(2)
 }
 
+const server = flags.text('server')
+if (server !== null && !existsSync(server)) {
+  console.error(`--server: there is no ${server}`)
+  process.exit(2)
+}
+
 const document = flags.text('document')
 const problem = document === null ? null : documentProblem(document, ['million'])
 if (problem !== null) {
@@ -78,6 +89,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => void scope.close().finally(() => process.exit(130)))
 const options: MillionOptions = {
   folder,
+  program: server === null ? null : resolve(server),
   users: count('users'),
   contacts: count('contacts'),
   graph,
