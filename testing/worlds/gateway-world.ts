@@ -76,7 +76,7 @@ export async function createGatewayWorld(options: GatewayWorldOptions = {}) {
   const numbers = createConnectionNumbers()
   const interner = createInterner()
   const pace = options.pace === undefined ? {} : { pace: options.pace }
-  const delivery = createDelivery({ ...presence, flushMs: FLUSH_MS, plans, ...pace })
+  const delivery = createDelivery({ ...presence, interner, flushMs: FLUSH_MS, plans, ...pace })
   const watching = createWatching({ ...presence, interner, delivery, identity, watchLimit })
   const table = createSessionTable(identity)
   const ownViews = createOwnViews({ table, interner, delivery, watching })

@@ -110,7 +110,8 @@ export function createOutboxWorld(options: OutboxWorldOptions): OutboxWorld {
   if (options.skewMs === undefined)
     tally.propagation.observe = (waitedMs) => expect(waitedMs).toBeGreaterThanOrEqual(0)
   const evaluator = createEvaluator(OPEN_RULES)
-  const delivery = createDelivery({ evaluator, clock: skewedClock, flushMs, plans, pace, tally })
+  const interner = { name: (target: number) => `${target}` }
+  const delivery = createDelivery({ interner, evaluator, clock: skewedClock, flushMs, plans, pace, tally })
   const { edges, targets } = delivery
   for (const number of connections.keys()) attach(number)
 

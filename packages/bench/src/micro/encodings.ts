@@ -46,8 +46,14 @@ export const encodings: Micro = {
 /** Changes every target once, and says how many deliveries that made. */
 function deliverTo(sinks: readonly Sink[], encoding: Encoding): () => Promise<number> {
   const evaluator = createEvaluator({ hiddenAs: 'offline', defaultVisibility: 'everyone' })
-  const parts = { evaluator, clock: systemClock, flushMs: FLUSH_MS, plans: ALL_AT_ONCE, tally: createTally() }
-  const delivery = createDelivery(parts)
+  const delivery = createDelivery({
+    interner: { name: userName },
+    evaluator,
+    clock: systemClock,
+    flushMs: FLUSH_MS,
+    plans: ALL_AT_ONCE,
+    tally: createTally(),
+  })
   let missing = 0
   let onAll = () => {}
   let version = FIRST_VERSION

@@ -77,7 +77,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const identity = createIdentity()
   const numbers = createConnectionNumbers()
   const interner = createInterner()
-  const delivery = createDelivery({ ...parts, flushMs, plans: config })
+  const delivery = createDelivery({ ...parts, interner, flushMs, plans: config })
   const watching = createWatching({ ...parts, interner, delivery, identity, rules, watchLimit })
   const connections = startConnections({ ...parts, numbers, identity, interner, delivery, watching })
   const inbox = createInbox({ ...parts, ...connections, watching })

@@ -2,17 +2,20 @@
 // so that users who are gone leave nothing behind. Dropping the oldest entries one by one would be exact and
 // slow: the runtime's maps walk over every deleted entry before the oldest one.
 
-export interface RecentMap<V> {
-  get(key: string): V | undefined
+export interface RecentMap<V, K = string> {
+  get(key: K): V | undefined
   /** The entry set last is dropped last. */
-  set(key: string, value: V, now?: number): void
-  delete(key: string): void
+  set(key: K, value: V, now?: number): void
+  delete(key: K): void
 }
 
 /** Entries stay for `keptMs` at least, unless there are too many. Without it the time does not matter. */
-export function createRecentMap<V>(max: number, keptMs = Number.POSITIVE_INFINITY): RecentMap<V> {
-  let young = new Map<string, V>()
-  let old = new Map<string, V>()
+export function createRecentMap<V, K = string>(
+  max: number,
+  keptMs = Number.POSITIVE_INFINITY,
+): RecentMap<V, K> {
+  let young = new Map<K, V>()
+  let old = new Map<K, V>()
   let youngSince = 0
 
   function makeRoom(now: number): void {

@@ -35,7 +35,7 @@ function targetBytes(): number {
   const copied = (text: string) => Buffer.from(text).toString()
   const before = residentBytes()
   const interner = createInterner()
-  const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+  const targets = createTargetTable({ nameOf: interner.name, mask: (json) => json, now: () => 0 })
   for (let user = 0; user < TARGETS; user++) {
     const id = copied(`user-${user}`)
     const record = { ...emptyRecord(59_045_206), lastSeen: SEEN_AT }

@@ -7,6 +7,7 @@ import type { Span } from '../../platform/measuring/tracing.ts'
 import { NIL } from '../../platform/typed-arrays.ts'
 import type { Evaluator } from '../../presence/privacy/evaluator.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
+import type { Interner } from '../interner.ts'
 import { createFollowedChanges } from './followed-changes.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { type Plans, planFor } from './plans.ts'
@@ -17,7 +18,7 @@ import { createWaves, type Pace, USUAL_PACE } from './waves.ts'
 export { changeFrame, type Encoding, encoded, stateFrame } from './encodings.ts'
 export type { Sink } from './outbox.ts'
 export { unpushed } from './plans.ts'
-export { isNothingKnown, versionIn } from './target-table.ts'
+export { isNothingKnown } from './target-table.ts'
 export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
 
 /** Edges are changed by the verbs below; every part may read them. */
@@ -39,7 +40,7 @@ type EdgeLook = Pick<
   | 'isMarked'
   | 'reasons'
 >
-type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'jsonFor' | 'textFor'>
+type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'objectVersion' | 'jsonFor' | 'textFor'>
 type OutboxVerbs = Pick<
   Outbox,
   'attach' | 'encodingOf' | 'detach' | 'send' | 'own' | 'unblock' | 'isBlocked' | 'blocked'
@@ -89,6 +90,7 @@ export interface Delivery extends OutboxVerbs {
 }
 
 export interface DeliveryParts {
+  interner: Pick<Interner, 'name'>
   evaluator: Pick<Evaluator, 'present'>
   clock: Clock
   flushMs: number
@@ -98,9 +100,10 @@ export interface DeliveryParts {
 }
 
 export function createDelivery(parts: DeliveryParts): Delivery {
-  const { evaluator, clock, flushMs, plans, pace = USUAL_PACE, tally } = parts
+  const { interner, evaluator, clock, flushMs, plans, pace = USUAL_PACE, tally } = parts
   const edges = createWatchEdges()
   const targets = createTargetTable({
+    nameOf: interner.name,
     mask: (json, level) => JSON.stringify(evaluator.present(JSON.parse(json), level, clock.now())),
     now: clock.now,
   })

@@ -3,13 +3,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { unknownPresence } from '../../presence/core/view.ts'
-import { createTargetTable } from './target-table.ts'
+import { createTargetTable, type TargetTableParts } from './target-table.ts'
 
 const json = (version: number) => `{"version":${version}}`
 
+const createTable = (parts: Partial<TargetTableParts> = {}) =>
+  createTargetTable({ nameOf: () => 'bob', mask: (json) => json, now: () => 0, ...parts })
+
 describe('the target table', () => {
   test('nothing is known of a target before the first update', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     expect(targets.isKnown(0)).toBe(false)
     expect(targets.isKnown(1_000)).toBe(false)
     expect(targets.update(5, 0, json(0), 10)).toBe(true)
@@ -18,7 +21,7 @@ describe('the target table', () => {
   })
 
   test('[W9] an older or equal version changes nothing, not even the instant', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     targets.update(1, 7, json(7), 100)
     expect(targets.update(1, 6, json(6), 200)).toBe(false)
     expect(targets.update(1, 7, '{"other":7}', 200)).toBe(false)
@@ -26,7 +29,7 @@ describe('the target table', () => {
   })
 
   test('[W9] version 0 replaces any version, and any version replaces it', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     targets.update(1, 7, json(7), 100)
     expect(targets.update(1, 0, json(0), 200)).toBe(true)
     expect(targets.update(1, 0, json(0), 300)).toBe(false)
@@ -35,7 +38,7 @@ describe('the target table', () => {
   })
 
   test('[S6, W9] another version of the same object is no change, but later versions are compared with it', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     targets.update(1, 0, json(0), 100)
     expect(targets.update(1, 7, json(0), 200)).toBe(false)
     expect([targets.version(1), targets.changedAt(1)]).toEqual([7, 100])
@@ -44,7 +47,7 @@ describe('the target table', () => {
   })
 
   test('[W9] a version that a client was shown is awaited, and older ones come too late', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     targets.update(1, 5, json(5), 100)
     expect(targets.update(1, 7, json(5), 200)).toBe(false)
     expect(targets.update(1, 6, json(6), 300)).toBe(false)
@@ -56,7 +59,7 @@ describe('the target table', () => {
     const DAY_MS = 86_400_000
     let now = 3 * DAY_MS - 1
     let made = 0
-    const targets = createTargetTable({ mask: () => `mask ${++made}`, now: () => now })
+    const targets = createTable({ mask: () => `mask ${++made}`, now: () => now })
     targets.update(1, 1, json(1), 0)
     expect([targets.jsonFor(1, 'status'), targets.jsonFor(1, 'status')]).toEqual(['mask 1', 'mask 1'])
     now++
@@ -68,7 +71,7 @@ describe('the target table', () => {
   })
 
   test('a frame is made once and again only after a change', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     targets.update(1, 1, json(1), 0)
     const frame = targets.frame(1, 'json')
     expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [{ version: 1 }] })
@@ -85,7 +88,7 @@ describe('the target table', () => {
     let now = 0
     const bob = (version: number) => ({ ...unknownPresence('bob'), last_seen: 9, version })
     const mask = (json: string) => JSON.stringify({ ...JSON.parse(json), last_seen: now })
-    const targets = createTargetTable({ mask, now: () => now })
+    const targets = createTable({ mask, now: () => now })
     const read = () => [
       targets.textFor(1, 'everything', 'json'),
       targets.textFor(1, 'everything', 'compact'),
@@ -114,8 +117,22 @@ describe('the target table', () => {
     expect(read()).toEqual(expected(1))
   })
 
+  test('[C10] texts are the same whether they are kept ready or made again', () => {
+    const targets = createTable({ nameOf: (target) => `user-${target}` })
+    const jsonOf = (target: number) =>
+      JSON.stringify({ ...unknownPresence(`user-${target}`), devices: ['web'], version: target + 1 })
+    const others = 10_000
+    for (let target = 0; target < others; target++) targets.update(target, target + 1, jsonOf(target), 0)
+    for (const target of [0, 1, others - 1]) {
+      expect(targets.json(target)).toBe(jsonOf(target))
+      expect(targets.textFor(target, 'everything', 'compact')).toStartWith(`user-${target},`)
+      expect(targets.frame(target, 'json')).toContain(jsonOf(target))
+      expect(targets.update(target, target + 1, jsonOf(target), 0)).toBe(false)
+    }
+  })
+
   test('a forgotten target starts again: its number may belong to another user', () => {
-    const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+    const targets = createTable()
     targets.update(1, 9, json(9), 0)
     targets.frame(1, 'json')
     targets.forget(1)
@@ -128,7 +145,7 @@ describe('the target table', () => {
     const step = fc.record({ target: fc.nat(40), version: fc.nat(5), forgets: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const targets = createTargetTable({ mask: (json) => json, now: () => 0 })
+        const targets = createTable()
         const known = new Map<number, number>()
         for (const [at, { target, version, forgets }] of steps.entries()) {
           const before = known.get(target)

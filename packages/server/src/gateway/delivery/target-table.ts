@@ -1,9 +1,12 @@
 // The newest state this gateway knows of every watched target, as text ready to send: a change is
-// serialised once in each encoding that a watcher uses, however many viewers see it. Versions only go up, except
+// serialised once in each encoding that a watcher uses, however many viewers see it. What is ready to send is kept for the
+// targets used last; that of others is made again when they are asked for. Versions only go up, except
 // that 0 ("nothing known") may replace anything.
 import { grown } from '../../platform/typed-arrays.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
+import { createRecentMap } from '../../presence/recent-map.ts'
 import { changeFrame, type Encoding, encoded } from './encodings.ts'
+import { createObjectTexts, versionIn } from './object-texts.ts'
 
 export interface TargetTable {
   /** False when what is known already is newer or the same. */
@@ -11,6 +14,8 @@ export interface TargetTable {
   isKnown(target: number): boolean
   version(target: number): number
   json(target: number): string
+  /** The version of that object. One that is known to be shown elsewhere may be newer (`version`). */
+  objectVersion(target: number): number
   /** As much of it as a viewer with this level may see. */
   jsonFor(target: number, level: ViewLevel): string
   /** The same in this encoding. */
@@ -24,13 +29,14 @@ export interface TargetTable {
 /** Whether this is the object of a hidden or unknown user. The version is its last field. */
 export const isNothingKnown = (json: string): boolean => json.endsWith(',"version":0}')
 
-/** The version of the object. What is known to be shown elsewhere may be newer (`version` of the table). */
-export const versionIn = (json: string): number => Number(json.slice(json.lastIndexOf(':') + 1, -1))
+/** Targets whose texts are kept ready: some flushes of a gateway that is busy, and 1 MB of memory. */
+const READY_MAX = 2_048
 
 /** Approximate last seen moves at midnight (UTC), so a masked object is good for one day. */
 const DAY_MS = 86_400_000
 
 export interface TargetTableParts {
+  nameOf(target: number): string
   /** The object as a viewer with this level gets it. */
   mask(json: string, level: ViewLevel): string
   now(): number
@@ -42,22 +48,32 @@ interface Masked {
   compactByLevel: Partial<Record<ViewLevel, string>>
 }
 
-export function createTargetTable({ mask, now }: TargetTableParts): TargetTable {
+/** The object of a target as everybody may see it. All but the first are made when a watcher needs them. */
+interface Ready {
+  json: string
+  compact: string | undefined
+  frames: Record<Encoding, string | undefined>
+}
+
+export function createTargetTable({ nameOf, mask, now }: TargetTableParts): TargetTable {
+  const objects = createObjectTexts(nameOf)
+  const ready = createRecentMap<Ready, number>(READY_MAX)
   /** Only of targets that show less than everything to a viewer here. */
   const masked = new Map<number, Masked>()
-  const jsons: (string | undefined)[] = []
-  /** Made when a watcher first needs them. */
-  const compacts: (string | undefined)[] = []
-  const frames: Record<Encoding, (string | undefined)[]> = { json: [], compact: [] }
   let versions = new Float64Array(0)
   let changedAts = new Float64Array(0)
 
-  /** Also frees what was made from the state before. */
-  function put(target: number, json: string | undefined): void {
-    jsons[target] = json
-    compacts[target] = undefined
-    frames.json[target] = undefined
-    frames.compact[target] = undefined
+  function makeReady(target: number, json: string): Ready {
+    const made: Ready = { json, compact: undefined, frames: { json: undefined, compact: undefined } }
+    ready.set(target, made)
+    return made
+  }
+
+  const readyOf = (target: number) => ready.get(target) ?? makeReady(target, objects.get(target))
+
+  function forget(target: number): void {
+    objects.forget(target)
+    ready.delete(target)
     masked.delete(target)
   }
 
@@ -72,7 +88,7 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
   }
 
   function jsonFor(target: number, level: ViewLevel): string {
-    const json = jsons[target]!
+    const { json } = readyOf(target)
     if (level === 'everything') return json
     const { byLevel } = maskedOf(target)
     byLevel[level] ??= mask(json, level)
@@ -81,8 +97,9 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
 
   function compactFor(target: number, level: ViewLevel): string {
     if (level === 'everything') {
-      compacts[target] ??= encoded(jsons[target]!, 'compact')
-      return compacts[target]
+      const texts = readyOf(target)
+      texts.compact ??= encoded(texts.json, 'compact')
+      return texts.compact
     }
     const json = jsonFor(target, level)
     const { compactByLevel } = maskedOf(target)
@@ -97,31 +114,35 @@ export function createTargetTable({ mask, now }: TargetTableParts): TargetTable 
     update(target, version, json, at) {
       versions = grown(versions, target + 1)
       changedAts = grown(changedAts, target + 1)
-      const known = jsons[target]
-      if (known !== undefined) {
-        // A client was shown this version (see `versionIn`), and only now it is known what it is.
-        const isAwaited = version === versions[target] && versionIn(known) > 0 && versionIn(known) < version
+      if (objects.has(target)) {
+        const shown = objects.version(target)
+        // A client was shown this version (see `objectVersion`), and only now it is known what it is.
+        const isAwaited = version === versions[target] && shown > 0 && shown < version
         const isOld = version === 0 ? versions[target] === 0 : version <= versions[target]! && !isAwaited
         if (isOld) return false
       }
       versions[target] = version
       // A user with nothing to show is the same object in every version.
-      if (jsons[target] === json) return false
+      const mayBeSame = objects.has(target) && objects.version(target) === versionIn(json)
+      if (mayBeSame && objects.get(target) === json) return false
       changedAts[target] = at
-      put(target, json)
+      objects.put(target, json)
+      makeReady(target, json)
+      masked.delete(target)
       return true
     },
-    isKnown: (target) => jsons[target] !== undefined,
+    isKnown: objects.has,
     version: (target) => versions[target]!,
-    json: (target) => jsons[target]!,
+    json: (target) => readyOf(target).json,
+    objectVersion: objects.version,
     jsonFor,
     textFor,
     frame(target, encoding) {
-      const made = frames[encoding]
-      made[target] ??= changeFrame([textFor(target, 'everything', encoding)], encoding)
-      return made[target]
+      const { frames } = readyOf(target)
+      frames[encoding] ??= changeFrame([textFor(target, 'everything', encoding)], encoding)
+      return frames[encoding]
     },
     changedAt: (target) => changedAts[target]!,
-    forget: (target) => put(target, undefined),
+    forget,
   }
 }

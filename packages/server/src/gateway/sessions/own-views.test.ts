@@ -45,7 +45,14 @@ function createWorld() {
   const evaluator = createEvaluator(OPEN_RULES)
   const tally = createTally()
   const visible: [string, boolean][] = []
-  const delivery = createDelivery({ evaluator, clock, flushMs: FLUSH_MS, plans: ALL_AT_ONCE, tally })
+  const delivery = createDelivery({
+    interner,
+    evaluator,
+    clock,
+    flushMs: FLUSH_MS,
+    plans: ALL_AT_ONCE,
+    tally,
+  })
   const ownViews = createOwnViews({
     table,
     interner,

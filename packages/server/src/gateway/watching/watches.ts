@@ -15,7 +15,6 @@ import {
   isNothingKnown,
   NAMED,
   unpushed,
-  versionIn,
   type WatchReason,
 } from '../delivery/delivery.ts'
 import type { Interner } from '../interner.ts'
@@ -107,7 +106,7 @@ export function createWatches(parts: WatchesParts): Watches {
   function isBehind(target: number, known: KnownVersions): boolean {
     const userId = interner.name(target)
     if (!Object.hasOwn(known, userId)) return false
-    const shown = versionIn(targets.json(target))
+    const shown = targets.objectVersion(target)
     return shown > 0 && known[userId]! > shown && known[userId]! <= freshVersion(clock.now())
   }
 
