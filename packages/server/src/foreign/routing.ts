@@ -7,6 +7,7 @@ import type { Bus } from '../bus/port.ts'
 import type { Clock, Timer } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
+import { within } from '../platform/within.ts'
 import { createPendingAnswers } from '../presence/pending-answers.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import type { PresenceStore } from '../store/port.ts'
@@ -241,10 +242,7 @@ async function routeAmong(
       renewing?.stop()
       // No more are accepted. Those that were are answered: the process that sent them would wait for it.
       own = null
-      const late = Promise.withResolvers<void>()
-      const timer = clock.after(RECEIPT_MS_MAX, late.resolve)
-      await Promise.race([Promise.all(answering), late.promise])
-      timer.stop()
+      await within(clock, RECEIPT_MS_MAX, Promise.all(answering), () => [])
       answers.stop()
       unsubscribe()
     },

@@ -3,6 +3,7 @@
 // committed soon after each batch, and before it is handed to another member.
 import type { Consumer } from '@platformatic/kafka'
 import type { Clock } from '../platform/clock.ts'
+import { within } from '../platform/within.ts'
 import type { Handing } from './handing.ts'
 import {
   createMember,
@@ -69,11 +70,14 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     for (const end of rests) end()
   }
 
-  const within = (ms: number, work: Promise<unknown>): Promise<unknown> => {
-    const late = Promise.withResolvers<void>()
-    const timer = clock.after(ms, late.resolve)
-    return Promise.race([work.catch(() => {}), late.promise]).finally(() => timer.stop())
-  }
+  /** Until the work has ended, well or not, or for this long. */
+  const waitFor = (work: Promise<unknown>, msMax: number): Promise<unknown> =>
+    within(
+      clock,
+      msMax,
+      work.catch(() => undefined),
+      () => undefined,
+    )
 
   function revoke(): void {
     const revoked = [...held.keys()]
@@ -85,7 +89,7 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
   /** Not for longer than the session lasts, because a member that waits sends no heartbeats. */
   async function beforeJoin(): Promise<void> {
     revoke()
-    await within(sessionMs / 2, finish())
+    await waitFor(finish(), sessionMs / 2)
   }
 
   async function finish(): Promise<void> {
@@ -137,7 +141,7 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
       watching.stop()
       revoke()
       // A member that cannot leave is dropped by Kafka when its session ends.
-      await within(LEAVE_MS_MAX, closed(member))
+      await waitFor(closed(member), LEAVE_MS_MAX)
       if (!member.closed) void member.connections.close().catch(() => {})
     }
   }
@@ -198,7 +202,7 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
       if (isStopped || held.get(partition) !== one || handling.has(partition)) continue
       handling.set(partition, handle(partition, one, fetched))
     }
-    if (handling.size > 0) await within(GATHER_MS, Promise.all(handling.values()))
+    if (handling.size > 0) await waitFor(Promise.all(handling.values()), GATHER_MS)
   }
 
   async function keepReading(): Promise<void> {
@@ -233,7 +237,7 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
     wake()
     await belonging
     await reading
-    await within(LEAVE_MS_MAX, closed(reader))
+    await waitFor(closed(reader), LEAVE_MS_MAX)
   }
 
   return {

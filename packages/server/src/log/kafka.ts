@@ -3,6 +3,7 @@
 // and consumers wait for it by themselves.
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import { within } from '../platform/within.ts'
 import { createAppending } from './appending.ts'
 import { createConsumptions } from './consumptions.ts'
 import { checkGroupName } from './group-name.ts'
@@ -95,15 +96,10 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
     }
   })
 
-  async function within<Value>(ms: number, what: string, work: Promise<Value>): Promise<Value> {
-    const late = Promise.withResolvers<never>()
-    const timer = clock.after(ms, () => late.reject(new Error(`kafka: no answer to ${what} in ${ms} ms`)))
-    try {
-      return await Promise.race([work, late.promise])
-    } finally {
-      timer.stop()
-    }
-  }
+  const answered = <Value>(what: string, work: Promise<Value>, msMax: number): Promise<Value> =>
+    within(clock, msMax, work, () => {
+      throw new Error(`kafka: no answer to ${what} in ${msMax} ms`)
+    })
 
   function checkOpen(): void {
     if (isClosed) throw new Error('the log is closed')
@@ -114,7 +110,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
     async append(records) {
       checkOpen()
       // One lane: Kafka takes a write for all partitions at once.
-      await within(appendMs, 'an append', appending.put(0, records))
+      await answered('an append', appending.put(0, records), appendMs)
     },
     async consume(group, start, consumer) {
       checkOpen()
@@ -170,7 +166,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<ChangeLog>
       isClosed = true
       await consumptions.stopAll()
       const closing = appending.idle().then(() => Promise.allSettled([producer.close(), admin.close()]))
-      await within(CLOSE_MS_MAX, 'closing', closing).catch(() => {})
+      await answered('closing', closing, CLOSE_MS_MAX).catch(() => {})
     },
   }
 }

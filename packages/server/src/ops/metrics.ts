@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Histogram } from '../platform/measuring/histogram.ts'
 import type { LabelledCount } from '../platform/measuring/labelled-count.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
+import { within } from '../platform/within.ts'
 import type { Duty, PresenceStore } from '../store/port.ts'
 import type { Family, Labels, Sample } from './exposition.ts'
 import type { LogLag } from './process-directory.ts'
@@ -79,14 +80,12 @@ export function createMetrics(parts: MetricsParts): CollectMetrics {
 }
 
 /** Without the store, or while it is slow, the other figures are still returned. */
-async function countUsers(
+function countUsers(
   store: MetricsParts['store'],
   clock: MetricsParts['clock'],
 ): Promise<Readonly<Record<string, number>>> {
-  const late = Promise.withResolvers<Record<string, number>>()
-  const timer = clock.after(COUNT_MS_MAX, () => late.resolve({}))
-  const counted = store.countByStatus().catch(() => ({}))
-  return Promise.race([counted, late.promise]).finally(() => timer.stop())
+  const none = (): Readonly<Record<string, number>> => ({})
+  return within(clock, COUNT_MS_MAX, store.countByStatus().catch(none), none)
 }
 
 function counters(tally: Tally): Family[] {
@@ -148,7 +147,7 @@ function histograms(tally: Tally): Family[] {
     histogram('propagation', 'From a change of a user to a frame that has it', tally.propagation),
     histogram('batch', 'From the start of a batch of users to its commit', tally.batches),
     histogram('http_request', 'From a request over HTTP to its answer', tally.requests),
-    histogram('loop_delay', 'How late the event loop was, one hundred looks a second', tally.loopDelays),
+    histogram('loop_delay', 'How late the event loop was, ten looks a second', tally.loopDelays),
   ]
 }
 

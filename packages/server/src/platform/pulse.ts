@@ -1,6 +1,7 @@
 // Whether a remote service answers: probed periodically, at once when there is a reason for doubt, and more
 // often while it does not answer. `onTrouble` and `onBack` are called once for each change, in turn.
 import type { Clock, Timer } from './clock.ts'
+import { within } from './within.ts'
 
 export interface PulseParts {
   /** Null when it answers, otherwise the reason. */
@@ -57,18 +58,10 @@ export function startPulse({ probe, everyMs, awayEveryMs, onTrouble, onBack, clo
       if (asking !== null) asking.doubted = true
       else if (health.state === 'well' && !isStopped) void ask()
     },
-    async first(withinMs) {
-      const late = Promise.withResolvers<never>()
-      const limit = clock.after(withinMs, () => {
-        const why = health.state === 'away' ? health.why : 'there is no answer'
-        late.reject(new Error(why))
-      })
-      try {
-        await Promise.race([firstAnswer.promise, late.promise])
-      } finally {
-        limit.stop()
-      }
-    },
+    first: (withinMs) =>
+      within(clock, withinMs, firstAnswer.promise, () => {
+        throw new Error(health.state === 'away' ? health.why : 'there is no answer')
+      }),
     stop() {
       isStopped = true
       timer?.stop()

@@ -4,6 +4,7 @@
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { startPulse } from '../platform/pulse.ts'
+import { within } from '../platform/within.ts'
 import { type Follower, followChannel } from './channel.ts'
 import { openCluster } from './cluster.ts'
 import { type LinkOptions, type RedisLink, reasonOf } from './link.ts'
@@ -148,23 +149,15 @@ export function connectOver(
     async follow(channel, follower) {
       const channelFollowed = followChannel({ link, channel, follower, clock })
       following.add(channelFollowed.stop)
-      const { promise: tooLate, reject } = Promise.withResolvers<never>()
-      const timer = clock.after(FOLLOW_MS_MAX, () =>
-        reject(new Error(`${channel} cannot be followed: ${channelFollowed.lastProblem() ?? 'no answer'}`)),
-      )
-      try {
-        await Promise.race([channelFollowed.joined, tooLate])
-      } catch (error) {
-        following.delete(channelFollowed.stop)
-        channelFollowed.stop()
-        throw error
-      } finally {
-        timer.stop()
-      }
-      return () => {
+      const unfollow = () => {
         following.delete(channelFollowed.stop)
         channelFollowed.stop()
       }
+      await within(clock, FOLLOW_MS_MAX, channelFollowed.joined, () => {
+        unfollow()
+        throw new Error(`${channel} cannot be followed: ${channelFollowed.lastProblem() ?? 'no answer'}`)
+      })
+      return unfollow
     },
     onOutages(listener) {
       listeners.push(listener)

@@ -97,7 +97,7 @@ export const SETTINGS = {
   redis_shards: setting(
     wholeNumber(1, SHARDS_MAX),
     64,
-    'parts of the hot state in Redis; the same in all processes, for good',
+    'parts of the hot state in Redis; the same in all processes; to change it, empty Redis',
   ),
   read_replicas: setting(onOff, false, 'read from replicas of a Redis Cluster for queries'),
   read_cache_ms: setting(milliseconds(0, 5000), 1000, 'maximum age of answers to queries, with redis_url'),
