@@ -1,6 +1,7 @@
 // The connection to a Redis Cluster. The map of slots is refreshed when a node leaves, when a command fails,
 // and periodically. Redirections are followed command by command.
 import { Cluster, type Redis } from 'ioredis'
+import { watchLateAnswers } from './late-answers.ts'
 import {
   commonOptions,
   end,
@@ -42,6 +43,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
   const tried = firstTry(cluster)
   const holdWrites = writeTogether(() => cluster.nodes())
   const silence = watchSilence(() => cluster.nodes(), clock)
+  const lateAnswers = watchLateAnswers(clock)
   cluster.on('error', onDoubt)
   cluster.on('close', onDoubt)
   cluster.on('-node', () => {
@@ -90,7 +92,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
     isReady: () => cluster.status === 'ready' && cluster.nodes().length > 0,
     call(command, args) {
       holdWrites()
-      return cluster.call(command, args as (string | number)[])
+      return lateAnswers.wait(cluster.call(command, args as (string | number)[]))
     },
     probe,
     refresh,
@@ -104,6 +106,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
     openNode: (node) => openOwn(url, node, clock),
     close() {
       silence.stop()
+      lateAnswers.stop()
       return end(cluster, clock)
     },
   }

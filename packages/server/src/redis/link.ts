@@ -1,13 +1,12 @@
-// What a connection to Redis offers, and the options of ioredis for it. No command waits in ioredis: it is
-// rejected when Redis falls silent (`silence.ts`), and at once while Redis is down. Reconnecting never gives up. A failed command is never sent again automatically, because a later one may have taken
-// effect by then; only redirections of a cluster are followed.
+// What a connection to Redis offers, and the options of ioredis for it. No command waits in ioredis: it is rejected when
+// Redis falls silent (`silence.ts`) or is very slow (`late-answers.ts`), and at once while Redis is down. Reconnecting never
+// gives up. A failed command is never sent again automatically, because a later one may have taken effect by then; only
+// redirections of a cluster are followed.
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../platform/clock.ts'
 import { watchSilence } from './silence.ts'
 import type { RedisAccess, RedisNodeAddress } from './url.ts'
 
-/** For a Redis that answers, but very slowly. Half a lease, so that a renewal can be tried again. */
-const COMMAND_MS_MAX = 5_000
 const CONNECT_MS_MAX = 1_000
 const RECONNECT_STEP_MS = 50
 const RECONNECT_MS_MAX = 1_000
@@ -51,7 +50,6 @@ export function commonOptions({ username, password, tls }: RedisAccess): Options
     ...(password === null ? {} : { password }),
     ...(tls ? { tls: {} } : {}),
     connectionName: 'greendot',
-    commandTimeout: COMMAND_MS_MAX,
     connectTimeout: CONNECT_MS_MAX,
     disableClientInfo: true,
   }

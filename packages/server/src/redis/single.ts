@@ -1,6 +1,7 @@
 // The connection to a single Redis server. Reconnecting never gives up, and commands that were pending when
 // the connection broke are rejected, not sent again.
 import { Redis } from 'ioredis'
+import { watchLateAnswers } from './late-answers.ts'
 import {
   commonOptions,
   end,
@@ -34,6 +35,7 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
   const tried = firstTry(redis)
   const holdWrites = writeTogether(() => [redis])
   const silence = watchSilence(() => [redis], clock)
+  const lateAnswers = watchLateAnswers(clock)
   redis.on('close', onDoubt)
 
   return {
@@ -42,7 +44,7 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
     isReady: () => redis.status === 'ready',
     call(command, args) {
       holdWrites()
-      return redis.call(command, args as (string | number)[])
+      return lateAnswers.wait(redis.call(command, args as (string | number)[]))
     },
     async probe() {
       await tried
@@ -54,6 +56,7 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
     openNode: (node) => openOwn(url, { ...node, db: url.db }, clock),
     close() {
       silence.stop()
+      lateAnswers.stop()
       return end(redis, clock)
     },
   }
