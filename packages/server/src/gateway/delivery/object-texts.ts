@@ -71,7 +71,7 @@ export function createObjectTexts(nameOf: (target: number) => string): ObjectTex
   const numbers = new Map<string, number>()
   const free: number[] = []
 
-  const keyOf = ({ status, rest }: Pick<Form, 'status' | 'rest'>) => `${status} ${rest}`
+  const keyOf = ({ status, rest }: Pick<Form, 'status' | 'rest'>) => `${status}${LAST_SEEN}${rest}`
 
   function retain(parts: Parts): number {
     const key = keyOf(parts)
@@ -79,7 +79,10 @@ export function createObjectTexts(nameOf: (target: number) => string): ObjectTex
     if (number === undefined) {
       number = free.pop() ?? forms.length
       numbers.set(key, number)
-      forms[number] = { status: parts.status, rest: parts.rest, targets: 0 }
+      // Cut from the key: cut from the text they would keep the whole text of this user in memory.
+      const status = key.slice(0, parts.status.length)
+      const rest = key.slice(status.length + LAST_SEEN.length)
+      forms[number] = { status, rest, targets: 0 }
     }
     forms[number]!.targets++
     return number
@@ -113,8 +116,8 @@ export function createObjectTexts(nameOf: (target: number) => string): ObjectTex
       formOf = grown(formOf, target + 1)
       lastSeens = grown(lastSeens, target + 1)
       versions = grown(versions, target + 1)
-      versions[target] = versionIn(text)
       const parts = partsOf(text)
+      versions[target] = parts?.version ?? versionIn(text)
       if (parts === null || textOf(nameOf(target), parts) !== text) {
         formOf[target] = WHOLE
         wholes.set(target, text)
