@@ -23,10 +23,10 @@ export function applyReport(record: UserRecord, event: Report, now: number, poli
   if (known !== undefined) {
     // An ended session does not come back: a reconnect is a new session of the device.
     if (known.end.state !== 'live' || event.at <= known.eventAt) return record
-    const said = { activity: event.activity, lastActiveAt: Math.max(known.lastActiveAt, event.lastActiveAt) }
     // A gateway that announces a session again before it knows how the device carries on says nothing of activity.
-    const news = event.type === 'connected' ? {} : said
-    const sessions = record.sessions.with(index, { ...known, ...news, eventAt: event.at })
+    const { activity, lastActiveAt } = event.type === 'connected' ? known : event
+    const said = { activity, lastActiveAt: Math.max(known.lastActiveAt, lastActiveAt), eventAt: event.at }
+    const sessions = record.sessions.with(index, { ...known, ...said })
     return seen({ ...record, sessions }, event.lastActiveAt, now)
   }
   if ((event.again?.since ?? event.connectedAt) <= record.forgottenAt) return record

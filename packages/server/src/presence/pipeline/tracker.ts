@@ -153,6 +153,7 @@ export function createTracker(parts: TrackerParts): Tracker {
         await process(takeBatch())
         waits.end()
       } else break
+      if (queue.size === 0 && readQueue.size() === 0) break
       // Sockets get their turn between batches.
       await clock.nextTurn()
     }
