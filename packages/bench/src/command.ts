@@ -106,9 +106,10 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
   const date = new Date().toISOString()
   const othersPercent = watchOthers()
   progress.show(`${name}: starting the server`)
+  const program = options.server === null ? null : resolve(options.server)
   const subject = await startGreendot(
     {
-      ...(options.server === null ? {} : { program: resolve(options.server) }),
+      ...(program === null ? {} : { program }),
       gateways: options.gateways,
       redis: options.redisUrl !== null ? { url: options.redisUrl } : options.redis ? 'own' : null,
       kafka: options.kafkaBrokers !== null ? { brokers: options.kafkaBrokers } : options.kafka ? 'own' : null,
@@ -127,7 +128,7 @@ async function runScenario(name: ScenarioName, bench: Bench, argv: readonly stri
     date,
     command: `greendot bench ${withoutOutput(argv).join(' ')}`,
     machine: machine(),
-    versions: versions(),
+    versions: versions(program),
     settings: { ...options },
     constants: {},
     othersPercent: othersPercent(),

@@ -79,8 +79,9 @@ export const machine = (): Machine => ({
   system: `${platform()} ${release()}`,
 })
 
-export const versions = (): Record<string, string> => {
-  const commit = commitOf(import.meta.path)
+/** `program` is a script of the server that was measured; without it that of this checkout. */
+export const versions = (program: string | null = null): Record<string, string> => {
+  const commit = commitOf(program ?? import.meta.path)
   return { greendot: VERSION, bun: Bun.version, ...(commit === null ? {} : { commit }) }
 }
 

@@ -33,6 +33,8 @@ export interface Counters {
   deliveries: number
   /** Deliveries of a change that the watcher had not heard of, of those made since `countFromNow`. */
   arrived: number
+  /** The watchers of all users who changed. */
+  expected: number
   offline: number
   bytes_in: number
   bytes_out: number
@@ -132,6 +134,7 @@ const NOTHING: Counters = {
   frames: 0,
   deliveries: 0,
   arrived: 0,
+  expected: 0,
   offline: 0,
   bytes_in: 0,
   bytes_out: 0,

@@ -109,7 +109,7 @@ const result: Result = {
   date,
   command: `npm run bench:million -- ${withoutOutput(process.argv.slice(2)).join(' ')}`,
   machine: machine(),
-  versions: versions(),
+  versions: versions(options.program),
   settings: { ...options },
   constants: {},
   othersPercent: othersPercent(),

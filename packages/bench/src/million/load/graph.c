@@ -1,5 +1,9 @@
 // Whom a user watches: neighbours on a ring, on both sides, or users at random. Watching is mutual on the ring.
+#include <stdlib.h>
 #include "load.h"
+
+/** Of each user of this process, on a random graph. */
+static uint32_t *watchers;
 
 static uint64_t mixed(uint64_t value) {
   value ^= value >> 33;
@@ -31,3 +35,18 @@ uint32_t contacts_of(uint32_t user, uint32_t *into) {
   }
   return count;
 }
+
+/** On the ring users have as many watchers as contacts. At random the contacts of all users have to be looked at, once. */
+void graph_open(void) {
+  if (!options.is_random_graph) return;
+  watchers = calloc(options.count, sizeof *watchers);
+  if (watchers == NULL) fail("allocate");
+  for (uint32_t user = 0; user < options.total; user++) {
+    uint32_t contacts[CONTACTS_MAX];
+    const uint32_t count = contacts_of(user, contacts);
+    for (uint32_t i = 0; i < count; i++)
+      if (contacts[i] - options.first < options.count) watchers[contacts[i] - options.first]++;
+  }
+}
+
+uint32_t watchers_of(uint32_t index) { return options.is_random_graph ? watchers[index] : options.contacts; }

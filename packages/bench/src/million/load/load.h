@@ -45,6 +45,8 @@ struct counters {
   uint64_t frames, deliveries, bytes_in, bytes_out;
   /** Deliveries of a change that the watcher had not heard of, made since the changes counted last began. */
   uint64_t arrived;
+  /** Watchers of all users who changed: as many deliveries are to arrive. */
+  uint64_t expected;
   /** A user whose connection stayed or came back was shown as offline. */
   uint64_t offline;
 };
@@ -54,7 +56,10 @@ extern struct counters counters;
 extern struct connection *connections;
 
 // graph.c: whom a user watches. A pure function, so every process knows it.
+void graph_open(void);
 uint32_t contacts_of(uint32_t user, uint32_t *into);
+/** How many users watch this user of the process. */
+uint32_t watchers_of(uint32_t index);
 
 // latency.c: when each user last changed and to what, in memory that all processes share; which watchers have heard of it,
 // and how long that took.

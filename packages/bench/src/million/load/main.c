@@ -109,16 +109,17 @@ static void change_due(uint64_t now) {
     latency_sent(options.first + index, now_us(), connections[index].is_idle);
     beat(index);
     counters.changes++;
+    counters.expected += watchers_of(index);
   }
 }
 
 static void report(void) {
   printf("{\"opened\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"closed\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"beats\":%" PRIu64
          ",\"changes\":%" PRIu64 ",\"changes_skipped\":%" PRIu64 ",\"frames\":%" PRIu64 ",\"deliveries\":%" PRIu64 ",\"arrived\":%" PRIu64
-         ",\"offline\":%" PRIu64 ",\"bytes_in\":%" PRIu64 ",\"bytes_out\":%" PRIu64 "}\n",
+         ",\"expected\":%" PRIu64 ",\"offline\":%" PRIu64 ",\"bytes_in\":%" PRIu64 ",\"bytes_out\":%" PRIu64 "}\n",
          counters.opened, counters.ready, counters.closed, counters.failed, counters.beats, counters.changes,
-         counters.changes_skipped, counters.frames, counters.deliveries, counters.arrived, counters.offline,
-         counters.bytes_in, counters.bytes_out);
+         counters.changes_skipped, counters.frames, counters.deliveries, counters.arrived, counters.expected,
+         counters.offline, counters.bytes_in, counters.bytes_out);
   fflush(stdout);
 }
 
@@ -177,6 +178,7 @@ int main(int count, char **words) {
   connections = calloc(options.count, sizeof *connections);
   epoll = epoll_create1(0);
   if (connections == NULL || epoll < 0) fail("start");
+  graph_open();
   latency_open();
   fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
   static struct epoll_event events[EVENTS];
