@@ -32,9 +32,10 @@ export async function fetchOnce(folder: string, fetching: Fetching): Promise<str
   if (existsSync(folder)) return null
   if (process.env[NO_INSTALLING]) return `${by} could not fetch ${what} before the tests`
   console.error(`${what} is missing: fetching it with ${by}, once ...`)
-  mkdirSync(CACHE, { recursive: true })
-  const scratch = mkdtempSync(join(CACHE, 'unfinished-'))
+  let scratch: string | null = null
   try {
+    mkdirSync(CACHE, { recursive: true })
+    scratch = mkdtempSync(join(CACHE, 'unfinished-'))
     const child = Bun.spawn({
       cmd: fetching.command(scratch),
       ...(fetching.cwd === undefined ? {} : { cwd: fetching.cwd }),
@@ -56,7 +57,7 @@ export async function fetchOnce(folder: string, fetching: Fetching): Promise<str
     // Another process may have fetched it meanwhile.
     return existsSync(folder) ? null : String(error)
   } finally {
-    rmSync(scratch, { recursive: true, force: true })
+    if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
   }
 }
 
