@@ -59,16 +59,18 @@ function resolveOrNull(specifier: string, from: string): string | null {
 }
 
 async function passOn(command: readonly string[]): Promise<ExitCode> {
-  const child = Bun.spawn([process.execPath, ...command], {
+  let child: Bun.Subprocess | null = null
+  // Before the program runs: a signal that finds no handler ends this process, and leaves the program behind.
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to both processes.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child?.kill(signal)
+    })
+  }
+  child = Bun.spawn([process.execPath, ...command], {
     stdio: ['inherit', 'inherit', 'inherit'],
     // The one executable runs scripts when it is told to be the runtime.
     env: { ...process.env, BUN_BE_BUN: '1' },
   })
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      // A terminal sends Ctrl-C to both processes.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
-    })
-  }
   return (await child.exited) as ExitCode
 }
