@@ -7,6 +7,8 @@ import type { RedisLink } from './link.ts'
 import type { RedisNodeAddress } from './url.ts'
 
 const LOOK_EVERY_MS = 1_000
+/** Looks without an answer to the first of them. Counted, not timed, as with silence (`silence.ts`). */
+const LATE_LOOKS_MAX = 5
 const RETRY_FIRST_MS = 20
 const RETRY_MS_MAX = 500
 
@@ -36,6 +38,8 @@ export function followChannel(parts: {
   let failures = 0
   let problem: string | null = null
   let looking: Timer | null = null
+  /** Looks since the first one that is not answered. */
+  let unanswered = 0
 
   const isHeld = (redis: Redis): boolean => 'redis' in hold && hold.redis === redis
 
@@ -67,6 +71,7 @@ export function followChannel(parts: {
   function follow(redis: Redis, node: RedisNodeAddress): void {
     hold = { state: 'joined', redis, node }
     failures = 0
+    unanswered = 0
     if (wasJoined) follower.onGap()
     wasJoined = true
     joined.resolve()
@@ -88,16 +93,20 @@ export function followChannel(parts: {
   }
 
   // A dead connection may send no event, and so may a node that lost the channel, for example because it
-  // was partitioned from its cluster.
+  // was partitioned from its cluster. On a very slow one messages are late, too.
   async function look(): Promise<void> {
     if (hold.state !== 'joined') return
     const { redis, node } = hold
+    if (unanswered > LATE_LOOKS_MAX) return lose(redis)
+    if (unanswered++ > 0) return
     const serving = await link.nodeFor(channel).catch(() => null)
     const hasMoved = serving !== null && (serving.host !== node.host || serving.port !== node.port)
     const isAlive = await redis.ping().then(
       () => true,
       () => false,
     )
+    if (!isHeld(redis)) return
+    unanswered = 0
     if (hasMoved || !isAlive) lose(redis)
   }
 

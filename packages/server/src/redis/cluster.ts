@@ -70,7 +70,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
       Array.from(ownersOf(cluster), async (owner) => {
         const node = nodes.get(owner)
         if (node === undefined) return `${owner} is gone`
-        const why = (await whyUnusable(node)) ?? (await whyDown(node))
+        const why = await lateAnswers.wait(whyNot(node)).catch(reasonOf)
         return why === null ? null : `${owner}: ${why}`
       }),
     )
@@ -80,7 +80,7 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
   async function slotOf(channel: string): Promise<number> {
     const known = slotByChannel.get(channel)
     if (known !== undefined) return known
-    const slot = Number(await cluster.call('cluster', ['KEYSLOT', channel]))
+    const slot = Number(await lateAnswers.wait(cluster.call('cluster', ['KEYSLOT', channel])))
     slotByChannel.set(channel, slot)
     return slot
   }
@@ -111,6 +111,9 @@ export function openCluster(url: Extract<RedisUrl, { kind: 'cluster' }>, options
     },
   }
 }
+
+const whyNot = async (node: Redis): Promise<string | null> =>
+  (await whyUnusable(node)) ?? (await whyDown(node))
 
 /** A partitioned node answers PING but refuses commands. */
 async function whyDown(node: Redis): Promise<string | null> {

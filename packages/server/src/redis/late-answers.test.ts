@@ -1,6 +1,7 @@
 // Commands that wait for too many looks are given up, and looks that come late count once.
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
+import { createIntervals } from '../platform/intervals.ts'
 import { watchLateAnswers } from './late-answers.ts'
 
 const LATE = 'the answer is late'
@@ -28,17 +29,31 @@ test('[C7] a command that is answered late is given up after five seconds, and o
 })
 
 test('[C7] a process that gets no processor does not take its own delay for a late answer', async () => {
-  let look = () => {}
-  const answers = watchLateAnswers({
-    every(_, run) {
-      look = run
+  const clock = createFakeClock(0)
+  let [elapsedMs, wake] = [0, () => {}]
+  const every = createIntervals({
+    elapsed: () => elapsedMs,
+    after(_, run) {
+      wake = run
       return { stop() {} }
     },
   })
+  const answers = watchLateAnswers({ every })
   const answer = Promise.withResolvers<string>()
   const waiting = answers.wait(answer.promise)
-  // Whole seconds pass between these looks without a turn of the event loop.
-  for (let looks = 0; looks < 9; looks++) look()
+  // The process stands still for a minute before each of these looks: together they are nine.
+  for (let looks = 0; looks < 9; looks++) {
+    elapsedMs += 60_000
+    wake()
+    await clock.advance(0)
+  }
   answer.resolve('OK')
   expect(await waiting).toBe('OK')
+  const late = answers.wait(new Promise(() => undefined)).catch((error: unknown) => error)
+  for (let looks = 0; looks < 11; looks++) {
+    elapsedMs += 60_000
+    wake()
+    await clock.advance(0)
+  }
+  expect(String(await late)).toBe(`Error: ${LATE}`)
 })

@@ -7,6 +7,8 @@ const LOOK_EVERY_MS = 500
 /** Five seconds where the looks are on time: half a lease, so that a renewal can be tried again. */
 const LOOKS_MAX = 10
 
+type GiveUp = (error: Error) => void
+
 export interface LateAnswers {
   /** The answer, or an error when it is late. */
   wait<Answer>(answer: Promise<Answer>): Promise<Answer>
@@ -14,21 +16,22 @@ export interface LateAnswers {
 }
 
 export function watchLateAnswers(clock: Pick<Clock, 'every'>): LateAnswers {
-  /** Commands that are sent between two looks have one limit. The newest is last. */
-  const limits = [createLimit()]
+  /** The commands without an answer, by the look before which they were sent. The newest are last. */
+  const unanswered: Set<GiveUp>[] = [new Set()]
   const timer = clock.every(LOOK_EVERY_MS, () => {
-    limits.push(createLimit())
-    if (limits.length > LOOKS_MAX + 1) limits.shift()!.reject(new Error('the answer is late'))
+    unanswered.push(new Set())
+    if (unanswered.length <= LOOKS_MAX + 1) return
+    for (const giveUp of unanswered.shift()!) giveUp(new Error('the answer is late'))
   })
   return {
-    wait: (answer) => Promise.race([answer, limits.at(-1)!.promise]),
+    // A race against one promise for all would keep every answer until that promise is settled.
+    wait<Answer>(answer: Promise<Answer>) {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const sentTogether = unanswered.at(-1)!
+      sentTogether.add(reject)
+      answer.then(resolve, reject).finally(() => sentTogether.delete(reject))
+      return promise
+    },
     stop: timer.stop,
   }
-}
-
-function createLimit() {
-  const limit = Promise.withResolvers<never>()
-  // Most limits end with no command waiting for them.
-  limit.promise.catch(() => undefined)
-  return limit
 }

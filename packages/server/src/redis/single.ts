@@ -10,6 +10,7 @@ import {
   nameOf,
   openOwn,
   type RedisLink,
+  reasonOf,
   rememberTrouble,
   retryStrategy,
   whyUnusable,
@@ -49,7 +50,7 @@ export function openSingle(url: Extract<RedisUrl, { kind: 'single' }>, options: 
     async probe() {
       await tried
       if (redis.status !== 'ready') return troubles.last() ?? 'there is no connection'
-      return whyUnusable(redis)
+      return lateAnswers.wait(whyUnusable(redis)).catch(reasonOf)
     },
     refresh: async () => {},
     nodeFor: async () => url.node,
