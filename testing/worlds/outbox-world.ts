@@ -116,7 +116,11 @@ export function createOutboxWorld(options: OutboxWorldOptions): OutboxWorld {
   for (const number of connections.keys()) attach(number)
 
   const jsonOf = (target: number) =>
-    JSON.stringify({ ...unknownPresence(String(target)), version: versions[target] })
+    JSON.stringify({
+      ...unknownPresence(String(target)),
+      last_seen: versions[target],
+      version: versions[target],
+    })
 
   function attach(number: number): void {
     const encoding = encodingOf(number)

@@ -8,7 +8,8 @@ export interface ObjectTexts {
   get(target: number): string
   /** The version in the text. */
   version(target: number): number
-  put(target: number, text: string): void
+  /** False when it says what the text before it said, in another version. */
+  put(target: number, text: string): boolean
   forget(target: number): void
   /** How many forms are in use. */
   forms(): number
@@ -39,6 +40,7 @@ const WHOLE = 1
 
 /** The version of an object is its last field. */
 export const versionIn = (text: string): number => Number(text.slice(text.lastIndexOf(':') + 1, -1))
+const withoutVersion = (text: string): string => text.replace(/,"version":\d+\}$/, '')
 
 /** Strings in JSON escape their quotes, so a name with its quotes is never inside one. */
 function partsOf(text: string): Parts | null {
@@ -66,7 +68,7 @@ export function createObjectTexts(nameOf: (target: number) => string): ObjectTex
   let lastSeens = new Float64Array(0)
   let versions = new Float64Array(0)
   const wholes = new Map<number, string>()
-  /** By number; two numbers say something else. */
+  /** By number. 0 and 1 are no forms: NONE and WHOLE. */
   const forms: (Form | undefined)[] = [undefined, undefined]
   const numbers = new Map<string, number>()
   const free: number[] = []
@@ -100,6 +102,29 @@ export function createObjectTexts(nameOf: (target: number) => string): ObjectTex
     }
   }
 
+  /** Null where the text is not made of these parts. */
+  function split(target: number, text: string): Parts | null {
+    const parts = partsOf(text)
+    return parts !== null && textOf(nameOf(target), parts) === text ? parts : null
+  }
+
+  /** Whether the text that is kept of the target has these parts, whatever its version. */
+  function hasParts(target: number, { status, lastSeen, rest }: Parts): boolean {
+    const form = forms[formOf[target]!]
+    return (
+      form?.status === status && form.rest === rest && Object.is(lastSeens[target], lastSeen ?? Number.NaN)
+    )
+  }
+
+  function keepWhole(target: number, text: string): boolean {
+    const before = wholes.get(target)
+    forget(target)
+    formOf[target] = WHOLE
+    versions[target] = versionIn(text)
+    wholes.set(target, text)
+    return before === undefined || withoutVersion(before) !== withoutVersion(text)
+  }
+
   return {
     has: (target) => (formOf[target] ?? NONE) !== NONE,
     get(target) {
@@ -112,19 +137,17 @@ export function createObjectTexts(nameOf: (target: number) => string): ObjectTex
     },
     version: (target) => versions[target]!,
     put(target, text) {
-      forget(target)
       formOf = grown(formOf, target + 1)
       lastSeens = grown(lastSeens, target + 1)
       versions = grown(versions, target + 1)
-      const parts = partsOf(text)
-      versions[target] = parts?.version ?? versionIn(text)
-      if (parts === null || textOf(nameOf(target), parts) !== text) {
-        formOf[target] = WHOLE
-        wholes.set(target, text)
-        return
-      }
+      const parts = split(target, text)
+      if (parts === null) return keepWhole(target, text)
+      versions[target] = parts.version
+      if (hasParts(target, parts)) return false
+      forget(target)
       formOf[target] = retain(parts)
       lastSeens[target] = parts.lastSeen ?? Number.NaN
+      return true
     },
     forget,
     forms: () => numbers.size,

@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { unknownPresence } from '../../presence/core/view.ts'
 import { createTargetTable, type TargetTableParts } from './target-table.ts'
 
-const json = (version: number) => `{"version":${version}}`
+/** Another object in each version. */
+const json = (version: number) => `{"last_seen":${version},"version":${version}}`
 
 const createTable = (parts: Partial<TargetTableParts> = {}) =>
   createTargetTable({ nameOf: () => 'bob', mask: (json) => json, now: () => 0, ...parts })
@@ -55,6 +56,30 @@ describe('the target table', () => {
     expect(targets.update(1, 7, json(7), 500)).toBe(false)
   })
 
+  test('[P27, C7] the same in a newer version is kept for new watchers and told to none', () => {
+    const targets = createTable()
+    const bob = (version: number) => JSON.stringify({ ...unknownPresence('bob'), last_seen: 9, version })
+    const other = (version: number) => `{"last_seen":4,"version":${version}}`
+    for (const inVersion of [bob, other]) {
+      targets.forget(1)
+      expect(targets.update(1, 5, inVersion(5), 100)).toBe(true)
+      targets.frame(1, 'json')
+      expect(targets.update(1, 8, inVersion(8), 200)).toBe(false)
+      expect([targets.version(1), targets.json(1), targets.changedAt(1)]).toEqual([8, inVersion(8), 100])
+      expect(targets.frame(1, 'json')).toContain(inVersion(8))
+      // Older than what is kept, though newer than what watchers were told.
+      expect(targets.update(1, 7, json(7), 300)).toBe(false)
+      expect(targets.update(1, 9, json(9), 400)).toBe(true)
+    }
+  })
+
+  test('[P27, W9] a version that a client was shown is not taken to be what is shown here', () => {
+    const targets = createTable()
+    targets.update(1, 5, json(5), 100)
+    targets.update(1, 7, json(5), 200)
+    expect(targets.update(1, 8, json(5).replace('"version":5', '"version":8'), 300)).toBe(true)
+  })
+
   test('[S5, S6] a masked object is made once a day, and again after a change', () => {
     const DAY_MS = 86_400_000
     let now = 3 * DAY_MS - 1
@@ -74,12 +99,12 @@ describe('the target table', () => {
     const targets = createTable()
     targets.update(1, 1, json(1), 0)
     const frame = targets.frame(1, 'json')
-    expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [{ version: 1 }] })
+    expect(JSON.parse(frame)).toEqual({ type: 'presence_change', changes: [JSON.parse(json(1))] })
     expect(targets.frame(1, 'json')).toBe(frame)
     targets.update(1, 2, json(2), 0)
     expect(JSON.parse(targets.frame(1, 'json'))).toEqual({
       type: 'presence_change',
-      changes: [{ version: 2 }],
+      changes: [JSON.parse(json(2))],
     })
   })
 
@@ -139,7 +164,7 @@ describe('the target table', () => {
     targets.forget(1)
     expect(targets.isKnown(1)).toBe(false)
     expect(targets.update(1, 2, json(2), 0)).toBe(true)
-    expect(JSON.parse(targets.frame(1, 'json')).changes).toEqual([{ version: 2 }])
+    expect(JSON.parse(targets.frame(1, 'json')).changes).toEqual([JSON.parse(json(2))])
   })
 
   test('[W9] after any updates it holds the newest since the last 0', () => {

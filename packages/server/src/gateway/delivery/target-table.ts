@@ -1,6 +1,6 @@
 // The newest state this gateway knows of every watched target, as text ready to send: a change is
 // serialised once in each encoding that a watcher uses, however many viewers see it. What is ready to send is kept for the
-// targets that changed last or were asked for first since; that of others is made again. Versions only go up, except
+// targets that changed last, and for those whose texts were made again last. Versions only go up, except
 // that 0 ("nothing known") may replace anything.
 import { grown } from '../../platform/typed-arrays.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
@@ -9,7 +9,10 @@ import { changeFrame, type Encoding, encoded } from './encodings.ts'
 import { createObjectTexts, versionIn } from './object-texts.ts'
 
 export interface TargetTable {
-  /** False when what is known already is newer or the same. */
+  /**
+   * False when watchers need not be told: what is known already is newer or the same, or this is the same in a newer
+   * version, as after the store lost the versions of all users. New watchers are shown the newer version.
+   */
   update(target: number, version: number, json: string, at: number): boolean
   isKnown(target: number): boolean
   version(target: number): number
@@ -51,7 +54,7 @@ interface Masked {
   compactByLevel: Partial<Record<ViewLevel, string>>
 }
 
-/** The object of a target as everybody may see it. All but the first are made when a watcher needs them. */
+/** The object of a target as a viewer sees it who may see everything. All but the first are made when a watcher needs them. */
 interface Ready {
   json: string
   compact: string | undefined
@@ -116,8 +119,9 @@ export function createTargetTable({ nameOf, mask, now }: TargetTableParts): Targ
     update(target, version, json, at) {
       versions = grown(versions, target + 1)
       changedAts = grown(changedAts, target + 1)
-      if (objects.has(target)) {
-        const shown = objects.version(target)
+      const shown = objects.has(target) ? objects.version(target) : null
+      const isNewestShown = shown === versions[target]
+      if (shown !== null) {
         // A client was shown this version (see `objectVersion`), and only now it is known what it is.
         const isAwaited = version === versions[target] && shown > 0 && shown < version
         const isOld = version === 0 ? versions[target] === 0 : version <= versions[target]! && !isAwaited
@@ -125,12 +129,12 @@ export function createTargetTable({ nameOf, mask, now }: TargetTableParts): Targ
       }
       versions[target] = version
       // A user with nothing to show is the same object in every version.
-      const mayBeSame = objects.has(target) && objects.version(target) === versionIn(json)
-      if (mayBeSame && objects.get(target) === json) return false
-      changedAts[target] = at
-      objects.put(target, json)
+      if (shown === versionIn(json) && objects.get(target) === json) return false
+      const isNew = objects.put(target, json)
       makeReady(target, json)
       masked.delete(target)
+      if (!isNew && isNewestShown && shown > 0 && version > 0) return false
+      changedAts[target] = at
       return true
     },
     isKnown: objects.has,
