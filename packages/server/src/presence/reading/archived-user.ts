@@ -38,7 +38,8 @@ function stillShown({ shownCustomStatus: shown, updatedAt }: LastSeenRow): Shown
 
 // The row of an offline user holds the last version shown. The row of a user who was present is older: later
 // versions were in the hot record that was lost, so the version is a fresh one. A user without a row has no version
-// until the first change: a version by the time of this read would tell others when somebody asked.
+// until the first change: a version by the time of this read would tell others that a viewer asked, and when (S6,
+// decision 23: content).
 function versionOf(row: LastSeenRow | null, now: number): number {
   if (row === null) return NO_VERSION
   return row.status === 'offline' ? row.version : Math.max(row.version, freshVersion(now))

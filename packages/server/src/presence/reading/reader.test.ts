@@ -164,6 +164,18 @@ describe('users from the archive', () => {
     ])
   })
 
+  test('[S2, S3] who chose a custom status while invisible are kept hot until it is shown', async () => {
+    const until = world.clock.now() + 1_000
+    const availability = { status: 'invisible' as const, expiresAt: until, setAt: GONE.settledAt }
+    const customStatus = { text: 'lunch', emoji: null, expiresAt: null, setAt: world.clock.now() + 1 }
+    await archive('bob', { ...GONE, availability, customStatus })
+    await world.watch('bob')
+    await read('bob')
+    expect(await world.memory.due(world.memory.shardOf('bob'), until, 10)).toMatchObject([
+      { userId: 'bob', dueAt: until },
+    ])
+  })
+
   test('[R2] leave the hot store whatever they chose, and are read back with it', async () => {
     const privacy = { ...NO_PRIVACY_CHOSEN, statusVisibility: 'nobody' as const, setAt: 1 }
     await archive('bob', { ...GONE, privacy })

@@ -4,7 +4,13 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
-import { effectiveAvailability, effectiveCustomStatus, sameCustomStatus, step } from '../core/machine.ts'
+import {
+  effectiveAvailability,
+  effectiveCustomStatus,
+  isInvisible,
+  sameCustomStatus,
+  step,
+} from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'
 import { createRecentMap } from '../recent-map.ts'
@@ -198,10 +204,12 @@ export function createReader(parts: ReaderParts): Reader {
 }
 
 /**
- * Whether a custom status was written that is not in the row of what is shown; of an absent user nothing else is shown. Its
- * stamp alone does not tell: of two choices in one millisecond the second has a stamp that is later than its row.
+ * Whether a custom status was written that is not in the row of what is shown; of an absent user nothing else is shown, and
+ * of an invisible one not even that. Its stamp alone does not tell: of two choices in one millisecond the second has a
+ * stamp that is later than its row.
  */
 const hasNewChoice = (record: UserRecord, now: number): boolean =>
+  !isInvisible(record, now) &&
   (record.customStatus?.setAt ?? 0) > record.settledAt &&
   !sameCustomStatus(effectiveCustomStatus(record, now), record.shown.customStatus)
 
