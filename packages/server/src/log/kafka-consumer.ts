@@ -202,7 +202,9 @@ export function startKafkaConsumer(parts: KafkaConsumerParts): Consumption {
       if (isStopped || held.get(partition) !== one || handling.has(partition)) continue
       handling.set(partition, handle(partition, one, fetched))
     }
-    if (handling.size > 0) await waitFor(Promise.all(handling.values()), GATHER_MS)
+    const until = clock.elapsed() + GATHER_MS
+    // The end of each batch wakes this. To wait for the promises would add to one that never settles, again and again.
+    while (handling.size > 0 && !isStopped && clock.elapsed() < until) await rest(until - clock.elapsed())
   }
 
   async function keepReading(): Promise<void> {
