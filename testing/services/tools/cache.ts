@@ -1,12 +1,15 @@
 // What tests fetch or build with another tool, kept in the cache folder of the user, so that it is fetched once for all
 // checkouts. `GREENDOT_TEST_CACHE` names another folder. A failure is returned as the reason for the titles of skipped tests.
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { NO_INSTALLING } from '../install.ts'
 
 const userCache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
-const CACHE = process.env.GREENDOT_TEST_CACHE || join(userCache, 'greendot-tests')
+const CACHE = resolve(process.env.GREENDOT_TEST_CACHE || join(userCache, 'greendot-tests'))
+const UNFINISHED = 'unfinished-'
+/** Longer than any fetch takes. */
+const UNFINISHED_MS_MAX = 3_600_000
 
 /** The folder for a thing; its name has all that it depends on, so another version gets another folder. */
 export const cacheFolder = (name: string): string => join(CACHE, name)
@@ -35,7 +38,8 @@ export async function fetchOnce(folder: string, fetching: Fetching): Promise<str
   let scratch: string | null = null
   try {
     mkdirSync(CACHE, { recursive: true })
-    scratch = mkdtempSync(join(CACHE, 'unfinished-'))
+    removeUnfinished()
+    scratch = mkdtempSync(join(CACHE, UNFINISHED))
     const child = Bun.spawn({
       cmd: fetching.command(scratch),
       ...(fetching.cwd === undefined ? {} : { cwd: fetching.cwd }),
@@ -58,6 +62,15 @@ export async function fetchOnce(folder: string, fetching: Fetching): Promise<str
     return existsSync(folder) ? null : String(error)
   } finally {
     if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** What fetches have left that were killed. */
+function removeUnfinished(): void {
+  for (const name of readdirSync(CACHE).filter((one) => one.startsWith(UNFINISHED))) {
+    const folder = join(CACHE, name)
+    const changedAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+    if (changedAt < Date.now() - UNFINISHED_MS_MAX) rmSync(folder, { recursive: true, force: true })
   }
 }
 
