@@ -1,5 +1,7 @@
 // The result of a scenario as data: the JSON file is exactly this, and the report is made from it.
+import { existsSync, readFileSync } from 'node:fs'
 import { cpus, platform, release, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
 import { VERSION } from '../../../server/src/platform/version.ts'
 import { commitOf } from '../platform/commit.ts'
 import type { CurvePoint } from './histogram.ts'
@@ -79,10 +81,23 @@ export const machine = (): Machine => ({
   system: `${platform()} ${release()}`,
 })
 
+/** By the package that the program is in. */
+function packageVersionOf(program: string): string {
+  for (let folder = dirname(program); ; folder = dirname(folder)) {
+    const description = join(folder, 'package.json')
+    if (existsSync(description)) return JSON.parse(readFileSync(description, 'utf8')).version ?? 'unknown'
+    if (folder === dirname(folder)) return 'unknown'
+  }
+}
+
 /** `program` is a script of the server that was measured; without it that of this checkout. */
 export const versions = (program: string | null = null): Record<string, string> => {
   const commit = commitOf(program ?? import.meta.path)
-  return { greendot: VERSION, bun: Bun.version, ...(commit === null ? {} : { commit }) }
+  return {
+    greendot: program === null ? VERSION : packageVersionOf(program),
+    bun: Bun.version,
+    ...(commit === null ? {} : { commit }),
+  }
 }
 
 /** A figure as text, with few digits where it is large. */

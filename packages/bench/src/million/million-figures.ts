@@ -11,7 +11,7 @@ interface AfterFault {
   backMs: number
   /** Until changes arrived at all watchers again, and nothing else did; looked at from a minute after all were back. */
   wholeMs: number
-  /** Deliveries of what the watcher knew, in the rounds until then. */
+  /** Deliveries of what the watcher knew, from the fault until then. */
   repeated: number
   /** Deliveries that said offline. */
   offline: number

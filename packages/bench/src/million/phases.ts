@@ -25,9 +25,9 @@ const BACK_MS_MAX = 300_000
 /** Changes after a fault, in rounds of this length, until those of one round arrive at all watchers again. */
 const ROUND_MS = 30_000
 const ROUNDS_MAX = 30
-/** Until the last of them has arrived, and until every process of the load has taken an order. */
+/** Until the last of them has arrived, and until every process of the load has taken an order and told of it. */
 const LAST_MS = 3_000
-const ORDER_MS = 500
+const ORDER_MS = 1_500
 
 export interface MillionOptions {
   folder: string
@@ -136,14 +136,15 @@ export async function measureMillion(
     const backMs = await untilBack(fleet, connected, { progress, samples })
     await wait(AFTER_FAULT_MS)
     let round = { startedAt: now(), ...(await change(ROUND_MS)) }
-    let repeated = round.repeated
-    for (let rounds = 1; (round.missing !== 0 || round.repeated !== 0) && rounds < ROUNDS_MAX; rounds++) {
+    for (let rounds = 1; (round.missing !== 0 || round.repeated !== 0) && rounds < ROUNDS_MAX; rounds++)
       round = { startedAt: now(), ...(await change(ROUND_MS)) }
-      repeated += round.repeated
-    }
-    const offline = fleet.counters().offline - before.offline
-    const away = connected - fleet.counters().ready
+    const { deliveries, arrived, offline: offlineNow, ready } = fleet.counters()
+    const repeated = deliveries - before.deliveries - (arrived - before.arrived)
+    const offline = offlineNow - before.offline
+    const away = connected - ready
     if (round.missing !== 0) problems.push(`${round.missing} deliveries are missing after this: ${fault}`)
+    if (round.repeated !== 0)
+      problems.push(`watchers were still told ${round.repeated} times what they knew after this: ${fault}`)
     if (offline > 0) problems.push(`${offline} deliveries said offline after this: ${fault}`)
     if (away > 0) problems.push(`${away} users are not back after this: ${fault}`)
     return { backMs, wholeMs: round.startedAt - faultAt, repeated, offline, latency: round.latency }

@@ -1,7 +1,7 @@
 // `npm run bench:million`: as many users as one machine holds, load included. All connect, beat and watch each other;
 // some change; then one gateway is killed, and then Redis restarts. It says what every part took, how long changes took
 // to arrive, and whether a user was shown as offline who was not.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { machine, type Result, versions } from '../figures/result.ts'
@@ -69,8 +69,8 @@ if (placement !== 'near' && placement !== 'any') {
 }
 
 const server = flags.text('server')
-if (server !== null && !existsSync(server)) {
-  console.error(`--server: there is no ${server}`)
+if (server !== null && !statSync(server, { throwIfNoEntry: false })?.isFile()) {
+  console.error(`--server: there is no file ${server}`)
   process.exit(2)
 }
 
@@ -81,15 +81,19 @@ if (problem !== null) {
   process.exit(2)
 }
 
+const out = flags.text('out')
+if (out?.endsWith('.md') === true) {
+  console.error('--out: a folder or a JSON file; --document names the document for the table')
+  process.exit(2)
+}
+
 const scope = createScope()
 const progress = createProgress(process.stderr)
 const folder = mkdtempSync(join(tmpdir(), 'greendot-million-'))
 scope.add(() => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => void scope.close().finally(() => process.exit(130)))
-const options: MillionOptions = {
-  folder,
-  program: server === null ? null : resolve(server),
+const settings = {
   users: count('users'),
   contacts: count('contacts'),
   graph,
@@ -98,7 +102,8 @@ const options: MillionOptions = {
   connectsPerSecond: count('rate'),
   changesPerSecond: count('changes'),
   minutes: count('minutes'),
-}
+} as const
+const options: MillionOptions = { ...settings, folder, program: server === null ? null : resolve(server) }
 const othersPercent = watchOthers()
 const date = new Date().toISOString()
 const outcome = await measureMillion(options, { scope, progress }).finally(() => scope.close())
@@ -110,13 +115,12 @@ const result: Result = {
   command: `npm run bench:million -- ${withoutOutput(process.argv.slice(2)).join(' ')}`,
   machine: machine(),
   versions: versions(options.program),
-  settings: { ...options },
+  settings,
   constants: {},
   othersPercent: othersPercent(),
   ...outcome,
 }
 console.log(summary(result))
 if (document !== null) fillDocument(document, [result], null)
-const out = flags.text('out')
 if (out !== null) for (const file of await writeResults(out, [result])) console.error(`written: ${file}`)
 process.exit(outcome.problems.length > 0 ? 1 : 0)

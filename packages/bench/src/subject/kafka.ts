@@ -1,7 +1,7 @@
 // A Kafka broker for a run of the streaming deployment: one node that is broker and controller, on free ports of the
 // loopback, with its data in the folder of the run. Topics are created by the servers.
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startProcess, untilListening } from '../peers/peer-process.ts'
@@ -46,14 +46,15 @@ function findJars(): string | null {
   const homes = [process.env.KAFKA_HOME, script === null ? undefined : dirname(dirname(script))]
   const userCache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   const cache = process.env.GREENDOT_TEST_CACHE || join(userCache, 'greendot-tests')
-  const fetched = existsSync(cache) ? readdirSync(cache).filter((name) => /^kafka-[a-z0-9]+$/.test(name)) : []
-  const folders = [
-    ...homes.flatMap((home) => (home === undefined ? [] : [join(home, 'libs')])),
-    ...fetched.map((name) => join(cache, name)),
-  ]
+  const names = existsSync(cache) ? readdirSync(cache).filter((name) => /^kafka-[a-z0-9]+$/.test(name)) : []
+  // The newest: others were fetched for former versions of this repository.
+  const fetched = names.map((name) => join(cache, name)).toSorted((a, b) => changedAt(b) - changedAt(a))
+  const folders = [...homes.flatMap((home) => (home === undefined ? [] : [join(home, 'libs')])), ...fetched]
   const isKafka = (name: string) => /^kafka_[\d.]+-4\..*\.jar$/.test(name)
   return folders.find((folder) => existsSync(folder) && readdirSync(folder).some(isKafka)) ?? null
 }
+
+const changedAt = (folder: string): number => statSync(folder).mtimeMs
 
 const propertiesOf = (port: number, controllerPort: number, data: string): string =>
   [
