@@ -9,7 +9,9 @@ const PROTOCOL = 'packages/protocol/'
 const COMPOSE = `${SERVER}compose.ts`
 const ADAPTERS = [`${SERVER}adapters.ts`, `${SERVER}redis-adapters.ts`]
 /** Files without time, chance and I/O: presence/ may call them; everything else of platform/ it is handed. */
-const PURE_MODULES = new Set([`${SERVER}platform/chunks.ts`, `${SERVER}platform/serial-queue.ts`])
+const PURE_MODULES = new Set(
+  ['chunks', 'recent-map', 'serial-queue'].map((name) => `${SERVER}platform/${name}.ts`),
+)
 /** A program that measures the server from outside and inside, so it may import everything. */
 const BENCH = 'packages/bench/'
 const BENCH_NAME = '@greendot/bench'
@@ -57,7 +59,7 @@ function wrongWay(path: string, one: Import): string | null {
 const isBench = (specifier: string, target: string | null): boolean =>
   target?.startsWith(BENCH) === true || specifier === BENCH_NAME || specifier.startsWith(`${BENCH_NAME}/`)
 
-/** React is the guest's own copy, and only its entry point needs it. */
+/** React is installed by the app, and only the entry point for React imports it. */
 const isPeerOfClient = (specifier: string): boolean => /^react($|\/)/.test(specifier)
 
 function wrongForPresence({ specifier, target, typeOnly }: Omit<Import, 'line'>): string | null {

@@ -1,5 +1,5 @@
 // A map that keeps recent entries takes no longer when it is full: the best later fill beside the first.
-import { createRecentMap } from '../../../server/src/presence/recent-map.ts'
+import { createRecentMap } from '../../../server/src/platform/recent-map.ts'
 import type { BoundGroup } from './bounds.ts'
 
 const ENTRIES = 20_000

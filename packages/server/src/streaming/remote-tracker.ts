@@ -4,12 +4,12 @@
 import type { ChangeLog } from '../log/port.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import { createRecentMap } from '../platform/recent-map.ts'
 import type { Outages } from '../presence/cluster/outages.ts'
 import type { PresenceEvent } from '../presence/core/event.ts'
 import type { PendingAnswers } from '../presence/pending-answers.ts'
 import { type ArchiveOnlyParts, applyByArchive } from '../presence/pipeline/archive-only.ts'
 import type { Tracked, Tracker } from '../presence/pipeline/tracker.ts'
-import { createRecentMap } from '../presence/recent-map.ts'
 import { Unavailable } from '../presence/unavailable.ts'
 import { encodeUpdate, type Update } from './update-record.ts'
 

@@ -22,7 +22,7 @@ export { isNothingKnown } from './target-table.ts'
 export { FOLLOWED, NAMED, type WatchReason } from './watch-edges.ts'
 
 /** Edges are changed by the verbs below; every part may read them. */
-type EdgeLook = Pick<
+type EdgeReads = Pick<
   WatchEdges,
   | 'find'
   | 'degree'
@@ -40,15 +40,15 @@ type EdgeLook = Pick<
   | 'isMarked'
   | 'reasons'
 >
-type TargetLook = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'objectVersion' | 'jsonFor' | 'textFor'>
+type TargetReads = Pick<TargetTable, 'isKnown' | 'version' | 'json' | 'objectVersion' | 'jsonFor' | 'textFor'>
 type OutboxVerbs = Pick<
   Outbox,
   'attach' | 'encodingOf' | 'detach' | 'send' | 'own' | 'unblock' | 'isBlocked' | 'blocked'
 >
 
 export interface Delivery extends OutboxVerbs {
-  edges: EdgeLook
-  targets: TargetLook
+  edges: EdgeReads
+  targets: TargetReads
 
   /** The newest state of a target; false when what is known is newer or the same. Its watchers are told. */
   change(target: number, version: number, json: string, at: number): boolean
@@ -152,11 +152,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     setCounted: edges.setCounted,
     place: (edge, level) => void edges.reveal(edge, level),
     hold(edge) {
-      // A wave that has yet to come by must find neither more nor fewer viewers than may hear of its change.
+      // A wave that has yet to come by must find neither more nor fewer viewers than may hear of its change (S6,
+      // decision 23: content).
       waves.payOff(edge)
       if (edges.isHeld(edge) || edges.isHidden(edge)) return
       // The viewer has been told of a blank target, which looks like a hidden one. What the target shows
-      // later is for the look-up to decide: holding it back would tell a viewer who ends up with nothing.
+      // later is for the look-up to decide: holding it back would tell a viewer who ends up with nothing (S6,
+      // decision 23: content).
       const isBlank = isNothingKnown(targets.json(edges.targetOf(edge)))
       if (isBlank && !edges.isMarked(edge)) edges.reveal(edge, 'nothing')
       else edges.hold(edge)

@@ -2,9 +2,10 @@
 // serialised once in each encoding that a watcher uses, however many viewers see it. What is ready to send is kept for the
 // targets that changed last, and for those whose texts were made again last. Versions only go up, except
 // that 0 ("nothing known") may replace anything.
+
+import { createRecentMap } from '../../platform/recent-map.ts'
 import { grown } from '../../platform/typed-arrays.ts'
 import type { ViewLevel } from '../../presence/privacy/visibility.ts'
-import { createRecentMap } from '../../presence/recent-map.ts'
 import { changeFrame, type Encoding, encoded } from './encodings.ts'
 import { createObjectTexts, versionIn } from './object-texts.ts'
 

@@ -30,8 +30,10 @@ const KEPT = REASONS | UNCOUNTED | SHOWN_ANEW
 
 /** A place in a target's list of watchers. When its edge leaves the list, it moves on to the next one. */
 export interface Cursor {
-  edge: number
+  readonly edge: number
 }
+
+type OwnCursor = { -readonly [Key in keyof Cursor]: Cursor[Key] }
 
 export type WatchEdges = ReturnType<typeof createWatchEdges>
 
@@ -51,7 +53,7 @@ export function createWatchEdges() {
   let free = NIL
   let used = 0
   let live = 0
-  const cursors = new Map<number, Set<Cursor>>()
+  const cursors = new Map<number, Set<OwnCursor>>()
   /** By target, how many of its watchers do not count. */
   const uncounted = new Map<number, number>()
   /** By target, the number of the wave that is under way. */
@@ -293,6 +295,13 @@ export function createWatchEdges() {
       if (open === undefined) cursors.set(ofTarget, new Set([cursor]))
       else open.add(cursor)
       return cursor
+    },
+    /** Moves a cursor that is not at the end on to the next edge; returns the edge it was at. */
+    advance(cursor: Cursor): number {
+      const { edge } = cursor
+      const own: OwnCursor = cursor
+      own.edge = nextOfTarget[edge]!
+      return edge
     },
     closeCursor(ofTarget: number, cursor: Cursor): void {
       const open = cursors.get(ofTarget)

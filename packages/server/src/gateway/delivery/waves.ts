@@ -39,7 +39,7 @@ export interface Waves {
   changed(target: number): void
   /** All watchers are told otherwise, or the target has no watchers any more. */
   cancel(target: number): void
-  /** What a wave owes to this edge is told now, by what its viewer sees now. */
+  /** What a wave owes to this edge is told now, by what its viewer sees now (S6, decision 23: content). */
   payOff(edge: number): void
   walking(): number
   waiting(): number
@@ -173,8 +173,7 @@ export function createWaves({ edges, outbox, plans, pace, flushMs, clock }: Wave
     const { cursor } = walk
     const isDone = () => cursor.edge === NIL || cursor.edge === wave.end?.edge
     for (let visits = 0; !isDone() && walk.credit >= 1 && visits < VISITS_MAX; visits++) {
-      const { edge } = cursor
-      cursor.edge = edges.nextWatcher(edge)
+      const edge = edges.advance(cursor)
       walk.credit--
       walk.passed++
       wave.left--

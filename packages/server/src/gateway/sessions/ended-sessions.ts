@@ -2,7 +2,7 @@
 // until they have been silent for the time to live. A token that was issued after the disconnect begins anew.
 import type { Failure } from '@greendot/protocol'
 import type { Clock } from '../../platform/clock.ts'
-import { createRecentMap } from '../../presence/recent-map.ts'
+import { createRecentMap } from '../../platform/recent-map.ts'
 
 /** Past it the oldest are forgotten, and begin anew with their next heartbeat. */
 const ENDED_MAX = 100_000

@@ -4,13 +4,13 @@
 // a user may overtake one that waits; versions order them. Settings are in the archive before their commit.
 import type { Bus, BusMessage, ChangeMessage } from '../../bus/port.ts'
 import type { Span } from '../../platform/measuring/tracing.ts'
+import { createRecentMap } from '../../platform/recent-map.ts'
 import type { Duty, Owed } from '../../store/port.ts'
 import type { Policy } from '../core/policy.ts'
 import { type PrivacyRules, visibilityInputsOf } from '../core/privacy.ts'
 import { hasAnySetting, isBare, type UserRecord } from '../core/record.ts'
 import { toOwnPresence, toPresence } from '../core/view.ts'
 import { toLastSeenRow, toSettingsRow } from '../reading/archived-user.ts'
-import { createRecentMap } from '../recent-map.ts'
 import type { Archivist } from './archivist.ts'
 import type { Duties } from './duties.ts'
 

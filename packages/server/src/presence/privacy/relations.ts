@@ -4,7 +4,7 @@
 import type { Archive } from '../../archive/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createRecentMap } from '../recent-map.ts'
+import { createRecentMap } from '../../platform/recent-map.ts'
 import type { Evaluator } from './evaluator.ts'
 import type { Party, Relation } from './visibility.ts'
 

@@ -1,8 +1,9 @@
 // A short local cache for queries (R6). It is made before the parts that use it: the announcer and the inbox
 // drop users that changed, the reader fills it. Users with privacy settings are never cached, so a user who
 // hides from more viewers than before is hidden at once.
+
+import { createRecentMap } from '../../platform/recent-map.ts'
 import type { UserRecord } from '../core/record.ts'
-import { createRecentMap } from '../recent-map.ts'
 
 /** Users in the cache; past it the oldest go. */
 const CACHED_MAX = 50_000

@@ -3,6 +3,7 @@
 // says so (R3).
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { createRecentMap } from '../../platform/recent-map.ts'
 import type { Commit, PresenceStore, Stored } from '../../store/port.ts'
 import {
   effectiveAvailability,
@@ -13,7 +14,6 @@ import {
 } from '../core/machine.ts'
 import type { Policy } from '../core/policy.ts'
 import type { UserRecord } from '../core/record.ts'
-import { createRecentMap } from '../recent-map.ts'
 import type { ArchivedRecord, ArchiveLookup } from './archive-lookup.ts'
 import type { QueryCache } from './query-cache.ts'
 
