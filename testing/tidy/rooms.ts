@@ -7,7 +7,7 @@ const SERVER = 'packages/server/src/'
 /** From the bottom to the top: a file imports from its own room and from rooms above it in this list. */
 const ROOMS: readonly { name: string; holds: RegExp }[] = [
   { name: 'platform', holds: /^platform\/(?!config\/)/ },
-  { name: 'presence/core', holds: /^presence\/(core\/|(unavailable|recent-map|pending-answers)\.ts$)/ },
+  { name: 'presence/core', holds: /^presence\/(core\/|(unavailable|pending-answers)\.ts$)/ },
   { name: 'platform/config', holds: /^platform\/config\// },
   { name: 'ports', holds: /^\w+\/port\.ts$/ },
   { name: 'redis', holds: /^redis\// },
@@ -95,12 +95,13 @@ export const WIRING = [
   'gateway/watching/watching.ts',
   'gateway/sessions/connections.ts',
   'grpc/grpc-app.ts',
+  'http/http-app.ts',
 ].map((path) => SERVER + path)
 
 /** A statement of a function goes on until a line that is indented as little and begins with a word, or is its end. */
 const DECLARATION =
   /^ {2}(?:const|let) (\w+|[{[][^=]*?[}\]])(?:: [^=]*?)? =(?=\s)([\s\S]*?)(?=\n {2}[\w/]|\n}|$(?![\s\S]))/gm
-const BUILDS = /\b(?:create|start|open)[A-Z]\w*(?:<[^()]*>)?\(/
+const BUILDS = /\b(?:(?:create|start|open|serve)[A-Z]\w*|[a-z]\w*Routes)(?:<[^()]*>)?\(/
 
 interface Part {
   names: string[]

@@ -1,6 +1,5 @@
 // The HTTP side of a process, for every combination of roles: queries and settings always, connections where
 // there is a gateway, and the routes for operators.
-import type { BunRequest } from 'bun'
 import type { Archive } from '../archive/port.ts'
 import type { ForeignRouting } from '../foreign/routing.ts'
 import type { Gateway } from '../gateway/gateway.ts'
@@ -120,19 +119,19 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
   siblings?.answerWith(collect)
   const collectAll = siblings?.collectAll ?? collect
   const origins = createOriginRules(config)
-  const keepOpen = (request: BunRequest) => server.timeout(request, 0)
+  // The routes mark requests in it, and the server, which is built last, asks it.
+  const openEnded = new WeakSet<Request>()
+  const keepOpen = (request: Request) => void openEnded.add(request)
   const connectionRoutes = ({ httpSessions, streams }: Gateway): Routes => ({
     ...sessionRoutes({ httpSessions, throttle, policy, clock }),
     ...streamRoutes({ streams, throttle, keepOpen }),
   })
-  // Built on the first request: it costs 6 MB, and most processes are never asked for it.
-  let document: Promise<string> | null = null
-  async function describe(): Promise<string> {
+  async function describe(all: Routes): Promise<string> {
     // Imported here, because few servers are ever asked for the document.
     const { openapi } = await import('./openapi/openapi.ts')
-    return JSON.stringify(await openapi(routes, VERSION, clock.nextTurn))
+    return JSON.stringify(await openapi(all, VERSION, clock.nextTurn))
   }
-  const routes: Routes = {
+  const apiRoutes: Routes = {
     ...presenceRoutes({ viewerReader }),
     ...publicRoutes({ viewerReader }),
     ...selfRoutes({ actions, reader, policy, rules, clock }),
@@ -158,11 +157,8 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
       version: VERSION,
     }),
     ...feedRoutes({ feed, keepOpen }),
-    ...docsRoutes({
-      document: () => (document ??= describe()),
-      pages: config.pages,
-    }),
   }
+  const routes = { ...apiRoutes, ...docsRoutes({ apiRoutes, describe, pages: config.pages }) }
   const server = serveHttp({
     host,
     port: config.port,
@@ -170,6 +166,7 @@ export function startHttpApp(parts: HttpAppParts): HttpApp {
     origins,
     guard: createGuard({ authenticator, throttle, logger, origins, clock, tally }),
     routes,
+    openEnded,
     pages: createPages({ dev, pages: config.pages }),
     authenticator,
     gateway,

@@ -2,7 +2,7 @@
 // here.
 import http from 'node:http'
 import { type Failure, FRAME_BYTES_MAX, isId, PLATFORMS, type Platform } from '@greendot/protocol'
-import type { Server } from 'bun'
+import type { BunRequest, Server } from 'bun'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Opening, SocketData } from '../gateway/sessions/connections.ts'
 import { activity, parse, platform as platformSchema } from '../input/schemas.ts'
@@ -14,7 +14,7 @@ import type { Guard } from './guard.ts'
 import type { Pages } from './pages/page.ts'
 import { refuse } from './reply.ts'
 import { queryOf, valuesOf } from './request-url.ts'
-import type { Routes } from './route.ts'
+import type { Methods, Routes } from './route.ts'
 import { negotiate } from './subprotocol.ts'
 
 /**
@@ -44,6 +44,8 @@ export interface HttpServerParts {
   origins: OriginRules
   guard: Guard
   routes: Routes
+  /** Requests whose answer has no end of its own, as the routes found out: the idle timeout is not for them. */
+  openEnded: Pick<WeakSet<Request>, 'has'>
   /** Served without authentication. */
   pages: Pages
   authenticator: Authenticator
@@ -55,7 +57,8 @@ export interface HttpServerParts {
 export type HttpServer = Server<SocketData>
 
 export function serveHttp(parts: HttpServerParts): HttpServer {
-  const { host, port, reusePort, origins, guard, routes, authenticator, gateway, isDraining } = parts
+  const { host, port, reusePort, origins, guard, routes, openEnded } = parts
+  const { authenticator, gateway, isDraining } = parts
 
   function upgrade(
     request: Request,
@@ -85,8 +88,17 @@ export function serveHttp(parts: HttpServerParts): HttpServer {
     return refuse({ code: 'bad_request', message: 'this path speaks WebSocket; connect with one' })
   }
 
+  function handlerOf(methods: Methods, path: string) {
+    const answer = guard(methods, path)
+    return async (request: BunRequest, server: HttpServer): Promise<Response> => {
+      const response = await answer(request)
+      if (openEnded.has(request)) server.timeout(request, 0)
+      return response
+    }
+  }
+
   const guarded = Object.fromEntries(
-    Object.entries(routes).map(([path, methods]) => [path, guard(methods, path)]),
+    Object.entries(routes).map(([path, methods]) => [path, handlerOf(methods, path)]),
   )
   // Bun.serve has no option for it: its parser uses this value, for the whole process. It is read-only in
   // the types of Node, where it is a command-line flag.

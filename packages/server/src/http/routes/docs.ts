@@ -8,12 +8,15 @@ import { json, type Routes, route, text } from '../route.ts'
 const CACHED = { 'cache-control': 'public, max-age=60' }
 
 export interface DocsRoutesParts {
-  /** A function, because the document describes these routes too. */
-  document(): Promise<string>
+  /** All other routes. The document describes these and its own. */
+  apiRoutes: Routes
+  describe(all: Routes): Promise<string>
   pages: PageChoice
 }
 
-export function docsRoutes({ document, pages }: DocsRoutesParts): Routes {
+export function docsRoutes({ apiRoutes, describe, pages }: DocsRoutesParts): Routes {
+  // Made on the first request: it costs 6 MB, and most processes are never asked for it.
+  let document: Promise<string> | null = null
   const page: Routes = {
     '/docs': {
       GET: route({
@@ -24,7 +27,7 @@ export function docsRoutes({ document, pages }: DocsRoutesParts): Routes {
       }),
     },
   }
-  return {
+  const own: Routes = {
     '/openapi.json': {
       GET: route({
         for: 'anyone',
@@ -32,9 +35,13 @@ export function docsRoutes({ document, pages }: DocsRoutesParts): Routes {
         answers: {
           200: json(z.looseObject({ openapi: z.string() }), 'Every route of this server, as OpenAPI 3.1'),
         },
-        run: async () => replyJson(await document(), 200, CACHED),
+        async run() {
+          document ??= describe({ ...apiRoutes, ...own })
+          return replyJson(await document, 200, CACHED)
+        },
       }),
     },
     ...(pages === 'none' ? {} : page),
   }
+  return own
 }
