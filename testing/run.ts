@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findTestFiles, runTestFiles, type Tally, TEST_TIMEOUT_MS } from './bun-tests.ts'
+import { readCommandLine } from './services/command-line.ts'
 import { NO_INSTALLING } from './services/install.ts'
 import { findKafka } from './services/kafka.ts'
 import { findPostgres } from './services/postgres.ts'
@@ -24,7 +25,6 @@ const ROOT = resolve(import.meta.dir, '..')
 const TEST_FOLDERS = ['packages', 'testing']
 /** More than there are cores, because many tests wait for a delay or for another process. */
 const LANES = Math.min(availableParallelism(), 8) + 2
-const UPDATE_TIMINGS = '--update-timings'
 
 const HELP = `npm test -- [filter …]
 
@@ -36,8 +36,16 @@ ends tests that hang and says nothing about speed. Exits 1 if anything failed.
   npm test                        everything
   npm test -- store               test files with "store" in their path
   npm test -- store/memory        the tests of one file
-  npm test -- ${UPDATE_TIMINGS}    also writes testing/timings.json, which starts the slowest files first
+  npm test -- --update-timings    also writes testing/timings.json, which starts the slowest files first
 `
+
+const { values, positionals: filters } = readCommandLine({
+  allowPositionals: true,
+  options: {
+    'update-timings': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
 
 const tool = (name: string): string => join(ROOT, 'node_modules', '.bin', name)
 
@@ -79,7 +87,7 @@ async function installServices(): Promise<void> {
   await Promise.all([installPackages(), ...FETCHED.map((fetch) => fetch())])
 }
 
-async function runTests(filters: readonly string[], updateTimings: boolean): Promise<Tally> {
+async function runTests(): Promise<Tally> {
   const files = findTestFiles(ROOT, TEST_FOLDERS, filters)
   if (files.length === 0) {
     const problem = `no test file has ${filters.map((filter) => `"${filter}"`).join(' or ')} in its path`
@@ -94,7 +102,7 @@ async function runTests(filters: readonly string[], updateTimings: boolean): Pro
     lanes: LANES,
     timings: join(ROOT, 'testing', 'timings.json'),
     env: filters.length === 0 ? { [NO_INSTALLING]: '1' } : {},
-    updateTimings,
+    updateTimings: values['update-timings'],
     output: 'inherit',
   })
 }
@@ -116,21 +124,15 @@ async function part(name: string, toolName: string, run: () => Promise<Tally>): 
   return result
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
+async function main(): Promise<number> {
+  if (values.help) {
     console.log(HELP)
     return 0
-  }
-  const filters = args.filter((arg) => arg !== UPDATE_TIMINGS)
-  const unknown = filters.find((arg) => arg.startsWith('-'))
-  if (unknown !== undefined) {
-    console.error(`unknown option ${unknown}; try --help`)
-    return 2
   }
   const parts = await Promise.all([
     part('types', 'tsc', () => checkWith('tsc', '--noEmit')),
     part('lint', 'biome', () => checkWith('biome', 'check', '.')),
-    part('tests', 'bun', () => runTests(filters, args.includes(UPDATE_TIMINGS))),
+    part('tests', 'bun', runTests),
   ])
   const sum = (count: (tally: Tally) => number): number =>
     parts.reduce((total, tally) => total + count(tally), 0)
@@ -142,4 +144,4 @@ async function main(args: readonly string[]): Promise<number> {
   return failed === 0 ? 0 : 1
 }
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await main()

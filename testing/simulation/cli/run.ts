@@ -1,4 +1,5 @@
 // `npm run test:simulation`: runs seeds of the simulation, replays one, or plants a bug and looks how fast it is caught.
+import { readCommandLine } from '../../services/command-line.ts'
 import type { FaultKind } from '../faults/plan-faults.ts'
 import { catchPlanted, PLANTED } from '../planted/planted.ts'
 import type { Planted } from '../planted/planting.ts'
@@ -48,61 +49,67 @@ const MEASURED: readonly [FaultKind, number][] = [
 ]
 const MEASURED_SEEDS = 100
 
-interface Options {
-  numbers: Map<string, number>
-  plant: string | null
-  keep: string | null
-  isWhole: boolean
-  isPlanted: boolean
+const { values, positionals } = readCommandLine({
+  allowPositionals: true,
+  options: {
+    seeds: { type: 'string' },
+    from: { type: 'string' },
+    seed: { type: 'string' },
+    jobs: { type: 'string' },
+    whole: { type: 'boolean', default: false },
+    keep: { type: 'string' },
+    plant: { type: 'string' },
+    planted: { type: 'boolean', default: false },
+    measure: { type: 'boolean', default: false },
+    // How this program starts itself, with the seeds as words.
+    worker: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+
+const NUMBERS = ['seeds', 'from', 'seed', 'jobs'] as const
+
+const isNumber = (text: string): boolean => {
+  const value = Number(text)
+  return text.trim() !== '' && Number.isInteger(value) && value >= 0 && value <= SEED_MAX
 }
 
-function parse(args: readonly string[]): Options | string {
-  const numbers = new Map<string, number>()
-  let plant: string | null = null
-  let keep: string | null = null
-  let isWhole = false
-  let isPlanted = false
-  for (let index = 0; index < args.length; index++) {
-    const name = args[index]!
-    if (name === '--whole') isWhole = true
-    else if (name === '--planted') isPlanted = true
-    else if (name === '--plant') plant = args[++index] ?? ''
-    else if (name === '--keep') keep = args[++index] ?? ''
-    else if (['--seeds', '--from', '--seed', '--jobs'].includes(name)) {
-      const value = Number(args[++index])
-      if (!Number.isInteger(value) || value < 0 || value > SEED_MAX)
-        return `${name} needs a whole number from 0 to ${SEED_MAX}`
-      numbers.set(name, value)
-    } else return `unknown option ${name}; try --help`
-  }
-  return { numbers, plant, keep, isWhole, isPlanted }
+function problemOf(): string | null {
+  if (positionals.length > 0) return `unknown word ${positionals[0]}; try --help`
+  const wrong = NUMBERS.find((name) => !isNumber(values[name] ?? '0'))
+  return wrong === undefined ? null : `--${wrong} needs a whole number from 0 to ${SEED_MAX}`
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
+function numberOf(name: (typeof NUMBERS)[number]): number | null {
+  const text = values[name]
+  return text === undefined ? null : Number(text)
+}
+
+async function main(): Promise<number> {
+  if (values.help) {
     console.log(HELP)
     return 0
   }
-  if (args[0] === '--worker') return work(args.slice(1))
-  if (args[0] === '--measure') return measureAll()
-  const options = parse(args)
-  if (typeof options === 'string') {
-    console.error(options)
+  const plantName = values.plant ?? null
+  const planted = PLANTED.find(({ name }) => name === plantName) ?? null
+  if (values.worker) return work(positionals, planted)
+  const problem = problemOf()
+  if (problem !== null) {
+    console.error(problem)
     return 2
   }
-  const { numbers, plant, keep, isWhole, isPlanted } = options
-  if (isPlanted) return plantAll(numbers.get('--from') ?? 1, numbers.get('--seeds') ?? PLANTED_SEEDS)
-  const planted = PLANTED.find(({ name }) => name === plant) ?? null
-  if (plant !== null && planted === null) {
+  if (values.measure) return measureAll()
+  if (values.planted) return plantAll(numberOf('from') ?? 1, numberOf('seeds') ?? PLANTED_SEEDS)
+  if (plantName !== null && planted === null) {
     for (const { name, breaks } of PLANTED) console.log(`${name} (${breaks})`)
-    return plant === 'list' ? 0 : 2
+    return plantName === 'list' ? 0 : 2
   }
-  const seed = numbers.get('--seed')
-  if (seed !== undefined) return replay(seed, planted, isWhole, keep)
-  const from = numbers.get('--from') ?? Math.floor(Math.random() * 1_000_000) * 1_000
-  const jobs = Math.max(1, numbers.get('--jobs') ?? jobsByDefault())
+  const seed = numberOf('seed')
+  if (seed !== null) return replay(seed, planted, values.whole, values.keep ?? null)
+  const from = numberOf('from') ?? Math.floor(Math.random() * 1_000_000) * 1_000
+  const jobs = Math.max(1, numberOf('jobs') ?? jobsByDefault())
   console.log(`seeds from ${from}${planted === null ? '' : `, with a bug: ${planted.name}`}`)
-  const failed = await runSeeds({ seeds: numbers.get('--seeds') ?? SEEDS, from, jobs, planted })
+  const failed = await runSeeds({ seeds: numberOf('seeds') ?? SEEDS, from, jobs, planted })
   return failed === 0 ? 0 : 1
 }
 
@@ -148,11 +155,10 @@ function replay(seed: number, planted: Planted | null, isWhole: boolean, keep: s
   return 1
 }
 
-function work([from, to, step, _, plant]: readonly string[]): number {
-  const planted = PLANTED.find(({ name }) => name === plant) ?? null
+function work([from, to, step]: readonly string[], planted: Planted | null): number {
   for (const line of runHere(Number(from), Number(to), Number(step), planted))
     console.log(JSON.stringify(line))
   return 0
 }
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await main()
