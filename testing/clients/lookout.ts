@@ -4,8 +4,16 @@
 export interface Lookout {
   /** Something arrived: every wait checks again. */
   notify(): void
-  /** `inVain` makes the message for a wait that timed out. */
-  until<T>(withinMs: number, find: () => T | undefined, inVain: () => string): Promise<T>
+  /**
+   * `inVain` makes the message for a wait that timed out. When nothing is found and `failure` is not null, the wait ends
+   * at once with that error.
+   */
+  until<T>(
+    withinMs: number,
+    find: () => T | undefined,
+    inVain: () => string,
+    failure?: () => Error | null,
+  ): Promise<T>
 }
 
 export function createLookout(): Lookout {
@@ -14,7 +22,7 @@ export function createLookout(): Lookout {
     notify() {
       for (const look of [...looks]) look()
     },
-    until(withinMs, find, inVain) {
+    until(withinMs, find, inVain, failure = () => null) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           looks.delete(look)
@@ -22,10 +30,12 @@ export function createLookout(): Lookout {
         }, withinMs)
         function look(): void {
           const found = find()
-          if (found === undefined) return
+          const failed = found === undefined ? failure() : null
+          if (found === undefined && failed === null) return
           looks.delete(look)
           clearTimeout(timer)
-          resolve(found)
+          if (found === undefined) reject(failed)
+          else resolve(found)
         }
         looks.add(look)
         look()

@@ -3,6 +3,7 @@
 import { connect as connectTcp } from 'node:net'
 import type { ServerFrame } from '@greendot/protocol'
 import { webSocketUrl } from '../clients/client.ts'
+import { createLookout } from '../clients/lookout.ts'
 import { WAIT_MS } from '../services/within.ts'
 
 export interface RawSocket {
@@ -26,10 +27,10 @@ export async function openRawSocket(url: string, userId: string): Promise<RawSoc
   const { hostname, port, pathname, search } = new URL(webSocketUrl(url, userId))
   const socket = connectTcp(Number(port), hostname)
   const frames: ServerFrame[] = []
-  const listeners = new Set<() => void>()
+  const lookout = createLookout()
   const read = createReader((text) => {
     frames.push(JSON.parse(text))
-    for (const listen of [...listeners]) listen()
+    lookout.notify()
   })
   let received = 0
   socket.on('data', (chunk: Buffer) => {
@@ -45,23 +46,12 @@ export async function openRawSocket(url: string, userId: string): Promise<RawSoc
     frames,
     bytes: () => received,
     send: (frame) => void socket.write(textFrame(JSON.stringify(frame))),
-    until(find, withinMs = WAIT_MS) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          listeners.delete(look)
-          reject(new Error(`${userId} waited ${withinMs} ms; heard ${frames.length} frames`))
-        }, withinMs)
-        function look(): void {
-          const found = find(frames)
-          if (found === undefined) return
-          listeners.delete(look)
-          clearTimeout(timer)
-          resolve(found)
-        }
-        listeners.add(look)
-        look()
-      })
-    },
+    until: (find, withinMs = WAIT_MS) =>
+      lookout.until(
+        withinMs,
+        () => find(frames),
+        () => `${userId} waited ${withinMs} ms; heard ${frames.length} frames`,
+      ),
     stopReading: () => void socket.pause(),
     readOn: () => void socket.resume(),
     destroy: () => void socket.resetAndDestroy(),

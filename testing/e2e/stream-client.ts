@@ -2,6 +2,7 @@
 // to vanish. What it reads must be HTTP and an event stream to the letter.
 import { connect as connectTcp } from 'node:net'
 import type { Presence, ServerFrame } from '@greendot/protocol'
+import { createLookout } from '../clients/lookout.ts'
 import { WAIT_MS } from '../services/within.ts'
 import { createEventParser, presencesIn } from './stream-format.ts'
 
@@ -59,13 +60,10 @@ export async function openStream(
   const { token = `dev:${viewerId}`, tokenIn = 'header', lastEventId } = options
   const { hostname, port } = new URL(url)
   const socket = connectTcp(Number(port), hostname)
-  const listeners = new Set<() => void>()
+  const lookout = createLookout()
   const ended = Promise.withResolvers<{ how: 'whole' | 'cut'; at: number }>()
   let received = 0
-  let failure: unknown = null
-  const notify = () => {
-    for (const listen of [...listeners]) listen()
-  }
+  let failure: Error | null = null
 
   const stream: TestStream = {
     status: 0,
@@ -82,29 +80,11 @@ export async function openStream(
     sees: (userId, accept, since = 0) =>
       stream.until(`a sighting of ${userId}`, () => stream.sightings(userId, since).find(accept)),
     until(what, find, withinMs = WAIT_MS) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          const all = stream.told.map(({ frame }) => JSON.stringify(frame).slice(0, 500)).slice(-20)
-          give(new Error(`${viewerId} waited ${withinMs} ms for ${what}; heard\n  ${all.join('\n  ')}`))
-        }, withinMs)
-        function give(error: unknown): void {
-          stop()
-          reject(error)
-        }
-        function stop(): void {
-          listeners.delete(look)
-          clearTimeout(timer)
-        }
-        function look(): void {
-          const found = find()
-          if (found !== undefined) {
-            stop()
-            resolve(found)
-          } else if (failure !== null) give(failure)
-        }
-        listeners.add(look)
-        look()
-      })
+      const inVain = () => {
+        const all = stream.told.map(({ frame }) => JSON.stringify(frame).slice(0, 500)).slice(-20)
+        return `${viewerId} waited ${withinMs} ms for ${what}; heard\n  ${all.join('\n  ')}`
+      }
+      return lookout.until(withinMs, find, inVain, () => failure)
     },
     bytes: () => received,
     stopReading: () => void socket.pause(),
@@ -136,17 +116,17 @@ export async function openStream(
     try {
       read(bytes)
     } catch (error) {
-      failure = error
+      failure = error instanceof Error ? error : new Error(String(error))
       socket.destroy()
     }
-    notify()
+    lookout.notify()
   })
   socket.on('error', () => {})
   socket.on('close', () => {
     // A no-op after the whole answer.
     ended.resolve({ how: 'cut', at: Date.now() })
     failure ??= new Error('the stream ended')
-    notify()
+    lookout.notify()
   })
   const path = streamPath(userIds) + (tokenIn === 'url' ? `&token=${encodeURIComponent(token)}` : '')
   const headers = [

@@ -9,6 +9,8 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
+import { createLookout } from '../clients/lookout.ts'
+import { WAIT_MS } from '../services/within.ts'
 import { generatedService } from './generated.ts'
 
 const service = await generatedService()
@@ -122,18 +124,18 @@ function openCall(
   heard: Json[],
   answered: Promise<Ended> | null,
 ): OpenCall {
-  const waiting = new Set<() => void>()
+  const lookout = createLookout()
   const { promise, resolve } = Promise.withResolvers<Ended>()
   const ended = answered ?? promise
   let end: Ended | null = null
   void ended.then((how) => {
     end = how
-    for (const look of waiting) look()
+    lookout.notify()
   })
   if (answered === null) {
     call.on('data', (bytes: Buffer) => {
       heard.push(decode(method, bytes))
-      for (const look of waiting) look()
+      lookout.notify()
     })
     call.on('end', () => resolve(OK))
   }
@@ -146,19 +148,13 @@ function openCall(
     cancel: () => call.cancel(),
     pause: () => void call.pause(),
     resume: () => void call.resume(),
-    next(fits) {
-      const found = Promise.withResolvers<Json>()
-      const look = () => {
-        const answer = heard.find(fits)
-        if (answer !== undefined) found.resolve(answer)
-        else if (end !== null) found.reject(new CallFailed(end))
-        else return
-        waiting.delete(look)
-      }
-      waiting.add(look)
-      look()
-      return found.promise
-    },
+    next: (fits) =>
+      lookout.until(
+        WAIT_MS,
+        () => heard.find(fits),
+        () => `waited ${WAIT_MS} ms for an answer of ${method.name}; heard ${JSON.stringify(heard)}`,
+        () => (end === null ? null : new CallFailed(end)),
+      ),
   }
 }
 

@@ -1,5 +1,6 @@
 // How streams end that the server ends, and what a reader gets that is too slow.
 import { describe, expect, test } from 'bun:test'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { spawnServer } from '../clients/server.ts'
 import { call as callHttp } from '../http/calls.ts'
 import { secondsFromNow, securedSettings, sign } from '../http/tokens.ts'
@@ -93,7 +94,7 @@ describe('the server ends a stream', () => {
     const status = async () =>
       (await callHttp<{ status: string }>(url, 'GET', '/api/v1/presence/alice', { token: 'dev' })).body.status
     beat('old')
-    while ((await status()) !== 'online') await Bun.sleep(5)
+    await until(WAIT_MS, 'the first heartbeat', async () => (await status()) === 'online')
     const body = { until: '2099-01-01' }
     await callHttp(url, 'POST', '/api/v1/users/alice/disconnect', { token: 'dev', body })
     beat('new')
@@ -102,7 +103,7 @@ describe('the server ends a stream', () => {
   })
 
   test('[C5, C6] with UNAUTHENTICATED when its token expires', async () => {
-    const { grpc } = await scene.server(securedSettings)
+    const { grpc } = await scene.server(securedSettings, { clock: createPatientClock() })
     const alice = scene.client(grpc, sign({ sub: 'alice', exp: secondsFromNow(2) }))
     const call = alice.open('SubscribePresence', { user_ids: ['bob'] })
     expect(await call.ended).toMatchObject({ status: 'UNAUTHENTICATED', reason: 'token_expired' })

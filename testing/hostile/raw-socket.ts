@@ -1,5 +1,6 @@
 // A raw socket, for requests and WebSocket frames that no client library would send. It enforces no rules.
 import { createConnection, type Socket } from 'node:net'
+import { createLookout } from '../clients/lookout.ts'
 import { WAIT_MS } from '../services/within.ts'
 
 export interface RawSocket {
@@ -18,10 +19,10 @@ export async function openRaw(url: string): Promise<RawSocket> {
   const { hostname, port } = new URL(url)
   const socket = createConnection({ host: hostname, port: Number(port), allowHalfOpen: false })
   let received = ''
-  const listeners = new Set<() => void>()
+  const lookout = createLookout()
   socket.on('data', (bytes) => {
     received += bytes.toString('latin1')
-    for (const listen of [...listeners]) listen()
+    lookout.notify()
   })
   // A reset also counts as closed; tests check what was received before it.
   socket.on('error', () => {})
@@ -31,23 +32,12 @@ export async function openRaw(url: string): Promise<RawSocket> {
   return {
     socket,
     received: () => received,
-    until(pattern) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          listeners.delete(look)
-          reject(new Error(`waited ${WAIT_MS} ms for ${pattern}; received ${JSON.stringify(received)}`))
-        }, WAIT_MS)
-        function look(): void {
-          const match = pattern.exec(received)
-          if (match === null) return
-          listeners.delete(look)
-          clearTimeout(timer)
-          resolve(match)
-        }
-        listeners.add(look)
-        look()
-      })
-    },
+    until: (pattern) =>
+      lookout.until(
+        WAIT_MS,
+        () => pattern.exec(received) ?? undefined,
+        () => `waited ${WAIT_MS} ms for ${pattern}; received ${JSON.stringify(received)}`,
+      ),
     closed,
     write: (bytes) => void socket.write(bytes),
     end: () => void socket.destroy(),

@@ -3,6 +3,7 @@
 // FUZZ_SEED=<seed> to replay it.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BODY_BYTES_MAX } from '@greendot/protocol'
+import { chunksOf } from '../../packages/server/src/platform/chunks.ts'
 import { startServer } from '../clients/server.ts'
 import { createNoise, fuzzSeed } from '../hostile/noise.ts'
 import { type Operation, operationsOf, type Parameter, parseDocument } from './openapi-document.ts'
@@ -58,10 +59,8 @@ async function driveAll(
   requests: Iterable<Request>,
   check = (_: Request, __: number, ___: unknown) => {},
 ) {
-  const waiting = [...requests]
   try {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, AT_ONCE)
+    for (const batch of chunksOf([...requests], AT_ONCE)) {
       const answers = await Promise.all(batch.map((request) => drive(operation, request)))
       for (const [index, { status, body }] of answers.entries()) check(batch[index]!, status, body)
     }

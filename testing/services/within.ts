@@ -1,21 +1,18 @@
 // Timeouts for tests. A wait that fails names what it waited for. The timeouts end tests that hang; they are long
 // because the machine may be busy.
+import { systemClock } from '../../packages/server/src/platform/clock.ts'
+import { within as withinLimit } from '../../packages/server/src/platform/within.ts'
 
 /** The usual timeout. */
 export const WAIT_MS = 30_000
 
 const POLL_MS = 20
 
-/** Rejects when it takes longer; the timer does not keep the process alive. */
-export async function within<Value>(msMax: number, what: string, value: Promise<Value>): Promise<Value> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`${what} took more than ${msMax / 1000} s`)), msMax)
-  timer.unref()
-  try {
-    return await Promise.race([value, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+/** Rejects when it takes longer. */
+export function within<Value>(msMax: number, what: string, value: Promise<Value>): Promise<Value> {
+  return withinLimit(systemClock, msMax, value, () => {
+    throw new Error(`${what} took more than ${msMax / 1000} s`)
+  })
 }
 
 /** Polls until it is true. */

@@ -1,13 +1,13 @@
 // The rooms of the client and the direction between them. A room imports the rooms listed for it, types of
-// `types.ts` and `platform.ts`, and nothing else of the package. Only the entry points and `connect.ts`, at
-// the root of src, put rooms together.
+// `types.ts` and `platform.ts`, and nothing else of the package. `chunks.ts` is for every room that is listed with it.
+// Only the entry points and `connect.ts`, at the root of src, put rooms together.
 import type { Import } from './tree.ts'
 
 export const CLIENT = 'packages/client/src/'
 
 /** What each room may import, by path below src. A path that ends in a slash is a whole room. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  roster: [],
+  roster: ['chunks.ts'],
   activity: [],
   context: [],
   settings: [],
@@ -15,13 +15,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dot: ['roster/', 'activity/', 'connection/'],
   tabs: ['activity/', 'context/', 'connection/', 'dot/'],
   element: ['index.ts', 'context/'],
-  server: [],
+  server: ['chunks.ts'],
 }
 
 /** The same for entry points that are built upon the public ones. */
 const ENTRY_MAY_IMPORT: Record<string, readonly string[]> = {
   'react.ts': ['index.ts', 'element.ts', 'context/', 'dot/follow.ts', 'types.ts'],
   'element.ts': ['element/', 'context/', 'dot/follow.ts', 'types.ts'],
+  'chunks.ts': [],
   'last-seen.ts': [],
   'server.ts': ['server/', 'platform.ts', 'types.ts'],
 }

@@ -43,9 +43,9 @@ export function readTree(root: string, folder = ''): TreeFile[] {
 
 export const isScript = (file: TreeFile): boolean => /\.tsx?$/.test(file.path)
 
-/** Tests, and everything that exists only for them. */
+/** Tests, and everything that exists only for them, also in a folder `testing` of a package. */
 export const isTest = (file: TreeFile): boolean =>
-  /\.(test|spec)\.tsx?$/.test(file.path) || file.path.startsWith('testing/')
+  /\.(test|spec)\.tsx?$/.test(file.path) || /^(packages\/\w+\/)?testing\//.test(file.path)
 
 export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length

@@ -1,10 +1,9 @@
 // Records the events of a dot, and lets tests wait for them instead of sleeping.
 import { decodeServerFrame } from '@greendot/protocol'
+import { createLookout } from '../../../testing/clients/lookout.ts'
+import { WAIT_MS } from '../../../testing/services/within.ts'
 import type { Dot, DotFailure, DotState, Person } from '../src/types.ts'
 import { sentFrame } from './sent-frames.ts'
-
-/** Only for hangs: no test depends on how long something takes. */
-const WAIT_MS = 30_000
 
 export interface EventLog {
   states: DotState[]
@@ -20,47 +19,36 @@ export function createEventLog(dot: Dot): EventLog {
   const states: DotState[] = []
   const people: Person[] = []
   const failures: DotFailure[] = []
-  const checks = new Set<() => void>()
-  const check = () => {
-    for (const one of [...checks]) one()
-  }
+  const lookout = createLookout()
   dot.on('state', (state) => {
     states.push(state)
-    check()
+    lookout.notify()
   })
   dot.on('change', (person) => {
     people.push(person)
-    check()
+    lookout.notify()
   })
   dot.on('error', (failure) => {
     failures.push(failure)
-    check()
+    lookout.notify()
   })
-  dot.on('me', check)
+  dot.on('me', lookout.notify)
   return {
     states,
     people,
     failures,
     of: (userId) => people.filter(({ user_id }) => user_id === userId),
-    until(what, isSo) {
-      return new Promise((resolve, reject) => {
-        const limit = setTimeout(() => {
-          checks.delete(checkHere)
-          const received = JSON.stringify({ states, people, failures, me: dot.me }, null, 1)
-          reject(new Error(`waited ${WAIT_MS} ms for ${what}; received ${received}`))
-        }, WAIT_MS)
-        function checkHere(): void {
-          if (!isSo()) return
-          checks.delete(checkHere)
-          clearTimeout(limit)
-          resolve()
-        }
-        checks.add(checkHere)
-        checkHere()
+    async until(what, isSo) {
+      await lookout.until(WAIT_MS, trueOf(isSo), () => {
+        const received = JSON.stringify({ states, people, failures, me: dot.me }, null, 1)
+        return `waited ${WAIT_MS} ms for ${what}; received ${received}`
       })
     },
   }
 }
+
+/** True, or nothing yet. */
+const trueOf = (isSo: () => boolean) => () => isSo() || undefined
 
 /** WebSockets that record what happens to them, and that a test can close; plain ones offer no subprotocol. */
 export function recordingSockets({ isPlain = false } = {}) {
@@ -69,7 +57,7 @@ export function recordingSockets({ isPlain = false } = {}) {
   const texts: string[] = []
   /** Like `dialled 0`, `welcomed 0`, `closed 0`, in order. */
   const log: string[] = []
-  const checks = new Set<() => void>()
+  const lookout = createLookout()
 
   class RecordingSocket extends WebSocket {
     readonly number = opened.length
@@ -85,7 +73,7 @@ export function recordingSockets({ isPlain = false } = {}) {
       texts.push(data)
       sent.push(sentFrame(data))
       super.send(data)
-      for (const check of [...checks]) check()
+      lookout.notify()
     }
     override close(code?: number): void {
       note(`closed ${this.number}`)
@@ -95,15 +83,14 @@ export function recordingSockets({ isPlain = false } = {}) {
 
   function note(what: string): void {
     log.push(what)
-    for (const check of [...checks]) check()
+    lookout.notify()
   }
 
-  const until = (isSo: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const check = () => isSo() && checks.delete(check) && resolve()
-      checks.add(check)
-      check()
+  async function until(what: string, isSo: () => boolean): Promise<void> {
+    await lookout.until(WAIT_MS, trueOf(isSo), () => {
+      return `waited ${WAIT_MS} ms for "${what}"; noted ${log.join(', ')}; sent\n  ${texts.join('\n  ')}`
     })
+  }
 
   return {
     opened,
@@ -112,9 +99,9 @@ export function recordingSockets({ isPlain = false } = {}) {
     log,
     sentOf: (type: string) => sent.filter((frame) => frame.type === type),
     /** Resolves once this was noted. */
-    noted: (what: string) => until(() => log.includes(what)),
+    noted: (what: string) => until(what, () => log.includes(what)),
     /** Resolves once this text was sent. */
-    said: (text: string) => until(() => texts.includes(text)),
+    said: (text: string) => until(text, () => texts.includes(text)),
     WebSocket: RecordingSocket as unknown as typeof WebSocket,
   }
 }

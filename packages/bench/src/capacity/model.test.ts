@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { DEFAULT_WORKLOAD } from '../../testing/default-workload.ts'
 import { CONSTANT_NAMES, type ConstantName } from './constant-names.ts'
 import { shippedConstants } from './constants.ts'
 import { GB } from './gateways.ts'
 import { type Plan, plan } from './model.ts'
 import { createSheet, type Figure } from './sheet.ts'
-import { DEFAULT_WORKLOAD, type Workload } from './workload.ts'
+import type { Workload } from './workload.ts'
 
 const constants = shippedConstants()
 

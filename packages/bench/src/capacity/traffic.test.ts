@@ -1,11 +1,11 @@
 // Bytes of a connection, computed by hand from round numbers.
 import { describe, expect, test } from 'bun:test'
 import type { Encoding } from '@greendot/protocol'
+import { DEFAULT_WORKLOAD } from '../../testing/default-workload.ts'
 import type { ConstantName } from './constant-names.ts'
 import { type Constant, shippedConstants } from './constants.ts'
 import { createSheet } from './sheet.ts'
 import { trafficOf } from './traffic.ts'
-import { DEFAULT_WORKLOAD } from './workload.ts'
 
 const ROUND: Partial<Record<ConstantName, number>> = {
   packet_bytes: 60,
@@ -39,7 +39,7 @@ const sheet = createSheet(
   ),
 )
 
-// Everybody is online: a connection receives a change an hour of each contact, one change of its own, and connects once. A
+// All users are online: a connection receives a change an hour of each contact, one change of its own, and connects once. A
 // short flush, because changes that share a frame are not easy to count by hand.
 const WORKLOAD = {
   ...DEFAULT_WORKLOAD,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { DEFAULT_WORKLOAD, readWorkload } from './workload.ts'
+import { DEFAULT_WORKLOAD } from '../../testing/default-workload.ts'
+import { readWorkload } from './workload.ts'
 
 describe('[C9] workloads', () => {
   const read = (flags: Record<string, string>) => readWorkload((flag) => flags[flag] ?? null)

@@ -98,7 +98,6 @@ export const WORKLOAD_FLAGS: readonly Flag[] = [
 ]
 
 const DEFAULT_NUMBERS = Object.fromEntries(KEYS.map((key) => [key, ASKS[key].fallback])) as Numbers
-export const DEFAULT_WORKLOAD: Workload = { ...DEFAULT_NUMBERS, encoding: DEFAULT_ENCODING }
 
 /** `text` gives the value of a flag, or null. The first mistake is the problem. */
 export function readWorkload(text: (flag: string) => string | null): Read<Workload> {

@@ -5,6 +5,7 @@
 import type { Activity } from '@greendot/protocol'
 import type { Bus } from '../../../server/src/bus/port.ts'
 import { createRedisBus } from '../../../server/src/bus/redis.ts'
+import { chunksOf } from '../../../server/src/platform/chunks.ts'
 import { systemClock as clock } from '../../../server/src/platform/clock.ts'
 import type { Commit } from '../../../server/src/store/port.ts'
 import { constantReading, type Micro, type Reading } from './measure.ts'
@@ -12,6 +13,7 @@ import { missingRedis, type OwnRedis, withRedis } from './setup/redis.ts'
 import { arrived, userName } from './setup/users.ts'
 
 const USERS = 20_000
+const ALL_USERS = Array.from({ length: USERS }, (_, user) => user)
 const BATCH = 500
 const GATEWAYS = 5
 /** As long as the ids of gateways. */
@@ -52,7 +54,7 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
   }
 
   const arriving = await cost(redis, USERS, async () => {
-    for (const users of slices(BATCH)) await commit(users, 'active')
+    for (const users of chunksOf(ALL_USERS, BATCH)) await commit(users, 'active')
   })
   const loadOnes = async () => {
     for (let user = 0; user < TIMES; user++) await store.load([userName(user)])
@@ -68,11 +70,11 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
   const loading = await cost(redis, TIMES, loadOnes)
   const changing = await cost(redis, TIMES, flipOnes)
   const reading = await cost(redis, USERS, async () => {
-    for (const users of slices(CONTACTS)) await store.load(users.map(userName))
+    for (const users of chunksOf(ALL_USERS, CONTACTS)) await store.load(users.map(userName))
   })
   const watching = await cost(redis, USERS * GATEWAYS, async () => {
     for (let gateway = 0; gateway < GATEWAYS; gateway++) {
-      for (const users of slices(CONTACTS)) {
+      for (const users of chunksOf(ALL_USERS, CONTACTS)) {
         await store.addInterest(gatewayName(gateway), users.map(userName))
       }
     }
@@ -97,10 +99,6 @@ async function measure(redis: OwnRedis): Promise<Reading[]> {
     constantReading('message, CPU of both gateways', 'µs', passing.hereUs, 'message_cpu_us'),
     ...(await textbook(redis)),
   ]
-}
-
-function* slices(size: number): Generator<number[]> {
-  for (let from = 0; from < USERS; from += size) yield Array.from({ length: size }, (_, step) => from + step)
 }
 
 /** What `work`, which does something so many times, takes each time. */
@@ -143,7 +141,7 @@ async function passingOn(bus: Bus): Promise<() => Promise<void>> {
 async function textbook(redis: OwnRedis): Promise<Reading[]> {
   const { bare } = redis
   async function beatAll(): Promise<void> {
-    for (const users of slices(KEYS_AT_A_TIME)) {
+    for (const users of chunksOf(ALL_USERS, KEYS_AT_A_TIME)) {
       const pipeline = bare.pipeline()
       for (const user of users) pipeline.set(`presence:${userName(user)}`, 'online', 'EX', KEY_TTL_SECONDS)
       await pipeline.exec()
@@ -154,7 +152,7 @@ async function textbook(redis: OwnRedis): Promise<Reading[]> {
   const follower = bare.duplicate()
   try {
     const following = await cost(redis, USERS, async () => {
-      for (const users of slices(CONTACTS)) {
+      for (const users of chunksOf(ALL_USERS, CONTACTS)) {
         await follower.subscribe(...users.map((user) => `presence:${userName(user)}`))
       }
     })

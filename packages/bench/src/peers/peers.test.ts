@@ -2,6 +2,7 @@
 // each, and every watcher receives all of them.
 import { describe, expect, test } from 'bun:test'
 import { clearAfterEach } from '../../../../testing/clients/clearing.ts'
+import { type RecordedConnection, recordedConnection } from '../../testing/recorded-connection.ts'
 import { makeGraph } from '../load/graphs.ts'
 import { now, within } from '../platform/clock.ts'
 import { createScope } from '../platform/scope.ts'
@@ -10,7 +11,6 @@ import { mintToken } from '../wires/tokens.ts'
 import type { Target, Wire } from '../wires/wire.ts'
 import { peers } from './index.ts'
 import { isRunning } from './process-tree.ts'
-import { type RecordedConnection, recordedConnection } from './recorded-connection.ts'
 import { peerWires } from './wires.ts'
 
 const USERS = 20

@@ -1,5 +1,7 @@
 // Time for the benchmark. `now` has the same origin in every process of one machine, to a few
 // microseconds, so that one process can time what another one caused. Every wait has a bound.
+import { systemClock } from '../../../server/src/platform/clock.ts'
+import { within as withinLimit } from '../../../server/src/platform/within.ts'
 
 /** Unix milliseconds with a fraction. Grows steadily: the wall clock is read once, when the process starts. */
 export const now = (): number => performance.timeOrigin + performance.now()
@@ -10,14 +12,8 @@ export const sleep = (ms: number): Promise<void> =>
 export const sleepUntil = (at: number): Promise<void> => sleep(at - now())
 
 /** The result, or an error that says what did not happen in time. */
-export async function within<T>(limitMs: number, what: string, result: Promise<T>): Promise<T> {
-  let timer: Timer | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${limitMs / 1000} s`)), limitMs)
+export function within<T>(limitMs: number, what: string, result: Promise<T>): Promise<T> {
+  return withinLimit(systemClock, limitMs, result, () => {
+    throw new Error(`${what} took longer than ${limitMs / 1000} s`)
   })
-  try {
-    return await Promise.race([result, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
 }

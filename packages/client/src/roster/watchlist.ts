@@ -3,6 +3,7 @@
 // id; every user in a snapshot that was not requested by id is on the list.
 // Invariant: an id is confirmed only once the server has answered on the present connection.
 import type { ClientFrame } from '@greendot/protocol'
+import { chunksOf } from '../chunks.ts'
 import type { Runtime } from '../platform.ts'
 import type { Answer, DotFailure } from '../types.ts'
 
@@ -99,7 +100,7 @@ export function createWatchlist({
       const wasListed = listed.delete(userId)
       return requested.delete(userId) || wasListed
     })
-    for (const user_ids of chunks(toUnwatch))
+    for (const user_ids of chunksOf(toUnwatch, IDS_PER_FRAME_MAX))
       ask({ type: 'unwatch', user_ids }, () => {
         // The server has put these ids on the list before it read the unwatch frame, and no longer sends
         // their changes: request the list again.
@@ -117,7 +118,8 @@ export function createWatchlist({
       isFollowing = true
       request([CONTACTS], { type: 'watch_contacts' })
     }
-    for (const userIds of chunks(toWatch.filter((userId) => userId !== CONTACTS))) watch(userIds)
+    const ids = toWatch.filter((userId) => userId !== CONTACTS)
+    for (const userIds of chunksOf(ids, IDS_PER_FRAME_MAX)) watch(userIds)
   }
 
   function watch(user_ids: string[]): void {
@@ -184,11 +186,4 @@ export function createWatchlist({
       if (isLive) wanted.forEach(touch)
     },
   }
-}
-
-function chunks(userIds: readonly string[]): string[][] {
-  const count = Math.ceil(userIds.length / IDS_PER_FRAME_MAX)
-  return Array.from({ length: count }, (_, index) =>
-    userIds.slice(index * IDS_PER_FRAME_MAX, (index + 1) * IDS_PER_FRAME_MAX),
-  )
 }

@@ -1,6 +1,7 @@
 // The methods of the backend kit. Lists of any length are split into calls that the server accepts. Objects of
 // the wire keep their wire names, as in the rest of this package.
 import { type AvailabilityChoice, IDS_PER_QUERY_MAX } from '@greendot/protocol'
+import { chunksOf } from '../chunks.ts'
 import type { CustomStatusInput, Expiring } from '../types.ts'
 import type {
   AllHistory,
@@ -129,7 +130,7 @@ export function createBackend(call: Call, token: Mint): Backend {
   }
 
   async function query(userIds: readonly string[], { viewerId }: ViewerOptions = {}): Promise<QueryResult> {
-    const answers = await inTurns(pieces(userIds, IDS_PER_QUERY_MAX), QUERIES_AT_ONCE, (ids) =>
+    const answers = await inTurns(chunksOf(userIds, IDS_PER_QUERY_MAX), QUERIES_AT_ONCE, (ids) =>
       call('POST /api/v1/presence/query', { query: { viewer_id: viewerId }, body: { user_ids: ids } }),
     )
     return {
@@ -141,7 +142,7 @@ export function createBackend(call: Call, token: Mint): Backend {
   const editContacts =
     (name: `${'POST' | 'DELETE'} /api/v1/users/{user_id}/contacts`) =>
     async (userId: string, contactIds: readonly string[]): Promise<void> => {
-      for (const ids of pieces(contactIds, CONTACTS_PER_CALL)) {
+      for (const ids of chunksOf(contactIds, CONTACTS_PER_CALL)) {
         await ask(name, { ...of(userId), body: { user_ids: ids } })
       }
     }
@@ -205,9 +206,9 @@ export function createBackend(call: Call, token: Mint): Backend {
         recorded.rejected.push(...rejected.map((one) => ({ ...one, index: from + one.index })))
       }
       // Sessions that closed come first: one that is in both lists has come back.
-      for (const [turn, part] of pieces(disconnected, ENTRIES_PER_CALL).entries())
+      for (const [turn, part] of chunksOf(disconnected, ENTRIES_PER_CALL).entries())
         await send(sessions.length + turn * ENTRIES_PER_CALL, { disconnected: part })
-      for (const [turn, part] of pieces(sessions, ENTRIES_PER_CALL).entries())
+      for (const [turn, part] of chunksOf(sessions, ENTRIES_PER_CALL).entries())
         await send(turn * ENTRIES_PER_CALL, { sessions: part })
       recorded.rejected.sort((a, b) => a.index - b.index)
       return recorded
@@ -231,11 +232,6 @@ const spanOf = ({ from, to }: HistorySpan = {}) => ({ from: millisecondsOf(from)
 const millisecondsOf = <Instant>(instant: Instant | Date): Exclude<Instant, Date> | number =>
   instant instanceof Date ? instant.getTime() : (instant as Exclude<Instant, Date>)
 
-function pieces<One>(list: readonly One[], lengthMax: number): One[][] {
-  const count = Math.ceil(list.length / lengthMax)
-  return Array.from({ length: count }, (_, index) => list.slice(index * lengthMax, (index + 1) * lengthMax))
-}
-
 /** Runs a few at once; results in the order of the list. The first failure ends it. */
 async function inTurns<One, Result>(
   list: readonly One[],
@@ -243,6 +239,6 @@ async function inTurns<One, Result>(
   run: (one: One) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  for (const some of pieces(list, atOnceMax)) results.push(...(await Promise.all(some.map(run))))
+  for (const some of chunksOf(list, atOnceMax)) results.push(...(await Promise.all(some.map(run))))
   return results
 }

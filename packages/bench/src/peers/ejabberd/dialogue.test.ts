@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { recordedConnection } from '../recorded-connection.ts'
+import { recordedConnection } from '../../../testing/recorded-connection.ts'
 import { createDialogue } from './dialogue.ts'
 
 const FEATURES = '<stream:features><mechanisms/></stream:features>'

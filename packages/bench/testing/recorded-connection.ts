@@ -1,5 +1,5 @@
 // A connection that records its events, for tests of the dialogues and of the wires.
-import type { ConnectionEvents, ConnectionOptions } from '../wires/wire.ts'
+import type { ConnectionEvents, ConnectionOptions } from '../src/wires/wire.ts'
 
 export interface RecordedConnection extends ConnectionOptions {
   /** What happened, in order: `ready`, `frame 1`, `delivery 7 3`, `gone 7`, `error …`, `close`. */
