@@ -9,7 +9,7 @@ describe('docs/features.md', () => {
 
   /** Ids of features in the titles of tests, such as `[D1]` or `[S6, W7]`. */
   function citedIds(): Set<string> {
-    const files = [...new Bun.Glob('{packages,testing,bench}/**/*.ts').scanSync({ cwd: ROOT })]
+    const files = [...new Bun.Glob('{packages,testing}/**/*.ts').scanSync({ cwd: ROOT })]
     const titles = files
       .filter((path) => !/node_modules|dist\//.test(path))
       .flatMap((path) => documentOf(path).match(/\b(?:test|describe)\b.*/g) ?? [])

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CLOSE, type Presence } from '@greendot/protocol'
 import { openClient } from '../clients/client.ts'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { SERVER_KEY, secondsFromNow, securedSettings, sign } from '../http/tokens.ts'
 import { until, WAIT_MS, within } from '../services/within.ts'
 import { call, isOffline, isOnline, useScene, watch } from './scene.ts'
@@ -136,7 +137,7 @@ describe('tokens from before', () => {
   })
 
   test('[C6] are accepted again when the time is over', async () => {
-    const { url } = await scene.server(securedSettings)
+    const { url } = await scene.server(securedSettings, createPatientClock())
     const old = token(secondsFromNow(-60))
     await disconnect(url, 'bob', { until: Date.now() + 1_500 }, SERVER_KEY)
     expect((await beat(url, old)).status).toBe(401)

@@ -1,6 +1,7 @@
 // How streams end: the client goes, its token expires, the server goes. Whatever it was, the answer is
 // finished properly where it can be, and nothing of it stays behind.
 import { expect, test } from 'bun:test'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { call } from '../http/calls.ts'
 import { secondsFromNow, securedSettings, sign, userToken } from '../http/tokens.ts'
 import { until, WAIT_MS, within } from '../services/within.ts'
@@ -46,7 +47,7 @@ test('[W1] clients that go away free everything, also in the middle of changes',
 })
 
 test('[C6] a stream ends with its token, and other streams of the user go on', async () => {
-  const { url } = await scene.server({ ...securedSettings, metrics_open: true })
+  const { url } = await scene.server({ ...securedSettings, metrics_open: true }, createPatientClock())
   const exp = secondsFromNow(2)
   const ending = await stream(url, 'alice', ['bob'], { token: sign({ sub: 'alice', exp }) })
   const staying = await stream(url, 'alice', ['bob'], { token: userToken('alice') })
@@ -58,7 +59,7 @@ test('[C6] a stream ends with its token, and other streams of the user go on', a
   await staying.sees('bob', ({ custom_status }) => custom_status !== null)
 })
 
-test('[C8] SIGTERM ends streams at once, while sockets are still given their time', async () => {
+test('[X2] SIGTERM ends streams at once, while sockets are still given their time', async () => {
   const server = await scene.process({ drain_ms: 60_000 })
   const socket = await scene.person(server.url, 'carol')
   await watch(socket, ['bob'])
@@ -73,7 +74,7 @@ test('[C8] SIGTERM ends streams at once, while sockets are still given their tim
   expect(await within(WAIT_MS, 'the end of the server', server.exited)).toBe(0)
 })
 
-test('[C8] a server that stops leaves no stream hanging, not even one that is not read', async () => {
+test('[X2] a server that stops leaves no stream hanging, not even one that is not read', async () => {
   const server = await scene.process({ drain_ms: 100, flush_ms: 5 })
   const idle = await stream(server.url, 'alice', ['bob'])
   const stuck = await stream(server.url, 'slow', ['bob'])

@@ -47,7 +47,7 @@ describe('operations', () => {
     expect(new Set(Object.values(body.checks))).toEqual(new Set(['ok']))
   })
 
-  test('[X4] /readyz has how far the consumers of the change log are behind', async () => {
+  test('[X8] /readyz has how far the consumers of the change log are behind', async () => {
     expect((await get<{ log_lag: object }>('/readyz')).body.log_lag).toEqual({})
     const keeping = await startServer({ history_days: 30 })
     await until(WAIT_MS, 'the lag of the history', async () => {

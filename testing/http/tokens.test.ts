@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ErrorCode } from '@greendot/protocol'
 import { connect, openClient } from '../clients/client.ts'
+import { createPatientClock } from '../clients/patient-clock.ts'
 import { startServer, type TestServer } from '../clients/server.ts'
 import { freePort } from '../services/ports.ts'
 import { call, expectProblem } from './calls.ts'
@@ -75,9 +76,10 @@ describe('signed tokens', () => {
   })
 
   test('[C6] a connection ends with its token: why, then 4401, and the grace of a closed socket', async () => {
+    const patient = await startServer(securedSettings, { clock: createPatientClock() })
     const expiresAt = secondsFromNow(2)
-    const client = await connect(server.url, '', { token: sign({ sub: 'brief', exp: expiresAt }) })
-    const other = await connect(server.url, '', { token: userToken('brief') })
+    const client = await connect(patient.url, '', { token: sign({ sub: 'brief', exp: expiresAt }) })
+    const other = await connect(patient.url, '', { token: userToken('brief') })
     expect((await client.next('error')).code).toBe('token_expired')
     const { code, at } = await client.closed
     expect(code).toBe(BAD_TOKEN)
@@ -86,6 +88,7 @@ describe('signed tokens', () => {
     other.send({ type: 'heartbeat', activity: 'active', ref: 1 })
     await other.next('ok')
     other.close()
+    await patient.stop()
   })
 
   test('[C6] in dev mode an id that is none is refused with why', async () => {

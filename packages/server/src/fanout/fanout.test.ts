@@ -29,7 +29,7 @@ afterEach(async () => {
   await untilDone(clock, log.close())
 })
 
-test('[X4] a lag that was not answered yet is unknown, not 0, and is asked for at once', async () => {
+test('[C3] a lag that was not answered yet is unknown, not 0, and is asked for at once', async () => {
   await clock.advance(1)
   expect(fanout.lags()).toEqual({ history: null })
   first.resolve(12)
@@ -37,7 +37,7 @@ test('[X4] a lag that was not answered yet is unknown, not 0, and is asked for a
   expect(fanout.lags()).toEqual({ history: 12 })
 })
 
-test('[X4, C7] it is unknown while the log does not answer', async () => {
+test('[C3, C7] it is unknown while the log does not answer', async () => {
   first.reject(new Error('away'))
   await clock.advance(1)
   expect(fanout.lags()).toEqual({ history: null })
@@ -46,7 +46,7 @@ test('[X4, C7] it is unknown while the log does not answer', async () => {
   expect(fanout.lags()).toEqual({ history: 3 })
 })
 
-test('[X4] a consumer that has left has none', async () => {
+test('[C3] a consumer that has left has none', async () => {
   first.resolve(12)
   const webhooks = await fanout.consume('webhooks', { async handle() {} })
   await clock.advance(1)

@@ -34,7 +34,7 @@ test('[C5] a call that is cancelled while the checks run is told nothing, then o
   asked.shift()!(READY)
   await begun
   await clock.advance(5_000)
-  // Nobody is left for whom the checks would run.
+  // No call is left for which the checks would run.
   expect(asked).toEqual([])
   stop()
   expect(told).toEqual([])

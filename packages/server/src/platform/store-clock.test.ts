@@ -41,7 +41,7 @@ test('[C7] a step of the local clock moves no deadline', async () => {
   clock.stop()
 })
 
-test('[C1] a store without a clock leaves the local one', async () => {
+test('[C7] a store without a clock leaves the local one', async () => {
   const { local, step } = machine()
   const clock = await createStoreClock(local, async () => null, logger)
   step(7)

@@ -117,7 +117,7 @@ describe('a lane', () => {
     expect(lanes.count()).toBe(0)
   })
 
-  test('[C6] refuses more frames than may wait, and goes on after one that failed', async () => {
+  test('[W6] refuses more frames than may wait, and goes on after one that failed', async () => {
     const errors: unknown[] = []
     const lanes = createLanes((error) => void errors.push(error))
     const socket = quiet()

@@ -71,7 +71,7 @@ describe('a stream of heartbeats', () => {
     await expect(open(BACKEND).take(message([entry('alice')]))).rejects.toThrow('broken')
   })
 
-  test('[C5, S7] a user token takes no more entries in a message than a user has sessions', async () => {
+  test('[C5] a user token takes no more entries in a message than a user has sessions', async () => {
     const { open, asked } = createWorld()
     const many = Array.from({ length: SESSIONS_PER_USER + 1 }, (_, n) => entry('', `d${n}`))
     expect(await open(ALICE).take(message(many))).toMatchObject({ code: 'too_many_ids' })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../../testing/worlds/fake-clock.ts'
 import { startLoopWatch } from './loop-watch.ts'
 
-test('[W7] says how late a look was, and nothing while the loop comes round in time', async () => {
+test('[X8] says how late a look was, and nothing while the loop comes round in time', async () => {
   const clock = createFakeClock(0)
   let heldUpMs = 0
   const late: number[] = []
@@ -22,7 +22,7 @@ test('[W7] says how late a look was, and nothing while the loop comes round in t
   expect(clock.timerCount()).toBe(0)
 })
 
-test('[W7] looks once a second while there are no connections, and at the usual pace after that', async () => {
+test('[X8] looks once a second while there are no connections, and at the usual pace after that', async () => {
   const clock = createFakeClock(0)
   let hasConnections = false
   let looks = 0

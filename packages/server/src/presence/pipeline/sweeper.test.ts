@@ -12,7 +12,7 @@ import { type Sweeper, startSweeper } from './sweeper.ts'
 
 const SWEEP_EVERY_MS = 250
 const DUE_BATCH_MAX = 1_000
-const SETTLE_MS = 3_000
+const ANNOUNCE_MS = 3_000
 
 let world: Pipeline
 let sweeper: Sweeper
@@ -113,9 +113,9 @@ test('[C7] a deadline waits while updates get nowhere, and then until gateways h
   await put(['ann'], endsAt)
   startSweeping({ name: 'p-1', leaseMs: 3_000 })
   isReachable = false
-  await world.clock.advance(endsAt + SETTLE_MS - world.clock.now())
+  await world.clock.advance(endsAt + ANNOUNCE_MS - world.clock.now())
   isReachable = true
-  await world.clock.advance(SETTLE_MS - SWEEP_EVERY_MS)
+  await world.clock.advance(ANNOUNCE_MS - SWEEP_EVERY_MS)
   expect(await shownText('ann')).toBe('lunch')
   await world.clock.advance(3 * SWEEP_EVERY_MS)
   expect(await shownText('ann')).toBeNull()
