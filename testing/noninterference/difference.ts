@@ -115,8 +115,8 @@ type Skip = (items: readonly Item[], position: number) => boolean
  * Of each target a connection is owed only the newest change. One that was overtaken by the next before its flush
  * came is not told, so it may be missing, but only where the next one came so soon that it could have been.
  * Of the hidden user only a change that a higher version has overtaken may be missing: versions count all
- * changes, so if it belonged to one world only, the next one could not be the same in both. What a loss of sight
- * (version 0) takes back must have been told in both.
+ * changes, so if it belonged to one world only, the next one could not be the same in both. What a
+ * viewer is no longer allowed to see (version 0) must have been told in both.
  */
 function isOvertaken({ flushMs, hiddenId }: Leniency): Skip {
   return (items, position) => {

@@ -214,8 +214,8 @@ const LOSSES: readonly Loss[] = [
   },
 ]
 
-/** The viewer loses sight of them; in the other world they do nothing from then on. */
-export const lostFromSight: fc.Arbitrary<History> = constantFrom(...LOSSES).chain((loss) =>
+/** The viewer is no longer allowed to see them; in the other world they do nothing from then on. */
+export const lostView: fc.Arbitrary<History> = constantFrom(...LOSSES).chain((loss) =>
   record({
     settings: manners,
     before: chapter(

@@ -2,7 +2,7 @@
 // answers at once and with one that takes its time.
 import type fc from 'fast-check'
 import type { Witnesses } from './compare.ts'
-import { hiddenByChoice, hiddenByDefault, invisible, lostFromSight, slowly } from './histories.ts'
+import { hiddenByChoice, hiddenByDefault, invisible, lostView, slowly } from './histories.ts'
 import type { History } from './moves.ts'
 
 export interface Kind {
@@ -34,8 +34,8 @@ const QUICK: readonly Kind[] = [
     mayViewerSee: true,
   },
   {
-    title: '[S6] a viewer who lost sight of a user is told nothing more of them',
-    histories: lostFromSight,
+    title: '[S6] a viewer who is no longer allowed to see a user is told nothing more of them',
+    histories: lostView,
     witness: 'viewer',
     mayViewerSee: true,
   },

@@ -128,7 +128,7 @@ const lossOfSight: readonly Leak[] = [
     ),
   },
   {
-    title: '[S6] the loss of sight is told once, whatever is chosen next',
+    title: '[S6] a viewer who may no longer see a user is told so once, whatever is chosen next',
     history: slowly(
       historyFrom(
         2,
@@ -140,14 +140,15 @@ const lossOfSight: readonly Leak[] = [
     ),
   },
   {
-    title: '[S6] the loss of sight is told without what is said meanwhile',
+    title: '[S6] a viewer who may no longer see a user is told so without what is said meanwhile',
     history: slowly(
       historyFrom(2, SEEN, midway(10, decides('hidden', CONTACTS)), at(400, writes('hidden', 'At sea'))),
       45,
     ),
   },
   {
-    title: '[S6] the loss of sight is told though what was seen is cleared meanwhile',
+    title:
+      '[S6] a viewer who may no longer see a user is told so, even if what they saw is cleared meanwhile',
     history: slowly(
       historyFrom(
         3,
@@ -175,7 +176,8 @@ const lossOfSight: readonly Leak[] = [
     ),
   },
   {
-    title: '[S6] a version that was known before the loss of sight is not known after it',
+    title:
+      '[S6] a version from before the viewer was no longer allowed to see the user is not known after it',
     history: historyFrom(
       3,
       SEEN,
@@ -187,7 +189,7 @@ const lossOfSight: readonly Leak[] = [
     ),
   },
   {
-    title: '[S6] a viewer who is no contact any more is told the loss of sight and nothing after it',
+    title: '[S6] a viewer who is no contact any more is told so and nothing after it',
     history: historyFrom(
       4,
       at(50, decides('hidden', CONTACTS), lists(null, 'hidden', 'PUT', ['viewer'])),

@@ -1,4 +1,4 @@
-// Webhooks with the eyes of one viewer: they go through the one evaluator, so a hidden user leaves no trace.
+// Webhooks as one viewer sees the users: they go through the one evaluator, so a hidden user leaves no trace.
 import { expect, test } from 'bun:test'
 import type { WebhookEvent } from '@greendot/protocol'
 import { call, useScene } from '../e2e/scene.ts'
@@ -94,7 +94,7 @@ test('[X5, S6] another viewer is not told how users differ from what the former 
   // Back to alice: what she sees is told anew, with ids of its own.
   await editHook(url, id, { filter: { viewer_id: 'alice' } })
   await choose(url, 'hal', 'online')
-  await receiver.gets('hal with the eyes of alice', (events) => steps(events, 'hal').length === 2)
+  await receiver.gets('hal as alice sees him', (events) => steps(events, 'hal').length === 2)
   expect(steps(receiver.events, 'hal')).toEqual(['offline online', 'offline online'])
 })
 

@@ -2,13 +2,13 @@
 // packages/server/src/log/redis-scripts.ts does, and the contract of the log is run on both.
 import {
   APPEND,
-  ATTEND,
   BEGIN,
   COUNT,
   KEEP,
   RELEASE,
   RENEW,
   REWIND,
+  SAY_ALIVE,
   TAKE,
 } from '../../../packages/server/src/log/redis-scripts.ts'
 import { isIdBefore } from './redis-data.ts'
@@ -88,7 +88,7 @@ const countAfter: Script = ({ data }, p, [group, given, limit]) => {
   return [entries.length, entries.at(-1)?.id ?? '']
 }
 
-const attend: Script = ({ data, now }, key, [consumer, leaseMs]) => {
+const sayAlive: Script = ({ data, now }, key, [consumer, leaseMs]) => {
   const at = Math.floor(now)
   data.sortedAdd(key, consumer!, at + Number(leaseMs))
   for (const [name] of data.sortedRange(key, { min: '-inf', max: String(at) })) data.sortedRemove(key, name)
@@ -104,5 +104,5 @@ export const LOG_SCRIPTS: readonly [sha: string, run: Script][] = [
   [RELEASE.sha, release],
   [REWIND.sha, rewind],
   [COUNT.sha, countAfter],
-  [ATTEND.sha, attend],
+  [SAY_ALIVE.sha, sayAlive],
 ]

@@ -16,5 +16,8 @@ export const PROOFS: Readonly<Record<Check, string>> = {
   privacy: 'every user is a contact of every other',
 }
 
-/** Seeds that lately noticed a bug that most seeds do not, so that they are tried first. Others follow when one has lost its effect. */
+/**
+ * Seeds that are tried first, because most seeds do not notice this bug. If one stops noticing it, the seeds from 1 on are
+ * tried.
+ */
 export const LIKELY_SEEDS: Partial<Record<Check, number>> = { choice: 118 }

@@ -20,7 +20,7 @@ const MOVERS = 200
 /** Watchers are other users than those who move. */
 const FIRST_WATCHER = 1_000
 const CHANGES_PER_SECOND = 100
-const SETTLE_MS = 3_000
+const REST_MS = 3_000
 
 export const streams: Micro = {
   name: 'streams',
@@ -68,11 +68,11 @@ async function measure({ rounds, roundMs }: Scale, settings: readonly string[], 
     const movers = await connectMovers(server)
     const before = server.residentBytes()
     const watchers = await open(server, watchLists())
-    await Bun.sleep(SETTLE_MS)
+    await Bun.sleep(REST_MS)
     const bytes = (server.residentBytes() - before) / WATCHERS
     const atRest = server.cpuSeconds()
-    await Bun.sleep(SETTLE_MS)
-    const restMs = ((server.cpuSeconds() - atRest) * 1e6) / SETTLE_MS / (WATCHERS / 1_000)
+    await Bun.sleep(REST_MS)
+    const restMs = ((server.cpuSeconds() - atRest) * 1e6) / REST_MS / (WATCHERS / 1_000)
     await movers.move(roundMs)
     const rates: { perCpuSecond: number; perSecond: number }[] = []
     for (let round = 0; round < rounds; round++) {

@@ -16,7 +16,7 @@ import type { Figures } from './table.ts'
 /** Changes a second at which all are compared; the weakest must be able to do it. */
 const COMMON_RATE = 1_000
 /** Servers free memory some seconds after many connects; memory is read after that. */
-const SETTLE_MS = 20_000
+const REST_MS = 20_000
 const EMPTY_MS = 1_000
 const PARALLEL = 200
 const ARRIVE_MS_MAX = 600_000
@@ -46,7 +46,7 @@ export async function measure(subject: Subject, bench: Bench): Promise<Measured>
   await fleet.beat(BEAT_EVERY_MS)
   say(`${users} users connect`)
   const arrivals = await allConnect(subject, fleet, users, WARM_SHARE)
-  await sleep(SETTLE_MS)
+  await sleep(REST_MS)
   if (!(await fleet.quiet(QUIET_MS_MAX)))
     throw new BenchProblem('frames keep coming after all users have connected')
   const memoryBytesPerUser = (usageOf(subject.pids()).residentBytes - empty.residentBytes) / users

@@ -11,7 +11,7 @@ import { now, sleep } from '../platform/clock.ts'
 import { BenchProblem } from '../platform/problem.ts'
 import { usageOf } from '../platform/proc.ts'
 import type { Subject } from '../subject/subject.ts'
-import { BEAT_EVERY_MS, type Bench, faults, figure, fleetSpec, type Scenario, SETTLE_MS } from './scenario.ts'
+import { BEAT_EVERY_MS, type Bench, faults, figure, fleetSpec, REST_MS, type Scenario } from './scenario.ts'
 
 const WARM_SHARE = 1 / 3
 /** Fewer would say nothing about p99. */
@@ -21,7 +21,7 @@ const RAMP_STEP_SECONDS = 1
 const PARALLEL = 200
 const LEAD_MS = 300
 const SLACK_MS = 10_000
-const SETTLE_MS_PER_USER = 2
+const REST_MS_PER_USER = 2
 const CONNECT_MS_MAX = 600_000
 
 async function run(subject: Subject, bench: Bench): Promise<Outcome> {
@@ -78,7 +78,7 @@ async function connectBeside(
 ): Promise<Parts> {
   const fast = await connectRest(subject, fleet, warm, users)
   // A few users leave little to free.
-  await sleep(Math.min(SETTLE_MS, users * SETTLE_MS_PER_USER))
+  await sleep(Math.min(REST_MS, users * REST_MS_PER_USER))
   const before = (await fleet.report()).counts.ready
   const { result, cpuSeconds } = await measured(subject, () => arriveAt(fleet, rate, users, users + timed))
   const { latencies, failed } = result

@@ -14,8 +14,8 @@ import {
   figure,
   fleetSpec,
   helperFigures,
+  REST_MS,
   type Scenario,
-  SETTLE_MS,
 } from './scenario.ts'
 
 const EMPTY_MS = 1_000
@@ -26,7 +26,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const empty = usageOf(subject.pids())
   const { fleet, seconds: connectSeconds } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, progress, 'idle')
-  await sleep(SETTLE_MS)
+  await sleep(REST_MS)
 
   const before = await look(subject, fleet)
   await sleep(options.seconds * 1000)
@@ -75,7 +75,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     series,
     problems,
     notes: [
-      `Memory is resident memory of the server processes, ${SETTLE_MS / 1000} s after the last one connected.`,
+      `Memory is resident memory of the server processes, ${REST_MS / 1000} s after the last one connected.`,
       'Bytes are those of the TCP streams, without the headers of the network.',
     ],
   }

@@ -6,7 +6,7 @@ import { startSampler } from '../figures/sampler.ts'
 import { now, sleep } from '../platform/clock.ts'
 import { usageOf } from '../platform/proc.ts'
 import type { Subject } from '../subject/subject.ts'
-import { type Bench, connectAll, faults, figure, fleetSpec, type Scenario, SETTLE_MS } from './scenario.ts'
+import { type Bench, connectAll, faults, figure, fleetSpec, REST_MS, type Scenario } from './scenario.ts'
 
 const EMPTY_MS = 4_000
 const RATE = 4_000
@@ -22,7 +22,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const empty = memory()
   const { fleet } = await connectAll(subject, bench, fleetSpec(options))
   const sampler = startSampler(subject, fleet, progress, 'memory')
-  await sleep(SETTLE_MS)
+  await sleep(REST_MS)
   const idle = memory()
   await fleet.phase({ startAt: now(), perSecond: rate, changes: rate * seconds })
   await sleep(seconds * 1000)
@@ -49,7 +49,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     series,
     problems,
     notes: [
-      `Memory is resident memory of the server processes: idle ${SETTLE_MS / 1000} s after the last one connected, ` +
+      `Memory is resident memory of the server processes: idle ${REST_MS / 1000} s after the last one connected, ` +
         `under change once a second during ${seconds} s at ${rate} changes a second.`,
     ],
   }

@@ -26,7 +26,7 @@ export interface Scenario {
 
 export const BEAT_EVERY_MS = 15_000
 /** The server frees memory some seconds after many connects. What is measured begins after that. */
-export const SETTLE_MS = 20_000
+export const REST_MS = 20_000
 const PARALLEL = 200
 const CONNECT_MS_MAX = 600_000
 const QUIET_MS_MAX = 30_000

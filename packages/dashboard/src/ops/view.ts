@@ -4,8 +4,8 @@ import { h } from '../dom.ts'
 import { hashOf, type Route } from '../route.ts'
 import { serverKey } from '../window-storage.ts'
 import { createApi } from './api.ts'
-import { type Board, createBoard } from './board.ts'
 import { createKeyForm } from './key-form.ts'
+import { createPanels, type Panels } from './panels.ts'
 
 export interface Dashboard {
   element: HTMLElement
@@ -15,7 +15,7 @@ export interface Dashboard {
 
 export function createDashboard(parts: { navigate(hash: string): void }): Dashboard {
   let route: Route | null = null
-  let board: Board | null = null
+  let panels: Panels | null = null
   const element = h('div', { class: 'view', hidden: true })
   const form = createKeyForm((key) => {
     serverKey.set(key)
@@ -24,8 +24,8 @@ export function createDashboard(parts: { navigate(hash: string): void }): Dashbo
 
   function lock(message = ''): void {
     serverKey.forget()
-    board?.stop()
-    board = null
+    panels?.stop()
+    panels = null
     form.refuse(message)
     element.replaceChildren(form.element)
   }
@@ -38,16 +38,16 @@ export function createDashboard(parts: { navigate(hash: string): void }): Dashbo
     }
     const ask = (user: string, viewer: string | null) =>
       parts.navigate(hashOf({ ...route!, view: 'dashboard', user, viewer }))
-    board = createBoard({ api: createApi(key), ask, lock })
-    element.replaceChildren(board.element)
-    board.show(route)
+    panels = createPanels({ api: createApi(key), ask, lock })
+    element.replaceChildren(panels.element)
+    panels.show(route)
   }
 
   return {
     element,
     show(next) {
       route = next
-      if (board) board.show(next)
+      if (panels) panels.show(next)
       else if (next !== null) enter()
     },
   }

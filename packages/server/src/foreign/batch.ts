@@ -23,7 +23,7 @@ export interface ForeignBatch {
    * asked for: they would wait for each other.
    */
   isBrief?: boolean
-  /** Handed on by a process that is not, or no longer, the holder: whoever gets it records it, so that it goes no rounds. */
+  /** Handed on by a process that is not, or no longer, the holder: the process that gets it records it, so that it is not handed on again. */
   isHandedOn?: boolean
 }
 

@@ -111,7 +111,7 @@ async function routeAmong(
   let isLeaving = false
   let renewing: Timer | null = null
   /** When this process last looked whether it is still the holder of what it holds. */
-  let reviewed = { isRunning: false, edition: '' }
+  let lastLook = { isRunning: false, edition: '' }
   /** Foreign gateways whose sessions this process is handing on, and whether their batch came back to it. */
   const handedOn = new Map<string, { isBack: boolean }>()
 
@@ -202,13 +202,13 @@ async function routeAmong(
   }
 
   /** After a process joined, or one that was silent is back. What is not handed on ends by its time to live. */
-  async function review(): Promise<void> {
-    if (own === null || isLeaving || reviewed.isRunning) return
+  async function look(): Promise<void> {
+    if (own === null || isLeaving || lastLook.isRunning) return
     const edition = await holders.edition()
-    if (edition === reviewed.edition) return
-    reviewed = { isRunning: true, edition }
+    if (edition === lastLook.edition) return
+    lastLook = { isRunning: true, edition }
     await handOn(Number.POSITIVE_INFINITY).finally(() => {
-      reviewed = { ...reviewed, isRunning: false }
+      lastLook = { ...lastLook, isRunning: false }
     })
   }
 
@@ -220,7 +220,7 @@ async function routeAmong(
       renewing = clock.every(leaseMs / RENEWALS_PER_LEASE, () => {
         // What fails is repeated long before the lease runs out.
         renew().catch(() => {})
-        review().catch(() => {})
+        look().catch(() => {})
       })
     },
     async handOver() {

@@ -2,7 +2,7 @@
 // one call. In a cluster each has a call of its own, because its keys may be on another node.
 import type { RedisArgument, RedisClient, RedisScript } from '../redis/client.ts'
 import type { LogEntry } from './port.ts'
-import { ATTEND, KEEP, RELEASE, RENEW, TAKE } from './redis-scripts.ts'
+import { KEEP, RELEASE, RENEW, SAY_ALIVE, TAKE } from './redis-scripts.ts'
 
 /** One read returns at most so many entries of a partition. */
 const READ_ENTRIES_MAX = 50
@@ -59,7 +59,7 @@ export function createRedisPartitions(parts: RedisPartitionsParts): RedisPartiti
   }
 
   return {
-    sayAlive: async () => ((await client.run(ATTEND, consumers, [name, leaseMs])) as string[]).sort(),
+    sayAlive: async () => ((await client.run(SAY_ALIVE, consumers, [name, leaseMs])) as string[]).sort(),
     async take(shards, limit) {
       const taken = new Map<number, string>()
       const left = calls(shards)

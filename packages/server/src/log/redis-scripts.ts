@@ -137,7 +137,7 @@ return { #entries, entries[#entries][1] }
 `)
 
 /** KEYS[1]: sorted set of the consumers of a group, by the end of their lease. Arguments: consumer, lease. */
-export const ATTEND = script(`${NOW}
+export const SAY_ALIVE = script(`${NOW}
 local at = now()
 redis.call('ZADD', KEYS[1], string.format('%.0f', at + ARGV[2]), ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', at))

@@ -22,7 +22,7 @@ export function randomUpTo(waitMs: number): number {
 
 /**
  * A random one-to-one mapping of 32-bit numbers, so that consecutive numbers do not reveal how many lie
- * between two of them. For names, not for secrets.
+ * between two of them (S6, decision 23: content). For names, not for secrets.
  */
 export function createScramble(): (number: number) => number {
   const [before, after] = [chance.bytes(4).readUInt32LE(), chance.bytes(4).readUInt32LE()]

@@ -1,4 +1,4 @@
-// Waiting with a limit: what takes longer goes on, and its end is of no more interest.
+// Waiting with a limit: work that takes longer goes on, and its result is ignored.
 import type { Clock } from './clock.ts'
 
 /** What the work gives; after `limitMs` what `late` gives instead, or the error that it throws. */

@@ -15,7 +15,7 @@ export interface PendingAnswers<T> {
   wait(waitMs: number): { ref: string; answer: Promise<T> }
   resolve(ref: string, answer: T): void
   reject(ref: string, error: unknown): void
-  /** Waits so long from now on; false when nobody waits. */
+  /** Waits so long from now on; false when no caller waits for this answer any more. */
   postpone(ref: string, waitMs: number): boolean
   count(): number
   /** Resolves when none is waited for. */

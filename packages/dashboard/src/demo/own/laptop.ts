@@ -5,7 +5,7 @@ import type { Laptop } from './own-connection.ts'
 import { createRadioGroup } from './radio-group.ts'
 
 const MEANINGS: Record<Laptop, string> = {
-  in_use: 'You are here, and everybody sees it.',
+  in_use: 'You are here, and all who may see it do.',
   idle: 'No key, no mouse: others see you away.',
   closed: 'No goodbye was said. After a short grace, others see you offline.',
   left: 'You said goodbye: others saw you go at once.',

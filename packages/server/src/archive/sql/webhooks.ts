@@ -255,7 +255,7 @@ function edited({ url, events, filter, secrets, state }: Webhook): (string | num
   ]
 }
 
-/** Whether a viewer sees the same users with the same eyes. */
+/** Whether both are for the same users, as the same viewer sees them. */
 const hasSameView = (one: WebhookFilter, other: WebhookFilter): boolean =>
   one.viewerId === other.viewerId &&
   one.contactsOf === other.contactsOf &&

@@ -61,7 +61,7 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
   const followers = new Map<number, Follower>()
 
   /** Brings what is watched to what is listed; returns the states of users that are new, or why it failed. */
-  async function catchUp(connection: number, follower: Follower): Promise<Failure | string[]> {
+  async function bringUpToDate(connection: number, follower: Follower): Promise<Failure | string[]> {
     // One more than fits is enough to know that it does not.
     const contacts = await archive.contactsOf(viewers.userIdOf(connection), watchLimit + 1)
     const pause = contacts.length > AT_ONCE_MAX ? clock.nextTurn : () => null
@@ -152,7 +152,7 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
     while (follower.isStale && follower.isOpen() && !delivery.isBlocked(connection)) {
       follower.isStale = false
       try {
-        const states = await catchUp(connection, follower)
+        const states = await bringUpToDate(connection, follower)
         if (!follower.isOpen()) return
         if (!Array.isArray(states)) send(connection, JSON.stringify({ type: 'error', ...states }))
         else if (states.length > 0) sendStates(connection, states)
@@ -173,7 +173,7 @@ export function createContactFollowing(parts: ContactFollowingParts): ContactFol
       followers.set(connection, follower)
       let isFollowed = former !== undefined
       try {
-        const states = await catchUp(connection, follower)
+        const states = await bringUpToDate(connection, follower)
         if (!Array.isArray(states)) return states
         isFollowed = true
         if (isOpen()) sendStates(connection, states)

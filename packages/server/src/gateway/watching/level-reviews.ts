@@ -17,9 +17,9 @@ const ASK_AGAIN_MS = 1_000
 const REVIEWED_PER_TURN = 1_000
 
 export interface LevelReviews {
-  /** The only way a privacy fact comes in: takes what is newer and reviews the edges it concerns. */
+  /** Privacy facts come in here and by `replace` only. Takes what is newer and reviews the edges it concerns. */
   learn(user: number, inputs: VisibilityInputs): void
-  /** Takes the inputs as they are, older or not. */
+  /** The same with inputs that are taken as they are, older or not. */
   replace(user: number, inputs: VisibilityInputs): void
   /** Puts a decision on a new edge. */
   place(edge: number, decision: Decision): void
@@ -140,7 +140,8 @@ export function createLevelReviews(parts: LevelReviewsParts): LevelReviews {
     place(edge, decision) {
       exposure.place(edge)
       if (decisions.isOutdated(decision, viewerOf(edge), edges.targetOf(edge))) {
-        // The snapshot must not show what may be hidden by now; the review tells what is missing.
+        // The snapshot must not show what may be hidden by now; the review tells what is missing (S6, decision 23:
+        // content).
         delivery.place(edge, 'nothing')
         const waiting = waitingOf(edge)
         clock.soon(() => reviewIfStill(waiting))

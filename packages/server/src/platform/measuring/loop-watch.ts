@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../clock.ts'
 
 /** Every look wakes an idle server: at 10 ms they were a quarter of all that it used. */
 const LOOK_EVERY_MS = 100
-/** Without connections nobody waits for the loop. */
+/** Without connections no client waits for the loop. */
 const LOOK_IDLE_EVERY_MS = 1_000
 
 export function startLoopWatch(

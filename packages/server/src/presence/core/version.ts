@@ -15,7 +15,10 @@ export function freshVersion(now: number): number {
   return Math.max(NO_VERSION + 1, now - VERSION_EPOCH_AT)
 }
 
-/** `changedAt` is when it happened, not when it was worked on: how long a look-up took must not show. */
+/**
+ * `changedAt` is when it happened. A version is content, so it must not depend on when the user was worked on (S6,
+ * decision 23).
+ */
 export function nextVersion(version: number, changedAt: number): number {
   return version === NO_VERSION ? freshVersion(changedAt) : version + 1
 }

@@ -64,6 +64,7 @@ export interface ExplanationDetails {
   /** The settings in force, with the server's defaults filled in. */
   privacy: Omit<Settings, 'away_after_ms' | 'history'>
   rulings: { status: ExplainedRuling; last_seen: ExplainedRuling }
+  /** The view level, under its name in the API. */
   sight: ViewLevel
   /** The next change of the status shown, if nothing else happens. */
   pending: Pending | null

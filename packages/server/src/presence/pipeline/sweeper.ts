@@ -24,7 +24,7 @@ const FORGET_EVERY_ROUNDS = 8
 const DUTIES_EVERY_ROUNDS = 4
 const FORGET_BATCH_MAX = 20_000
 /** After an outage gateways announce their sessions again; until then a missing session proves nothing. */
-const SETTLE_MS = 3_000
+const ANNOUNCE_MS = 3_000
 /** Renewals that may fail before the lease runs out. */
 const RENEWALS_PER_LEASE = 5
 /** Without a renewal for this share of a lease, leases may run out of processes that live. */
@@ -67,7 +67,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
       if (!isKnown) {
         // Either this is the start, or the store has lost the lease and everything else.
         if (leaseUntil > 0) steadySince = now
-        else if (await areGatewaysSettled(now, leaseMs)) steadySince = now - SETTLE_MS
+        else if (await areGatewaysAnnounced(now, leaseMs)) steadySince = now - ANNOUNCE_MS
         await store.openLease(name, now + leaseMs)
       }
       renewed(now + leaseMs, leaseMs)
@@ -92,7 +92,8 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     leaseUntil = Math.max(leaseUntil, until)
   }
 
-  async function areGatewaysSettled(now: number, leaseMs: number): Promise<boolean> {
+  /** Whether there are gateways, and all of them have announced their sessions. */
+  async function areGatewaysAnnounced(now: number, leaseMs: number): Promise<boolean> {
     const { held, fresh } = await lookAtGatewayLeases(store, now, leaseMs)
     return held > 0 && fresh === held
   }
@@ -140,7 +141,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     const now = clock.now()
     const settled = Array.from({ length: store.shardCount }, (_, shard) => store.settlesAt(shard))
     const since = Math.max(steadySince, ...settled)
-    if (now - since < 2 * leaseMs || !(await areGatewaysSettled(now, leaseMs))) return
+    if (now - since < 2 * leaseMs || !(await areGatewaysAnnounced(now, leaseMs))) return
     await dutySweep.staleRows.look(since, isOurs)
   }
 
@@ -170,7 +171,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     if (rounds % DUTIES_EVERY_ROUNDS === 0) await store.lookAtShards(clock.now())
     if (!tracker.isReachable()) steadySince = clock.now()
     const steadyMs = clock.now() - steadySince
-    if (cluster === null || steadyMs >= SETTLE_MS) {
+    if (cluster === null || steadyMs >= ANNOUNCE_MS) {
       const now = clock.now()
       const shards = Array.from({ length: store.shardCount }, (_, shard) => shard).filter(
         (shard) => now >= store.settlesAt(shard) - (cluster?.leaseMs ?? 0),

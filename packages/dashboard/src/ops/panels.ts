@@ -18,18 +18,18 @@ import { createWebhookPanel } from './webhooks.ts'
 
 const ASK_EVERY_MS = 2_000
 
-export interface Board {
+export interface Panels {
   element: HTMLElement
   /** Null while another view is shown. */
   show(route: Route | null): void
   stop(): void
 }
 
-export function createBoard(parts: {
+export function createPanels(parts: {
   api: Api
   ask(user: string, viewer: string | null): void
   lock(message?: string): void
-}): Board {
+}): Panels {
   const { api, ask, lock } = parts
   const tiles = createTiles()
   const charts = createCharts()
