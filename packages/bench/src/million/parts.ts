@@ -1,7 +1,7 @@
 // What each part takes of the machine: processes by their proportional share of memory (pages that several processes
 // share count once), and the kernel by what all its memory grew since before the run.
 import { readFileSync } from 'node:fs'
-import { cpuSeconds } from '../platform/proc.ts'
+import { cpuSeconds, proportionalBytes } from '../platform/proc.ts'
 
 export interface PartUsage {
   bytes: number
@@ -15,10 +15,6 @@ export function partOf(pids: readonly number[]): PartUsage {
     cpu += cpuSeconds(pid)
   }
   return { bytes, cpuSeconds: cpu }
-}
-
-function proportionalBytes(pid: number): number {
-  return kilobytes(read(`/proc/${pid}/smaps_rollup`), 'Pss') * 1024
 }
 
 /** Memory that is neither free, nor a cache that could be given back, nor a page of a process. */

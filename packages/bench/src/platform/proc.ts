@@ -31,6 +31,10 @@ function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 }
 
+/** The share of a process of the memory that it and others use: a page of n processes counts an nth for each. */
+export const proportionalBytes = (pid: number): number =>
+  Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024
+
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -3,7 +3,7 @@
 import type { Outcome } from '../figures/result.ts'
 import { startSampler } from '../figures/sampler.ts'
 import { sleep } from '../platform/clock.ts'
-import { usageOf } from '../platform/proc.ts'
+import { proportionalBytes, usageOf } from '../platform/proc.ts'
 import type { Subject } from '../subject/subject.ts'
 import { look } from './churn.ts'
 import {
@@ -39,6 +39,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
   const cpu = after.usage.cpuSeconds - before.usage.cpuSeconds
   const perUser = (after.usage.residentBytes - empty.residentBytes) / users
   const bytes = (name: 'bytesIn' | 'bytesOut') => (after.counts[name] - before.counts[name]) / users / hours
+  const allInBytes = subject.pids().reduce((sum, pid) => sum + proportionalBytes(pid), 0)
   const problems = await faults(fleet)
   if (after.counts.ready !== users) problems.push(`${users - after.counts.ready} users are not connected`)
   return {
@@ -47,6 +48,12 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
       figure('contacts', 'contacts of each', contacts),
       figure('empty_server_mb', 'empty server', empty.residentBytes / 1e6, 'MB'),
       figure('kb_per_user', 'memory per user, above the empty server', perUser / 1024, 'KB'),
+      figure(
+        'all_in_kb',
+        'memory of the server by users, shared pages counted once',
+        allInBytes / users / 1024,
+        'KB',
+      ),
       figure(
         'idle_cpu_percent',
         `CPU while all beat every ${BEAT_EVERY_MS / 1000} s`,
@@ -76,6 +83,7 @@ async function run(subject: Subject, bench: Bench): Promise<Outcome> {
     problems,
     notes: [
       `Memory is resident memory of the server processes, ${REST_MS / 1000} s after the last one connected.`,
+      'All of the memory is shared by the users: also that of the empty server, where a page of several processes counts once.',
       'Bytes are those of the TCP streams, without the headers of the network.',
     ],
   }
