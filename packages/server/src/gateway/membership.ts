@@ -30,8 +30,6 @@ const REFRESH_FIRST_MS = 4_000
 const REFRESH_MS_MAX = 32_000
 /** What other gateways need to announce themselves again, once they have noticed the same trouble. */
 const ANNOUNCE_MS = 1_500
-/** Former names are renewed for this part of a lease: longer than until the next renewal, and shorter than a new lease. */
-const FORMER_SHARE = 0.5
 
 export interface Membership {
   isHealthy(): boolean
@@ -98,13 +96,11 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
   }
 
   // Healing can take longer than a lease, as long as a part of the store is away. Sessions that are not announced under
-  // the new name yet are known by a former one, so all of these must outlive it. None is renewed in full: by that,
-  // other processes see that a gateway heals. A failure here fails the healing too.
+  // the new name yet are known by a former one, so all of these must outlive it. All are renewed for longer than usual: by
+  // that, other processes see that a gateway heals. A failure here fails the healing too.
   function keepNames(): void {
-    const now = clock.now()
-    store.renewLease(identity.id(), now + leaseMs * HEALING_SHARE).catch(ignore)
-    for (const [formerId] of identity.former())
-      store.renewLease(formerId, now + leaseMs * FORMER_SHARE).catch(ignore)
+    const until = clock.now() + leaseMs * HEALING_SHARE
+    for (const id of [identity.id(), ...identity.formerIds()]) store.renewLease(id, until).catch(ignore)
   }
 
   async function renew(): Promise<void> {

@@ -1,12 +1,14 @@
-// What leases tell about gateways. One that announces itself again holds its lease for a shorter time than others, so
-// all processes see that it is not done: what it has not announced yet is not known to the store.
+// What leases tell about gateways. One that announces itself again holds its lease for a longer time than others, so
+// all processes see that it is not done: what it has not announced yet is not known to the store. It also needs the longer
+// lease: its renewals wait behind its announcements, and a lease that runs out then would end sessions that live.
 import type { PresenceStore } from '../../store/port.ts'
 import { isGatewayName } from './shard-owner.ts'
 
-/** A lease with at least this share of its time left was renewed on time, by a gateway that does not heal. */
-const FRESH_SHARE = 0.75
-/** For this share of a lease a gateway that heals renews its own. */
-export const HEALING_SHARE = 0.7
+/** A lease with such a share of its time left was renewed on time, by a gateway that does not heal. */
+const FRESH_SHARE_MIN = 0.75
+const FRESH_SHARE_MAX = 1.05
+/** For so many leases a gateway that heals renews its own. One that dies meanwhile is noticed later by that. */
+export const HEALING_SHARE = 2
 
 export interface GatewayLeases {
   held: number
@@ -20,6 +22,10 @@ export async function lookAtGatewayLeases(
   leaseMs: number,
 ): Promise<GatewayLeases> {
   const gatewaysAt = async (at: number) => (await store.liveLeases(at)).filter(isGatewayName).length
-  const [held, fresh] = await Promise.all([gatewaysAt(0), gatewaysAt(now + leaseMs * FRESH_SHARE)])
-  return { held, fresh }
+  const [held, punctual, healing] = await Promise.all([
+    gatewaysAt(0),
+    gatewaysAt(now + leaseMs * FRESH_SHARE_MIN),
+    gatewaysAt(now + leaseMs * FRESH_SHARE_MAX),
+  ])
+  return { held, fresh: punctual - healing }
 }
