@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createPipeline, type Pipeline } from '../../../../../testing/worlds/presence-pipeline.ts'
 import { freshVersion } from '../core/version.ts'
-import { restore } from './restore.ts'
+import { presumeHere, restore } from './restore.ts'
 
 const LEASE_MS = 10_000
 
@@ -23,6 +23,17 @@ async function restoreAll(setBackMs = 0): Promise<number> {
   const { archive, store, policy, clock } = world
   return world.done(restore({ archive, store, policy, leaseMs: LEASE_MS, now: clock.now() - setBackMs }))
 }
+
+test('[P27, C7] where the store lost its memory a user is shown as the row says', async () => {
+  await writeHere('bob')
+  const [bob] = await world.done(world.archive.read(['bob']))
+  const row = bob!.lastSeen!
+  const { policy } = world
+  // The row was written a while after bob was last known to be active, as with a delay before users are shown.
+  const [aliveAt, now] = [row.updatedAt + 5_000, row.updatedAt + 60_000]
+  const { shown } = presumeHere(bob!, { aliveAt, lostAt: now, now, policy, hasOthers: true })
+  expect([shown.status, shown.devices, shown.lastSeen]).toEqual(['online', ['web'], row.lastSeenAt])
+})
 
 describe('a restart', () => {
   test('[C8] takes users who were present as present, until a lease has passed', async () => {
