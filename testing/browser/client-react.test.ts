@@ -70,7 +70,7 @@ describeWithBrowser('React in a browser', (browser) => {
     expect(wire.sent.map(({ type }) => type)).toEqual(['watch_contacts'])
   })
 
-  test('[X3] StrictMode connects once, and a new token never does', async () => {
+  test('[X3] StrictMode connects once, and a new token opens no connection', async () => {
     const server = await browser.serve()
     const { page, wire } = await open(server, 'as=ada&see=bob')
     await shows(page, '[data-one=bob]', 'offline')

@@ -115,7 +115,7 @@ describe('at the very moment', () => {
     expect((await read(url, ANNA)).custom_status).toBeNull()
   })
 
-  test('[X6] a user who connects in that instant is either closed or online, never neither', async () => {
+  test('[X6] a user who connects in that instant is either closed or online', async () => {
     const { url } = await scene.server()
     const names = Array.from({ length: 40 }, (_, n) => `person-${n}`)
     const clients: TestClient[] = []

@@ -1,7 +1,7 @@
 // `npm run test:faults`: causes every fault of docs/failures.md on real servers with simulated users, and
 // compares what watchers saw with what was true. The last lines are the table; the exit code is 1 when
 // anything was not as expected.
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '../services/command-line.ts'
 import { findKafka } from '../services/kafka.ts'
 import { findPostgres, startPostgres } from '../services/postgres.ts'
 import { findRedis } from '../services/redis.ts'
@@ -25,7 +25,7 @@ of Kafka and of owners too. A run that fails prints how to repeat it. GREENDOT_F
 
 ${CASES.map(({ name, expectation }, index) => `${String(index + 1).padStart(2)}  ${name}\n      ${expectation}`).join('\n')}`
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },

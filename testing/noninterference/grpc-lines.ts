@@ -1,5 +1,5 @@
-// What the users of a history do over gRPC, without a network: their calls and streams go through the door of the calls
-// as the library would take them there, and every message and every end is recorded.
+// What the users of a history do over gRPC, without a network: their calls and streams go through the guard of the
+// calls as the library would take them there, and every message and every end is recorded.
 import type { Presence } from '@greendot/protocol'
 import type { CallStream, Message, Out, Refused } from '../../packages/server/src/grpc/call.ts'
 import type { World } from './world.ts'

@@ -143,12 +143,15 @@ export const invisible: fc.Arbitrary<History> = constant(null).chain(() => {
   )
 })
 
-/** A way to lose sight of `hidden`: how it was before, the move that ends it, and what may come after. */
+/**
+ * A way in which a viewer may not see `hidden` any more: how it was before, the move that ends it, and what may come
+ * after.
+ */
 interface Loss {
   settings?: SettingsInput
   before: readonly Move[]
   hiding: Moves
-  /** What may be chosen after it without bringing them back into sight. */
+  /** What may be chosen after it that leaves them hidden. */
   choices: fc.Arbitrary<Said>
   viewerSettings: fc.Arbitrary<Said>
   listed: fc.Arbitrary<readonly string[]>

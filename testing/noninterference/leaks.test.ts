@@ -98,7 +98,7 @@ const losses: readonly [how: string, before: Step, loss: Move][] = [
   ],
 ]
 for (const [how, before, loss] of losses) {
-  test(`[S5, S6] a viewer is told when they lose sight of a user ${how}, on every connection`, async () => {
+  test(`[S5, S6] a viewer is told when they may not see a user any more ${how}, on every connection`, async () => {
     const lines = await play(
       history(
         before,

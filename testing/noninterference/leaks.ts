@@ -106,7 +106,7 @@ const hiding: readonly Leak[] = [
 
 const SEEN: Step = at(1_000, opens('viewer', 'v1'), opens('hidden', 'h1'), watches('v1', 'hidden'))
 
-const lossOfSight: readonly Leak[] = [
+const lossOfView: readonly Leak[] = [
   {
     title: '[S6] nothing is told while contacts are looked up, not even a change that waits for its flush',
     history: slowly(
@@ -201,7 +201,7 @@ const lossOfSight: readonly Leak[] = [
     ),
   },
   {
-    title: '[S6] a viewer who hides loses sight of a reciprocal user and is told nothing after it',
+    title: '[S6] a viewer who hides may not see a reciprocal user any more and is told nothing after it',
     history: historyFrom(
       3,
       at(50, decides('hidden', { ...OPEN, reciprocal: true })),
@@ -269,4 +269,4 @@ const invisible: readonly Leak[] = [
   },
 ]
 
-export const LEAKS: readonly Leak[] = [...hiding, ...lossOfSight, ...invisible, ...LEAKS_THROUGH_OTHERS]
+export const LEAKS: readonly Leak[] = [...hiding, ...lossOfView, ...invisible, ...LEAKS_THROUGH_OTHERS]

@@ -8,8 +8,8 @@ import type { Bus } from '../../packages/server/src/bus/port.ts'
 import { startForeignRouting } from '../../packages/server/src/foreign/routing.ts'
 import { createDoubts } from '../../packages/server/src/gateway/doubts.ts'
 import { type Gateway, startGateway } from '../../packages/server/src/gateway/gateway.ts'
+import { type CallGuard, createCallGuard } from '../../packages/server/src/grpc/call-guard.ts'
 import { createCalls } from '../../packages/server/src/grpc/calls.ts'
-import { createDoor, type Door } from '../../packages/server/src/grpc/door.ts'
 import { createAuthenticator } from '../../packages/server/src/http/access/auth.ts'
 import { createOriginRules } from '../../packages/server/src/http/access/origins.ts'
 import { createThrottle } from '../../packages/server/src/http/access/throttle.ts'
@@ -59,7 +59,7 @@ const DAWN_AT = Date.UTC(2026, 2, 1, 12)
 export interface World extends Driven {
   gateway(): Gateway
   http(): Switchboard
-  grpc(): Door
+  grpc(): CallGuard
   /** Stops the server in good order and starts another one on what it left. The clock must be moved for that. */
   restart(): Promise<void>
   /** The clock must be moved for that. */
@@ -71,7 +71,7 @@ export interface World extends Driven {
 interface Server {
   gateway: Gateway
   http: Switchboard
-  grpc: Door
+  grpc: CallGuard
   isBusy(): Promise<boolean>
   stop(): Promise<void>
 }
@@ -295,7 +295,7 @@ async function startServer(ground: Ground): Promise<Server> {
   return {
     gateway,
     http: createSwitchboard(routes, guard),
-    grpc: createDoor({ calls, access, logger }),
+    grpc: createCallGuard({ calls, access, logger }),
     // A deadline that has passed is found by the sweeper, or earlier by an event of that user. Content and order are the
     // same in both worlds, and the instant is not promised, so the worlds are compared after the sweep.
     async isBusy() {

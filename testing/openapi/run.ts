@@ -1,5 +1,5 @@
 // `npm run test:openapi`: the test of the OpenAPI document with as many requests as wanted.
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '../services/command-line.ts'
 import { findSchemathesis } from '../services/tools/schemathesis.ts'
 import { IDENTITIES, startTestedServer } from './identities.ts'
 import { runSchemathesis } from './schemathesis.ts'
@@ -12,7 +12,7 @@ with the token of a user. Needs Python 3.10 or later; pip fetches the rest, once
   --examples   random requests per operation
   --seed       another seed makes other requests`
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
   options: {
     examples: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },

@@ -2,10 +2,10 @@
 // come and go. Fonts are those of the machine: the pictures in the repository have Inter and Noto Color Emoji.
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { connect, type TestClient } from '../clients/client.ts'
 import { spawnServer, type TestProcess } from '../clients/server.ts'
+import { readCommandLine } from '../services/command-line.ts'
 import { startRedis } from '../services/redis.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../services/tools/chromium.ts'
 import { playVisitors } from './visitors.ts'
@@ -16,7 +16,7 @@ Starts a Redis and three greendot processes, connects users for some minutes, so
 and writes demo-light.png and dashboard.png. With --report it takes only a picture of the charts of that report of the
 largest run (npm run bench:million), million.png. Needs Chromium and Redis, which are installed if possible.`
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
   options: {
     minutes: { type: 'string', default: '4' },
     folder: { type: 'string', default: resolve(import.meta.dir, '../../docs/images') },

@@ -84,6 +84,7 @@ function pastTheDoor(from: string, to: string): string | null {
 /** Files that only build parts and hand them to each other. */
 export const WIRING = [
   'adapters.ts',
+  'redis-adapters.ts',
   'compose.ts',
   'pipeline.ts',
   'presence/presence.ts',
@@ -98,7 +99,10 @@ export const WIRING = [
   'http/http-app.ts',
 ].map((path) => SERVER + path)
 
-/** A statement of a function goes on until a line that is indented as little and begins with a word, or is its end. */
+/**
+ * A statement of a function goes on until a line that is indented as little and begins with a word, or is its end.
+ * It sees only `const x = create…(` and `let x = create…(`, no part that is assigned later or built in a `return`.
+ */
 const DECLARATION =
   /^ {2}(?:const|let) (\w+|[{[][^=]*?[}\]])(?:: [^=]*?)? =(?=\s)([\s\S]*?)(?=\n {2}[\w/]|\n}|$(?![\s\S]))/gm
 const BUILDS = /\b(?:(?:create|start|open|serve)[A-Z]\w*|[a-z]\w*Routes)(?:<[^()]*>)?\(/

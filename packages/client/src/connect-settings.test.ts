@@ -94,7 +94,7 @@ describe('settings', () => {
 describe('calls of settings', () => {
   type Call = { init: RequestInit; answer(response: Response): void }
 
-  function createScene(token = async () => 'token') {
+  function createWorld(token = async () => 'token') {
     const clock = createFakeClock(0)
     const calls: Call[] = []
     const runtime = runtimeOf(clock, {
@@ -104,7 +104,7 @@ describe('calls of settings', () => {
   }
 
   test('[X3] reads at the same time are one request, and a read after a change is another one', async () => {
-    const { clock, calls, parts } = createScene()
+    const { clock, calls, parts } = createWorld()
     const answers = [
       callSettings(parts),
       callSettings(parts),
@@ -124,7 +124,7 @@ describe('calls of settings', () => {
   })
 
   test('[X3] an answer that is not from Greendot is unavailable, with its status', async () => {
-    const { clock, calls, parts } = createScene()
+    const { clock, calls, parts } = createWorld()
     const answer = callSettings(parts)
     await clock.advance(0)
     calls[0]!.answer(new Response('<h1>Bad gateway</h1>', { status: 502 }))
@@ -133,7 +133,7 @@ describe('calls of settings', () => {
 
   test('[X3] no answer, and a token that never comes, end after 30 seconds', async () => {
     for (const token of [undefined, () => new Promise<string>(() => {})]) {
-      const { clock, calls, parts } = createScene(token)
+      const { clock, calls, parts } = createWorld(token)
       const answer = callSettings(parts)
       await clock.advance(30_000)
       expect(await answer).toEqual({ ok: false, code: 'unavailable', message: 'no answer in time' })
@@ -143,7 +143,7 @@ describe('calls of settings', () => {
   })
 
   test('[X3] more than a hundred waiting changes are refused', async () => {
-    const { parts } = createScene()
+    const { parts } = createWorld()
     for (let count = 0; count < 100; count++) void callSettings(parts, {})
     expect(await callSettings(parts, {})).toMatchObject({ ok: false, code: 'overloaded' })
   })

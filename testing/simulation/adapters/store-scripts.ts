@@ -1,5 +1,6 @@
 // The scripts of the store, as functions on the data of a simulated node. They do what the Lua in
 // packages/server/src/store/redis-scripts.ts does, and the contract of the store is run on both.
+import { chunksOf } from '../../../packages/server/src/platform/chunks.ts'
 import {
   CLEAR_DUTIES,
   COMMIT,
@@ -48,8 +49,8 @@ const commit: Script = ({ data, now }, p, args) => {
   let n = Math.max(Number(data.get(`${p}n`) ?? 0), Math.floor(now * 1_000))
   const results: (number | string)[] = []
   let isWritten = false
-  for (let a = 0; a < args.length; a += COMMIT_FIELDS) {
-    const [id, expected, head, record, dueAt, keptUntil, duties, logged] = args.slice(a, a + COMMIT_FIELDS)
+  for (const fields of chunksOf(args, COMMIT_FIELDS)) {
+    const [id, expected, head, record, dueAt, keptUntil, duties, logged] = fields
     const held = data.get(`${p}u:${id}`)
     const line = held === null ? null : held.slice(0, held.indexOf('\n'))
     const revision = line === null ? '0' : line.slice(0, line.indexOf(' '))

@@ -1,5 +1,6 @@
 // Bugs in the atomic steps of the store: scripts of the simulated Redis that do something else.
 
+import { chunksOf } from '../../../packages/server/src/platform/chunks.ts'
 import {
   COMMIT,
   COMMIT_FIELDS,
@@ -22,8 +23,7 @@ const inCommit = (
 ): Planting =>
   inScript(COMMIT.sha, (commit) => (context, p, args) => {
     const changed: string[] = []
-    for (let a = 0; a < args.length; a += COMMIT_FIELDS)
-      changed.push(...change(args.slice(a, a + COMMIT_FIELDS), context, p))
+    for (const fields of chunksOf(args, COMMIT_FIELDS)) changed.push(...change(fields, context, p))
     return commit(context, p, changed)
   })
 

@@ -16,7 +16,7 @@ const SOURCE_NAMES = ['main', 'connection', 'frames', 'graph', 'latency']
 /** Addresses that a process may use: 2,000 connections each, with reconnects. */
 const ADDRESSES_PER_PROCESS = 24
 const SENT_TIME_BYTES = 8
-/** Few of a process at once, so that a crowd waits its turn when the servers are busy. */
+/** Few of a process at once, so that most clients wait while the servers are busy. */
 const OPENING_MAX = 3
 /** Clients whose gateway died come back to the next one without such order. */
 const COMING_BACK = { perSecond: 1_000, atOnce: 30 }

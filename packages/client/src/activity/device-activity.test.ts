@@ -8,7 +8,7 @@ import { createDeviceActivity } from './device-activity.ts'
 
 const AWAY_MS = 300_000
 
-function createScene(awayAfterMs = AWAY_MS) {
+function createWorld(awayAfterMs = AWAY_MS) {
   const clock = createFakeClock(1_000_000)
   const reports: { at: number; activity: Activity }[] = []
   const activity = createDeviceActivity({
@@ -27,7 +27,7 @@ describe('device activity', () => {
     })
     await fc.assert(
       fc.asyncProperty(activities, async (all) => {
-        const { clock, reports, activity } = createScene()
+        const { clock, reports, activity } = createWorld()
         const tabs = [{}, {}, {}]
         let last = 0
         for (const { tab, waitMs } of all) {
@@ -46,7 +46,7 @@ describe('device activity', () => {
 
   test('[D4] active is reported at least twice in an away time', async () => {
     for (const at of [Number.POSITIVE_INFINITY, 1_000_000]) {
-      const { clock, reports, activity } = createScene(2_000)
+      const { clock, reports, activity } = createWorld(2_000)
       activity.note({}, at)
       await clock.advance(1_999)
       expect(reports.map((one) => one.at)).toEqual([1_000_000, 1_001_000])
@@ -54,7 +54,7 @@ describe('device activity', () => {
   })
 
   test('[D4] idle in one tab is idle in all, except in tabs that are always active', () => {
-    const { reports, activity, clock } = createScene()
+    const { reports, activity, clock } = createWorld()
     const [first, second, third] = [{}, {}, {}]
     activity.note(first, clock.now())
     activity.note(second, clock.now())
@@ -66,7 +66,7 @@ describe('device activity', () => {
   })
 
   test('[D4] the last report of a closed tab still counts', async () => {
-    const { reports, activity, clock } = createScene()
+    const { reports, activity, clock } = createWorld()
     const [first, second] = [{}, {}]
     activity.note(first, clock.now())
     activity.leave(first)

@@ -7,7 +7,7 @@ import { runtimeOf } from '../../testing/runtime.ts'
 import type { Page } from '../platform.ts'
 import { startPageActivity } from './page-activity.ts'
 
-function createScene({ awayAfterMs = 300_000, ...browser }: { awayAfterMs?: number } & object = {}) {
+function createWorld({ awayAfterMs = 300_000, ...browser }: { awayAfterMs?: number } & object = {}) {
   const clock = createFakeClock(1_000_000)
   const document = Object.assign(new EventTarget(), { hidden: false })
   const window = Object.assign(new EventTarget(), { document, AbortController, ...browser })
@@ -26,7 +26,7 @@ function createScene({ awayAfterMs = 300_000, ...browser }: { awayAfterMs?: numb
 
 describe('page activity', () => {
   test('[D4] the first input is reported at once, later ones together after 5 s', async () => {
-    const { clock, reports, input } = createScene()
+    const { clock, reports, input } = createWorld()
     for (let index = 0; index < 40; index++) {
       input('keydown')
       await clock.advance(100)
@@ -42,7 +42,7 @@ describe('page activity', () => {
     const pauses = fc.array(fc.nat({ max: 20_000 }), { minLength: 1, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(pauses, async (waits) => {
-        const { clock, reports, input } = createScene()
+        const { clock, reports, input } = createWorld()
         let last = 0
         for (const waitMs of waits) {
           await clock.advance(waitMs)
@@ -60,7 +60,7 @@ describe('page activity', () => {
   })
 
   test('[D4] with a short away time reports are more frequent', async () => {
-    const { clock, reports, input } = createScene({ awayAfterMs: 1_000 })
+    const { clock, reports, input } = createWorld({ awayAfterMs: 1_000 })
     for (let index = 0; index < 20; index++) {
       input('wheel')
       await clock.advance(50)
@@ -69,7 +69,7 @@ describe('page activity', () => {
   })
 
   test('[D4] a pointermove without movement is not activity', async () => {
-    const { clock, reports, input } = createScene()
+    const { clock, reports, input } = createWorld()
     input('pointermove', { movementX: 0, movementY: 0 })
     await clock.advance(10_000)
     expect(reports).toEqual([])
@@ -79,7 +79,7 @@ describe('page activity', () => {
   })
 
   test('[D4] showing the page is activity, hiding it is not', async () => {
-    const { clock, document, reports } = createScene()
+    const { clock, document, reports } = createWorld()
     document.hidden = true
     document.dispatchEvent(new Event('visibilitychange'))
     await clock.advance(10_000)
@@ -91,7 +91,7 @@ describe('page activity', () => {
   })
 
   test('[D4] after stop there are no reports and no timers', async () => {
-    const { clock, reports, activity, input } = createScene()
+    const { clock, reports, activity, input } = createWorld()
     input('keydown')
     activity.stop()
     input('keydown')
@@ -123,7 +123,7 @@ describe('page activity', () => {
 
   test('[D4] with idle detection, activity anywhere counts and a locked screen is idle at once', async () => {
     const { detectors, browser } = idleDetection('granted')
-    const { clock, reports } = createScene(browser)
+    const { clock, reports } = createWorld(browser)
     await clock.advance(0)
     const [detector] = detectors
     expect(detector?.threshold).toBe(300_000)
@@ -143,7 +143,7 @@ describe('page activity', () => {
 
   test('[D4] without the permission, idle detection is not started', async () => {
     const { detectors, browser } = idleDetection('prompt')
-    const { clock } = createScene(browser)
+    const { clock } = createWorld(browser)
     await clock.advance(1_000)
     expect(detectors).toEqual([])
   })

@@ -17,7 +17,7 @@ const person = (user_id: string, version: number): Presence => ({
   version,
 })
 
-function createScene() {
+function createWorld() {
   const clock = createFakeClock(1_000_000)
   const server = scriptedDial()
   const runtime = runtimeOf(clock)
@@ -57,7 +57,7 @@ function createScene() {
 
 describe('a hub', () => {
   test('[X3] a target that several tabs watch is watched once, until the last tab stops', async () => {
-    const { clock, openTab, live, sent } = createScene()
+    const { clock, openTab, live, sent } = createWorld()
     const [first, second] = [openTab({ ids: ['bob'] }), openTab({ ids: ['bob', 'carol'] })]
     await live()
     expect(sent('watch')).toMatchObject([{ user_ids: ['bob', 'carol'] }])
@@ -73,7 +73,7 @@ describe('a hub', () => {
   })
 
   test('[W1] a later tab gets the known presence, and every change after it', async () => {
-    const { server, openTab, live } = createScene()
+    const { server, openTab, live } = createWorld()
     openTab({ ids: ['bob'] })
     await live()
     server.last().say({ type: 'presence_change', changes: [person('bob', 5)] })
@@ -84,7 +84,7 @@ describe('a hub', () => {
   })
 
   test('[W9] a change between unwatch and watch is not missed', async () => {
-    const { clock, server, openTab, live, sent } = createScene()
+    const { clock, server, openTab, live, sent } = createWorld()
     const tab = openTab({ ids: ['bob'] })
     await live()
     server.last().say({ type: 'presence_change', changes: [person('bob', 5)] })
@@ -100,7 +100,7 @@ describe('a hub', () => {
   })
 
   test('[W9] a new leader asks with the versions that the tabs know', async () => {
-    const { server, openTab, live, sent } = createScene()
+    const { server, openTab, live, sent } = createWorld()
     const first = openTab({ ids: ['bob'], people: [person('bob', 5)] })
     openTab({ ids: ['bob', 'carol'], people: [person('bob', 7), person('carol', 3), person('dave', 1)] })
     await live()
@@ -112,7 +112,7 @@ describe('a hub', () => {
   })
 
   test('[X3] the contact list is requested once, and sent to the tabs that watch it', async () => {
-    const { clock, server, openTab, live, sent } = createScene()
+    const { clock, server, openTab, live, sent } = createWorld()
     const [first, second] = [openTab({ ids: [CONTACTS] }), openTab({ ids: ['dave'] })]
     await live()
     expect(sent('watch_contacts')).toHaveLength(1)
@@ -133,7 +133,7 @@ describe('a hub', () => {
   })
 
   test('[C6] if a tab does not answer a token request, the next one is asked', async () => {
-    const { clock, server, openTab } = createScene()
+    const { clock, server, openTab } = createWorld()
     openTab({ token: 'of the first' })
     await clock.advance(0)
     expect(server.last().ticket.token).toBe('of the first')
@@ -147,7 +147,7 @@ describe('a hub', () => {
   })
 
   test('[S1] an answer goes to the tab that made the request', async () => {
-    const { clock, openTab, live } = createScene()
+    const { clock, openTab, live } = createWorld()
     const [first, second] = [openTab(), openTab()]
     await live()
     first.port.receive({ type: 'request', ref: 7, frame: { type: 'set_availability', status: 'busy' } })
@@ -157,7 +157,7 @@ describe('a hub', () => {
   })
 
   test('[D2] a leave without an answer counts as left after 2 s', async () => {
-    const { clock, server, openTab, live, sent } = createScene()
+    const { clock, server, openTab, live, sent } = createWorld()
     const tab = openTab()
     await live()
     tab.port.receive({ type: 'leave' })
@@ -170,7 +170,7 @@ describe('a hub', () => {
   })
 
   test('[D4] idle is reported once the away time has passed in all tabs', async () => {
-    const { clock, server, openTab, live, sent } = createScene()
+    const { clock, server, openTab, live, sent } = createWorld()
     const [first, second] = [openTab(), openTab()]
     await live()
     expect(server.last().ticket.activity).toBe('active')

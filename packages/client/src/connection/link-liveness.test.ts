@@ -2,16 +2,16 @@
 
 import { describe, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import { createLinkScene, type LinkSceneOptions } from '../../testing/link-scene.ts'
+import { createLinkWorld, type LinkWorldOptions } from '../../testing/link-world.ts'
 
-const createScene = (options?: LinkSceneOptions) => createLinkScene(createFakeClock(1_000_000), options)
+const createWorld = (options?: LinkWorldOptions) => createLinkWorld(createFakeClock(1_000_000), options)
 
 describe('heartbeats and probes', () => {
   const beats = (frames: readonly object[]) =>
     frames.filter((frame) => 'type' in frame && frame.type === 'heartbeat')
 
   test('[D1] sends a heartbeat with the activity every interval', async () => {
-    const { clock, sockets, live } = createScene()
+    const { clock, sockets, live } = createWorld()
     await live()
     await clock.advance(14_999)
     expect(sockets.last().sent).toEqual([])
@@ -22,9 +22,9 @@ describe('heartbeats and probes', () => {
 
   test('[D1] an incoming frame sends a heartbeat that is due', async () => {
     // A page whose timers do not run.
-    const scene = createScene({ pulse: () => ({ stop() {} }) })
-    scene.activity = 'idle'
-    const { clock, sockets, link } = scene
+    const world = createWorld({ pulse: () => ({ stop() {} }) })
+    world.activity = 'idle'
+    const { clock, sockets, link } = world
     link.start()
     await clock.advance(0)
     sockets.last().welcome()
@@ -36,7 +36,7 @@ describe('heartbeats and probes', () => {
   })
 
   test('[C7] a silent server is probed, and counts as lost without an answer', async () => {
-    const { clock, sockets, link, live, events } = createScene()
+    const { clock, sockets, link, live, events } = createWorld()
     await live()
     await clock.advance(30_000)
     const [call] = sockets.calls
@@ -53,7 +53,7 @@ describe('heartbeats and probes', () => {
   })
 
   test('[C7] the answer to a probe keeps the connection, and is not passed on', async () => {
-    const { clock, sockets, link, live, frames } = createScene()
+    const { clock, sockets, link, live, frames } = createWorld()
     await live()
     sockets.last().isAgreeing = true
     await clock.advance(600_000)
@@ -64,7 +64,7 @@ describe('heartbeats and probes', () => {
   })
 
   test('[D6] after sleeping past the TTL it reconnects without waiting for a close', async () => {
-    const { clock, sockets, link, live, sleep } = createScene()
+    const { clock, sockets, link, live, sleep } = createWorld()
     await live()
     sleep(3_600_000)
     link.poke()
@@ -74,7 +74,7 @@ describe('heartbeats and probes', () => {
   })
 
   test('[X3] poke probes a live connection, and ends the pause before the next attempt', async () => {
-    const { clock, sockets, link, live } = createScene()
+    const { clock, sockets, link, live } = createWorld()
     await live()
     link.poke()
     expect(sockets.last().sent).toMatchObject([{ type: 'heartbeat', ref: expect.anything() }])
@@ -87,7 +87,7 @@ describe('heartbeats and probes', () => {
 
 describe('blocked WebSockets', () => {
   test('[D8] after three silent sockets HTTP and WebSocket are tried in turn', async () => {
-    const { clock, sockets, http, link } = createScene({ random: () => 0 })
+    const { clock, sockets, http, link } = createWorld({ random: () => 0 })
     link.start()
     const ways: string[] = []
     for (let index = 0; index < 7; index++) {
@@ -100,7 +100,7 @@ describe('blocked WebSockets', () => {
   })
 
   test('[D8] a socket that received a frame does not count as blocked', async () => {
-    const { clock, sockets, http, link } = createScene({ random: () => 0 })
+    const { clock, sockets, http, link } = createWorld({ random: () => 0 })
     link.start()
     for (let index = 0; index < 9; index++) {
       await clock.advance(0)
@@ -111,7 +111,7 @@ describe('blocked WebSockets', () => {
   })
 
   test('[D8] over HTTP a socket is tried every two minutes, and takes over with its welcome', async () => {
-    const { clock, sockets, http, link, events } = createScene({ random: () => 0 })
+    const { clock, sockets, http, link, events } = createWorld({ random: () => 0 })
     link.start()
     for (let index = 0; index < 3; index++) {
       await clock.advance(0)
@@ -136,7 +136,7 @@ describe('blocked WebSockets', () => {
   })
 
   test('[D8] a runtime without WebSockets uses only HTTP', async () => {
-    const { clock, sockets, http, link } = createScene({ hasSockets: false })
+    const { clock, sockets, http, link } = createWorld({ hasSockets: false })
     link.start()
     await clock.advance(0)
     http.last().welcome()

@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
-import { createLinkScene, type LinkSceneOptions } from '../../testing/link-scene.ts'
+import { createLinkWorld, type LinkWorldOptions } from '../../testing/link-world.ts'
 import { pauseMs } from './link.ts'
 
-const createScene = (options?: LinkSceneOptions) => createLinkScene(createFakeClock(1_000_000), options)
+const createWorld = (options?: LinkWorldOptions) => createLinkWorld(createFakeClock(1_000_000), options)
 
 describe('reconnecting', () => {
   test('[X3] pauses are random up to 500 ms, doubled with every failure, up to 30 s', () => {
@@ -20,7 +20,7 @@ describe('reconnecting', () => {
   })
 
   test('[X3] attempts become rarer, and each one has a new token', async () => {
-    const { clock, sockets, link, events } = createScene({ hasHttp: false })
+    const { clock, sockets, link, events } = createWorld({ hasHttp: false })
     link.start()
     const attempts: number[] = []
     for (let index = 0; index < 9; index++) {
@@ -39,7 +39,7 @@ describe('reconnecting', () => {
   })
 
   test('[X3] only a connection that lasted resets the pause', async () => {
-    const { clock, sockets, live } = createScene()
+    const { clock, sockets, live } = createWorld()
     await live()
     for (let index = 0; index < 4; index++) {
       sockets.last().end('lost')
@@ -59,7 +59,7 @@ describe('reconnecting', () => {
   })
 
   test('[C6] a refused token is replaced at once, but only once', async () => {
-    const { clock, sockets, link, errors } = createScene()
+    const { clock, sockets, link, errors } = createWorld()
     link.start()
     await clock.advance(0)
     sockets.last().say({ type: 'error', code: 'token_expired', message: 'it has' })
@@ -75,7 +75,7 @@ describe('reconnecting', () => {
   })
 
   test('[C6] a token that keeps expiring does not cause a loop without pauses', async () => {
-    const { clock, sockets, live } = createScene()
+    const { clock, sockets, live } = createWorld()
     await live()
     for (let index = 0; index < 20; index++) {
       sockets.last().end('refused')
@@ -86,19 +86,19 @@ describe('reconnecting', () => {
   })
 
   test('[C6] a token that cannot be fetched is an error, and is fetched again', async () => {
-    const scene = createScene()
-    scene.tokenOf = async () => {
+    const world = createWorld()
+    world.tokenOf = async () => {
       throw new Error('signed out')
     }
-    scene.link.start()
-    await scene.clock.advance(1_600)
-    expect(scene.sockets.calls).toEqual([])
-    expect(scene.tokens).toBe(3)
-    expect(scene.errors[0]?.message).toContain('signed out')
+    world.link.start()
+    await world.clock.advance(1_600)
+    expect(world.sockets.calls).toEqual([])
+    expect(world.tokens).toBe(3)
+    expect(world.errors[0]?.message).toContain('signed out')
   })
 
   test('[D6] after a missed heartbeat it reconnects without a timer', async () => {
-    const { clock, sockets, live } = createScene()
+    const { clock, sockets, live } = createWorld()
     await live()
     await clock.advance(30_000)
     const setTimers = clock.timerCount()
@@ -110,7 +110,7 @@ describe('reconnecting', () => {
   })
 
   test('[X3] after too_often the pause is longer', async () => {
-    const { clock, sockets, link } = createScene({ hasHttp: false })
+    const { clock, sockets, link } = createWorld({ hasHttp: false })
     link.start()
     await clock.advance(0)
     sockets.last().end('too_often')
@@ -121,7 +121,7 @@ describe('reconnecting', () => {
   })
 
   test('[X3] an attempt without a welcome within 15 s is given up', async () => {
-    const { clock, sockets, link } = createScene()
+    const { clock, sockets, link } = createWorld()
     link.start()
     await clock.advance(15_000)
     expect(sockets.calls[0]?.isClosed).toBe(true)
@@ -130,7 +130,7 @@ describe('reconnecting', () => {
   })
 
   test('[C6, X3] a disconnect by the app ends the link: no attempt follows, however long it waits', async () => {
-    const { clock, sockets, link, live, events, frames } = createScene()
+    const { clock, sockets, link, live, events, frames } = createWorld()
     await live()
     sockets.last().say({ type: 'error', code: 'forbidden', message: 'signed out' })
     sockets.last().end('disconnected')
@@ -146,7 +146,7 @@ describe('reconnecting', () => {
   })
 
   test('[D2] left ends the link until it is started again', async () => {
-    const { clock, sockets, link, live, events } = createScene()
+    const { clock, sockets, link, live, events } = createWorld()
     await live()
     sockets.last().end('left')
     await clock.advance(100_000)
@@ -163,7 +163,7 @@ describe('reconnecting', () => {
     const step = fc.constantFrom('welcome', 'lose', 'drain', 'wait', 'poke')
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const { clock, sockets, http, link, events } = createScene({ random: Math.random })
+        const { clock, sockets, http, link, events } = createWorld({ random: Math.random })
         link.start()
         for (const one of steps) {
           await clock.advance(one === 'wait' ? 700 : 0)
@@ -187,7 +187,7 @@ describe('reconnecting', () => {
 
 describe('changing servers on drain', () => {
   test('[C7] the old connection is closed when the new one has its welcome', async () => {
-    const { clock, sockets, link, live, events, frames } = createScene()
+    const { clock, sockets, link, live, events, frames } = createWorld()
     await live()
     const [old] = sockets.calls
     old!.say({ type: 'drain', reconnect_after_ms: 1200 })
@@ -205,7 +205,7 @@ describe('changing servers on drain', () => {
   })
 
   test('[C7] while no new connection succeeds, the old one stays in use', async () => {
-    const { clock, sockets, link, live, events } = createScene()
+    const { clock, sockets, link, live, events } = createWorld()
     await live()
     const [old] = sockets.calls
     old!.say({ type: 'drain', reconnect_after_ms: 0 })

@@ -17,7 +17,7 @@ const bob = (version: number): Presence => ({
   version,
 })
 
-async function createScene({ isPage = true } = {}) {
+async function createWorld({ isPage = true } = {}) {
   const clock = createFakeClock(1_000_000)
   const runtime = runtimeOf(clock)
   const server = scriptedDial()
@@ -50,12 +50,12 @@ async function createScene({ isPage = true } = {}) {
 
 describe('interruptions', () => {
   async function watchBob() {
-    const scene = await createScene()
-    scene.dot.watch('bob')
-    await scene.clock.advance(0)
-    scene.server.last().say({ type: 'presence_change', changes: [bob(5)] })
-    scene.server.last().end('silent')
-    return scene
+    const world = await createWorld()
+    world.dot.watch('bob')
+    await world.clock.advance(0)
+    world.server.last().say({ type: 'presence_change', changes: [bob(5)] })
+    world.server.last().end('silent')
+    return world
   }
 
   test('[W9] a reconnect within two seconds reports only what changed', async () => {
@@ -85,7 +85,7 @@ describe('interruptions', () => {
 
 describe('setActivity', () => {
   test('[D4] auto returns to active at once after recent input', async () => {
-    const { clock, dot, reported } = await createScene()
+    const { clock, dot, reported } = await createWorld()
     await clock.advance(10_000)
     dot.noteActivity(clock.now())
     dot.setActivity('idle')
@@ -96,7 +96,7 @@ describe('setActivity', () => {
   })
 
   test('[D4] auto returns to idle without recent input', async () => {
-    const { clock, dot, reported } = await createScene()
+    const { clock, dot, reported } = await createWorld()
     dot.setActivity('active')
     await clock.advance(400_000)
     expect(reported().at(-1)).toBe('active')
@@ -105,7 +105,7 @@ describe('setActivity', () => {
   })
 
   test('[D4] auto outside of a page is active for good', async () => {
-    const { clock, dot, reported } = await createScene({ isPage: false })
+    const { clock, dot, reported } = await createWorld({ isPage: false })
     dot.setActivity('idle')
     expect(reported()).toEqual(['idle'])
     dot.setActivity('auto')

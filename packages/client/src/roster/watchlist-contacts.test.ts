@@ -8,7 +8,7 @@ import { runtimeOf } from '../../testing/runtime.ts'
 import type { Answer } from '../types.ts'
 import { CONTACTS, createWatchlist } from './watchlist.ts'
 
-function createScene() {
+function createWorld() {
   const clock = createFakeClock(1_000_000)
   const queue: { frame: ClientFrame; onAnswer(answer: Answer): void }[] = []
   const watchedIds = new Set<string>()
@@ -89,7 +89,7 @@ const step = fc.oneof(
 )
 
 test('[W1] an id unwatched while the contact list is requested is watched through the list again', async () => {
-  const { clock, watchlist, reported, edit, answerOne } = createScene()
+  const { clock, watchlist, reported, edit, answerOne } = createWorld()
   watchlist.reset(true)
   watchlist.want('b')
   watchlist.want(CONTACTS)
@@ -105,8 +105,8 @@ test('[W1] an id unwatched while the contact list is requested is watched throug
 test('[W1] after any changes, edits, answers and reconnects the server watches exactly what is wanted', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-      const scene = createScene()
-      const { clock, watchlist } = scene
+      const world = createWorld()
+      const { clock, watchlist } = world
       const wanted = new Set<string>()
       watchlist.reset(true)
       for (const one of steps) {
@@ -116,20 +116,20 @@ test('[W1] after any changes, edits, answers and reconnects the server watches e
         } else if (one.do === 'unwant') {
           wanted.delete(one.id)
           watchlist.unwant(one.id)
-        } else if (one.do === 'answer') scene.answerOne()
-        else if (one.do === 'edit') scene.edit(one.list)
-        else if (one.do === 'reconnect') scene.reconnect()
+        } else if (one.do === 'answer') world.answerOne()
+        else if (one.do === 'edit') world.edit(one.list)
+        else if (one.do === 'reconnect') world.reconnect()
         else await clock.advance(60)
       }
       do await clock.advance(60)
-      while (scene.answerOne())
+      while (world.answerOne())
       const isListWanted = wanted.delete(CONTACTS)
-      const reported = scene.reported()
+      const reported = world.reported()
       const listed = new Set(watchlist.listed())
       expect([...wanted].filter((id) => !reported.has(id))).toEqual([])
       if (isListWanted) {
-        expect(scene.list().filter((id) => !reported.has(id))).toEqual([])
-        expect([...listed].sort()).toEqual([...scene.list()].sort())
+        expect(world.list().filter((id) => !reported.has(id))).toEqual([])
+        expect([...listed].sort()).toEqual([...world.list()].sort())
       }
       const isWanted = (id: string) => wanted.has(id) || (isListWanted && listed.has(id))
       expect([...reported].filter((id) => !isWanted(id))).toEqual([])

@@ -9,7 +9,7 @@ import type { Answer, DotFailure } from '../types.ts'
 import { createWatchlist } from './watchlist.ts'
 
 /** A model of the server that answers when the test lets it. */
-function createScene({ limit = 500, versions = {} as Record<string, number> } = {}) {
+function createWorld({ limit = 500, versions = {} as Record<string, number> } = {}) {
   const clock = createFakeClock(1_000_000)
   const frames: ClientFrame[] = []
   const watched = new Set<string>()
@@ -70,36 +70,36 @@ describe('a watchlist', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const scene = createScene()
+        const world = createWorld()
         const wanted = new Set<string>()
         const everWanted = new Set<string>()
         for (const one of steps) {
           if (one.do === 'want') {
             everWanted.add(one.id)
-            scene.dropped.delete(one.id)
+            world.dropped.delete(one.id)
           }
           if (one.do === 'want') wanted.add(one.id)
           if (one.do === 'unwant') wanted.delete(one.id)
-          if (one.do === 'want' || one.do === 'unwant') scene.watchlist[one.do](one.id)
-          if (one.do === 'answer') scene.answerAll()
-          if (one.do === 'wait') await scene.clock.advance(60)
-          if (one.do === 'reconnect') scene.reconnect()
-          if (one.do === 'lose') scene.watchlist.reset(false)
+          if (one.do === 'want' || one.do === 'unwant') world.watchlist[one.do](one.id)
+          if (one.do === 'answer') world.answerAll()
+          if (one.do === 'wait') await world.clock.advance(60)
+          if (one.do === 'reconnect') world.reconnect()
+          if (one.do === 'lose') world.watchlist.reset(false)
         }
-        scene.reconnect()
-        await scene.clock.advance(60)
-        scene.answerAll()
-        expect([...scene.watched].sort()).toEqual([...wanted].sort())
-        for (const userId of wanted) expect(scene.watchlist.isConfirmed(userId)).toBe(true)
+        world.reconnect()
+        await world.clock.advance(60)
+        world.answerAll()
+        expect([...world.watched].sort()).toEqual([...wanted].sort())
+        for (const userId of wanted) expect(world.watchlist.isConfirmed(userId)).toBe(true)
         // Exactly the unwanted ids are dropped.
-        for (const userId of everWanted) expect(scene.dropped.has(userId)).toBe(!wanted.has(userId))
+        for (const userId of everWanted) expect(world.dropped.has(userId)).toBe(!wanted.has(userId))
       }),
       { numRuns: 200 },
     )
   })
 
   test('[X3] changes of one turn are one frame, and those taken back are none', async () => {
-    const { clock, frames, watchlist } = createScene()
+    const { clock, frames, watchlist } = createWorld()
     watchlist.reset(true)
     for (const id of ['a', 'b', 'c']) watchlist.want(id)
     watchlist.unwant('b')
@@ -112,7 +112,7 @@ describe('a watchlist', () => {
   })
 
   test('[X3] however often the wanted ids change, there are at most 40 frames a second', async () => {
-    const { clock, frames, watchlist } = createScene()
+    const { clock, frames, watchlist } = createWorld()
     watchlist.reset(true)
     for (let index = 0; index < 1000; index++) {
       watchlist.want(`u${index}`)
@@ -124,7 +124,7 @@ describe('a watchlist', () => {
   })
 
   test('[W9] a new connection watches with the known versions', async () => {
-    const { clock, frames, watchlist, reconnect } = createScene({
+    const { clock, frames, watchlist, reconnect } = createWorld({
       versions: JSON.parse('{"a":41,"__proto__":0}'),
     })
     for (const id of ['a', 'b', '__proto__']) watchlist.want(id)
@@ -138,7 +138,7 @@ describe('a watchlist', () => {
   test('[W1] the largest number of ids of the maximum length fits into frames', async () => {
     const ids = Array.from({ length: 500 }, (_, index) => `${index}`.padEnd(128, '"'))
     const versions = Object.fromEntries(ids.map((id) => [id, Number.MAX_SAFE_INTEGER]))
-    const { clock, frames, watched, watchlist, answerAll } = createScene({ versions })
+    const { clock, frames, watched, watchlist, answerAll } = createWorld({ versions })
     watchlist.reset(true)
     ids.forEach(watchlist.want)
     await clock.advance(0)
@@ -151,7 +151,7 @@ describe('a watchlist', () => {
   })
 
   test('[W1] ids over the watch limit are watched once there is room', async () => {
-    const { clock, watched, errors, watchlist, answerAll } = createScene({ limit: 2 })
+    const { clock, watched, errors, watchlist, answerAll } = createWorld({ limit: 2 })
     watchlist.reset(true)
     for (const id of ['a', 'b']) watchlist.want(id)
     await clock.advance(100)

@@ -180,22 +180,22 @@ describe('a call without an answer', () => {
     const held = Promise.withResolvers<Response>()
     onEnd(() => held.resolve(new Response()))
     const half = new ReadableStream({ start: (stream) => stream.enqueue('{"user') })
-    const scene = scripted([
+    const world = scripted([
       () => {
         asked.resolve()
         return how === 'at all' ? held.promise : new Response(half)
       },
     ])
-    const refusal = refusalOf(readContacts(scene.call))
+    const refusal = refusalOf(readContacts(world.call))
     await asked.promise
-    scene.expire()
+    world.expire()
     expect(await refusal).toMatchObject({
       code: 'unavailable',
       status: 0,
       detail: `no answer within ${TIMEOUT_MS} ms`,
     })
-    expect(scene.requests).toHaveLength(1)
-    expect(scene.timersLeft()).toBe(0)
+    expect(world.requests).toHaveLength(1)
+    expect(world.timersLeft()).toBe(0)
   })
 })
 

@@ -1,19 +1,19 @@
-// The doors to @greendot/bench: with the package, without it, and through the real program.
+// The commands that run @greendot/bench: with the package, without it, and through the real program.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../platform/clock.ts'
-import { door } from './bench.ts'
+import { forwardingCommand } from './bench.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'greendot-door-'))
+const folder = mkdtempSync(join(tmpdir(), 'greendot-bench-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const CLI = resolve(import.meta.dir, '../cli.ts')
 
 async function run(places: readonly string[], ...argv: string[]) {
   const said: string[] = []
-  const code = await door('capacity', 'a summary', ['capacity'], places).run(argv, {
+  const code = await forwardingCommand('capacity', 'a summary', ['capacity'], places).run(argv, {
     env: {},
     readFile: () => null,
     clock: systemClock,
@@ -33,7 +33,7 @@ function install(script: string): string {
   return place
 }
 
-describe('[X7] the doors to the benchmark', () => {
+describe('[X7] the commands that run the benchmark', () => {
   test('without the package, one line says how to get it', async () => {
     const problem =
       '"greendot capacity" is in @greendot/bench, which is not installed here: ' +
@@ -50,10 +50,10 @@ describe('[X7] the doors to the benchmark', () => {
     expect(JSON.parse(readFileSync(heard, 'utf8'))).toEqual(['capacity', '--users', 'a b'])
   })
 
-  test('a signal to the door reaches the program', async () => {
+  test('a signal to the command reaches the program', async () => {
     const script = `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('up')`
-    const start = `const { door } = await import(${JSON.stringify(join(import.meta.dir, 'bench.ts'))})
-      process.exit(await door('bench', '', [], [${JSON.stringify(install(script))}]).run([], {}))`
+    const start = `const { forwardingCommand } = await import(${JSON.stringify(join(import.meta.dir, 'bench.ts'))})
+      process.exit(await forwardingCommand('bench', '', [], [${JSON.stringify(install(script))}]).run([], {}))`
     const child = Bun.spawn([process.execPath, '-e', start], { stdio: ['ignore', 'pipe', 'inherit'] })
     for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes('up')) break
     child.kill('SIGTERM')

@@ -1,5 +1,5 @@
-// `greendot bench` and `greendot capacity`: doors to the package @greendot/bench, a program of its own that
-// most installations do without. It is looked for when it is asked for, and gets the arguments, the streams
+// `greendot bench` and `greendot capacity`: commands that run the package @greendot/bench, a program of its
+// own that most installations do without. It is looked for when it is asked for, and gets the arguments, the streams
 // and the signals of this process; its exit code is the exit code here.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,11 +10,13 @@ const PACKAGE = '@greendot/bench'
 const PLACES = [import.meta.dir, process.cwd()]
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-export const bench = door('bench', 'measures a server under load and writes a report', [])
-export const capacity = door('capacity', 'computes how many machines a number of users needs', ['capacity'])
+export const bench = forwardingCommand('bench', 'measures a server under load and writes a report', [])
+export const capacity = forwardingCommand('capacity', 'computes how many machines a number of users needs', [
+  'capacity',
+])
 
 /** `places` are the folders from which the package is looked for. */
-export function door(
+export function forwardingCommand(
   name: string,
   summary: string,
   before: readonly string[],

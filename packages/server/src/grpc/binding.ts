@@ -11,7 +11,7 @@ import type {
 import { tokenInHeader } from '../http/access/auth.ts'
 import type { Tally } from '../platform/measuring/tally.ts'
 import type { Call, CallStream, Message, Out, Refused } from './call.ts'
-import type { Door } from './door.ts'
+import type { CallGuard } from './call-guard.ts'
 import { outOf } from './out.ts'
 import type { StatusWriter } from './status.ts'
 
@@ -26,7 +26,7 @@ type Writable = ServerWritableStream<Message, Message>
 type Readable = ServerReadableStream<Message, Message>
 
 export interface BindingParts {
-  door: Door
+  guard: CallGuard
   statusOf: StatusWriter
   tally: Tally
 }
@@ -41,14 +41,14 @@ const tokenOf = ({ metadata }: Pick<Duplex, 'metadata'>): string | null =>
   tokenInHeader(String(metadata.get('authorization')[0] ?? ''))
 
 /** How each kind of method is served. */
-export function createBinding({ door, statusOf, tally }: BindingParts): Binding {
+export function createBinding({ guard, statusOf, tally }: BindingParts): Binding {
   const outParts = { statusOf, onUnread: () => void tally.slowReadersEnded++ }
   /** The ends of those that are open. */
   const uploads = new Set<() => void>()
 
   function unary(method: string): handleUnaryCall<Message, Message> {
     return async (call, answer) => {
-      const reply = await door.answer(method, tokenOf(call), call.request)
+      const reply = await guard.answer(method, tokenOf(call), call.request)
       if (reply.ok) answer(null, reply.message)
       else answer(statusOf(reply.failure))
     }
@@ -58,7 +58,7 @@ export function createBinding({ door, statusOf, tally }: BindingParts): Binding 
   function pushing(method: string): (call: Writable) => Promise<void> {
     return async (call) => {
       const { out, fail, whenReady } = outOf(call, outParts)
-      const opened = await door.open(method, tokenOf(call), out)
+      const opened = await guard.open(method, tokenOf(call), out)
       if (!opened.ok) return fail(opened.failure)
       const { stream } = opened
       if (!closesWith(call, stream)) return
@@ -77,7 +77,7 @@ export function createBinding({ door, statusOf, tally }: BindingParts): Binding 
       const { out, fail, whenReady, hasRoom } = outOf(call, outParts)
       // Before anything is awaited: requests wait in the stream until they are taken.
       call.pause()
-      const opened = await door.open(method, tokenOf(call), out)
+      const opened = await guard.open(method, tokenOf(call), out)
       if (!opened.ok) return fail(opened.failure)
       const { stream } = opened
       if (!closesWith(call, stream)) return
@@ -103,7 +103,7 @@ export function createBinding({ door, statusOf, tally }: BindingParts): Binding 
       const end = () => fail(GOING_AWAY)
       call.on('error', () => {})
       call.pause()
-      const opened = await door.open(method, tokenOf(call), NO_OUT)
+      const opened = await guard.open(method, tokenOf(call), NO_OUT)
       if (!opened.ok) return fail(opened.failure)
       const { stream } = opened
       call.once('cancelled', () => once(() => {}))

@@ -18,9 +18,9 @@ import type { ViewerReader } from '../presence/reading/viewer-reader.ts'
 import type { PresenceStore } from '../store/port.ts'
 import { type Binding, createBinding } from './binding.ts'
 import type { Calls } from './call.ts'
+import { createCallGuard } from './call-guard.ts'
 import { createCalls } from './calls.ts'
 import { loadProtoFiles } from './definitions.ts'
-import { createDoor } from './door.ts'
 import { createHealth } from './health.ts'
 import { listen } from './listener.ts'
 import { createReflection } from './reflection.ts'
@@ -67,8 +67,8 @@ export async function startGrpcApp(parts: GrpcAppParts): Promise<GrpcApp> {
   const transport = createTransport(clock)
   const { policy, framesPerSecond, sessionsPerUser } = config
   const calls = createCalls({ ...parts, policy, framesPerSecond, sessionsPerUser })
-  const door = createDoor({ calls, access, logger })
-  const binding = createBinding({ door, statusOf: createStatusWriter(), tally: parts.tally })
+  const guard = createCallGuard({ calls, access, logger })
+  const binding = createBinding({ guard, statusOf: createStatusWriter(), tally: parts.tally })
   const readiness = createReadiness({
     ...parts,
     isStoreVolatile: config.redisUrl === null,

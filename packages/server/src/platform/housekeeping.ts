@@ -5,14 +5,14 @@
 import { edenGC } from 'bun:jsc'
 import type { Clock, Timer } from './clock.ts'
 
-const LOOK_EVERY_MS = 500
+const CHECK_EVERY_MS = 500
 /** So many opened and closed connections leave some megabytes of young garbage: milliseconds to collect. */
 const YOUNG_MOVES = 2_000
 /** So many are worth a full collection. */
 const FULL_MOVES = 1_000
 /** The second full collection returns blocks that the first left half empty. */
 const ROUNDS = 2
-const CALM_LOOKS = 10
+const CALM_CHECKS = 10
 /** Fewer than this in that time count as calm. */
 const CALM_MOVES = 50
 
@@ -34,10 +34,10 @@ export function startHousekeeping(
   let wholeAt = moves()
   let youngAt = wholeAt
   let calmSince = wholeAt
-  let looks = 0
+  let checks = 0
   let rounds = 0
 
-  function lookForCalm(total: number): void {
+  function checkForCalm(total: number): void {
     const isCalm = total - calmSince < CALM_MOVES
     calmSince = total
     if (total - wholeAt >= FULL_MOVES) {
@@ -49,12 +49,12 @@ export function startHousekeeping(
     collector.whole()
   }
 
-  return clock.every(LOOK_EVERY_MS, () => {
+  return clock.every(CHECK_EVERY_MS, () => {
     const total = moves()
     if (total - youngAt >= YOUNG_MOVES) {
       youngAt = total
       collector.young()
     }
-    if (++looks % CALM_LOOKS === 0) lookForCalm(total)
+    if (++checks % CALM_CHECKS === 0) checkForCalm(total)
   })
 }

@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../platform/clock.ts'
 import { Unavailable } from './unavailable.ts'
 
-const LOOK_EVERY_MS = 250
+const CHECK_EVERY_MS = 250
 
 interface Waiting<T> {
   until: number
@@ -26,18 +26,18 @@ export interface PendingAnswers<T> {
 export function createPendingAnswers<T>(clock: Clock, onLate: () => void = () => {}): PendingAnswers<T> {
   const waiting = new Map<string, Waiting<T>>()
   let lastRef = 0
-  let looking: Timer | null = null
+  let checking: Timer | null = null
   let none: PromiseWithResolvers<void> | null = null
 
   function noticeNone(): void {
     if (waiting.size > 0) return
-    looking?.stop()
-    looking = null
+    checking?.stop()
+    checking = null
     none?.resolve()
     none = null
   }
 
-  function look(): void {
+  function check(): void {
     const now = clock.now()
     for (const [ref, { until, reject }] of waiting) {
       if (until > now) continue
@@ -60,7 +60,7 @@ export function createPendingAnswers<T>(clock: Clock, onLate: () => void = () =>
       const answer = new Promise<T>((resolve, reject) => {
         waiting.set(ref, { until: clock.now() + waitMs, resolve, reject })
       })
-      looking ??= clock.every(LOOK_EVERY_MS, look)
+      checking ??= clock.every(CHECK_EVERY_MS, check)
       return { ref, answer }
     },
     resolve: (ref, answer) => take(ref)?.resolve(answer),

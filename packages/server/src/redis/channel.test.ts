@@ -40,7 +40,7 @@ test('[C7] a channel whose connection answers far too late is followed on anothe
   await followed.joined
   await clock.advance(2_000)
   const [first] = opened
-  // Two looks, and one question: the second look waits for the answer to the first.
+  // Two checks, and one question: the second check waits for the answer to the first.
   expect(first!.pings).toHaveLength(1)
   first!.pings[0]!.resolve('PONG')
   await clock.advance(4_000)

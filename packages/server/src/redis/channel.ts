@@ -6,9 +6,9 @@ import type { Clock, Timer } from '../platform/clock.ts'
 import type { RedisLink } from './link.ts'
 import type { RedisNodeAddress } from './url.ts'
 
-const LOOK_EVERY_MS = 1_000
-/** Looks without an answer to the first of them. Counted, not timed, as with silence (`silence.ts`). */
-const LATE_LOOKS_MAX = 5
+const CHECK_EVERY_MS = 1_000
+/** Checks without an answer to the first of them. Counted, not timed, as with silence (`silence.ts`). */
+const LATE_CHECKS_MAX = 5
 const RETRY_FIRST_MS = 20
 const RETRY_MS_MAX = 500
 
@@ -37,8 +37,8 @@ export function followChannel(parts: {
   let wasJoined = false
   let failures = 0
   let problem: string | null = null
-  let looking: Timer | null = null
-  /** Looks since the first one that is not answered. */
+  let checking: Timer | null = null
+  /** Checks since the first one that is not answered. */
   let unanswered = 0
 
   const isHeld = (redis: Redis): boolean => 'redis' in hold && hold.redis === redis
@@ -94,10 +94,10 @@ export function followChannel(parts: {
 
   // A dead connection may send no event, and so may a node that lost the channel, for example because it
   // was partitioned from its cluster. On a very slow one messages are late, too.
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     if (hold.state !== 'joined') return
     const { redis, node } = hold
-    if (unanswered > LATE_LOOKS_MAX) return lose(redis)
+    if (unanswered > LATE_CHECKS_MAX) return lose(redis)
     if (unanswered++ > 0) return
     const serving = await link.nodeFor(channel).catch(() => null)
     const hasMoved = serving !== null && (serving.host !== node.host || serving.port !== node.port)
@@ -111,13 +111,13 @@ export function followChannel(parts: {
   }
 
   void join()
-  looking = clock.every(LOOK_EVERY_MS, () => void look())
+  checking = clock.every(CHECK_EVERY_MS, () => void check())
 
   return {
     joined: joined.promise,
     lastProblem: () => problem,
     stop() {
-      looking?.stop()
+      checking?.stop()
       if (hold.state === 'waiting') hold.timer?.stop()
       const held = 'redis' in hold ? hold.redis : null
       hold = { state: 'stopped' }

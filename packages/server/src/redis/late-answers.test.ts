@@ -1,4 +1,4 @@
-// Commands that wait for too many looks are given up, and looks that come late count once.
+// Commands that wait for too many checks are given up, and checks that come late count once.
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../../testing/worlds/fake-clock.ts'
 import { createIntervals } from '../platform/intervals.ts'
@@ -41,8 +41,8 @@ test('[C7] a process that gets no processor does not take its own delay for a la
   const answers = watchLateAnswers({ every })
   const answer = Promise.withResolvers<string>()
   const waiting = answers.wait(answer.promise)
-  // The process stands still for a minute before each of these looks: together they are nine.
-  for (let looks = 0; looks < 9; looks++) {
+  // The process stands still for a minute before each of these checks: together they are nine.
+  for (let checks = 0; checks < 9; checks++) {
     elapsedMs += 60_000
     wake()
     await clock.advance(0)
@@ -50,7 +50,7 @@ test('[C7] a process that gets no processor does not take its own delay for a la
   answer.resolve('OK')
   expect(await waiting).toBe('OK')
   const late = answers.wait(new Promise(() => undefined)).catch((error: unknown) => error)
-  for (let looks = 0; looks < 11; looks++) {
+  for (let checks = 0; checks < 11; checks++) {
     elapsedMs += 60_000
     wake()
     await clock.advance(0)

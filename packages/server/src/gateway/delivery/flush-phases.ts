@@ -9,7 +9,7 @@ const PHASE_MIN_MS = 5
 const BLOCK_BITS = 6
 /** A turn that sends for longer than this hands the loop back and carries on in the next one. */
 const TURN_BUDGET_MS = 8
-const SENDS_BETWEEN_LOOKS = 64
+const SENDS_BETWEEN_CHECKS = 64
 
 export interface FlushPhases {
   /** The connection, which is not queued, wants to be flushed. */
@@ -70,7 +70,7 @@ export function createFlushPhases({ clock, flushMs, flush }: FlushPhasesParts): 
     for (let position = from; position < connections.length; position++) {
       queuedTotal--
       flush(connections[position]!, now)
-      if (position % SENDS_BETWEEN_LOOKS === 0 && clock.elapsed() - startedAt > TURN_BUDGET_MS) {
+      if (position % SENDS_BETWEEN_CHECKS === 0 && clock.elapsed() - startedAt > TURN_BUDGET_MS) {
         if (position + 1 < connections.length)
           clock.soon(() => drain(connections, position + 1, clock.elapsed()))
         return

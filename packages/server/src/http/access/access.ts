@@ -1,4 +1,4 @@
-// Who calls and how often, for every door: one authenticator with one log of rejected tokens, and one throttle. HTTP
+// Who calls and how often, for HTTP and gRPC: one authenticator with one log of rejected tokens, and one throttle. HTTP
 // and gRPC are handed the same, so a limit holds for a user whichever way they come in.
 import type { RateLimiter } from '../../limits/port.ts'
 import type { Clock } from '../../platform/clock.ts'

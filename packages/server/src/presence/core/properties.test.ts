@@ -15,6 +15,7 @@ import {
   holds,
 } from '../../../../../testing/worlds/presence-properties.ts'
 import { lookOf } from '../../../../../testing/worlds/presence-user.ts'
+import { chunksOf } from '../../platform/chunks.ts'
 import type { PresenceEvent } from './event.ts'
 import { nextDeadline, step } from './machine.ts'
 import { emptyRecord, type UserRecord } from './record.ts'
@@ -156,8 +157,7 @@ test('[P4] [D7] applied together, the order of different devices does not change
     fc.property(fewDeliveries, picks, ({ history, size }, picks) => {
       const deviceOf = devicesOf(history)
       let record = emptyRecord()
-      for (let start = 0; start < history.deliveries.length; start += size) {
-        const together = history.deliveries.slice(start, start + size)
+      for (const together of chunksOf(history.deliveries, size)) {
         const now = together.at(-1)!.now
         const events = together.flatMap((delivery) => delivery.events)
         const shuffled = interleave(splitByDevice(events, deviceOf), picks)

@@ -14,11 +14,11 @@ import { Unavailable } from '../unavailable.ts'
 /** Every process listens here. */
 const CHANNEL = 'disconnects'
 /** A message that the bus lost is found that late. */
-const LOOK_EVERY_MS = 5_000
+const CHECK_EVERY_MS = 5_000
 /** Rows may become visible in another order than they were dated. */
 const OVERLAP_MS = 30_000
 const KEPT_MS = 600_000
-const LOOKS_PER_TRIM = 12
+const CHECKS_PER_TRIM = 12
 const ROWS_PER_PAGE = 1_000
 /** Users whose older tokens are refused at the same time. */
 const REFUSED_MAX = 100_000
@@ -58,9 +58,9 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
   const { archive, bus, tracker, clock, tokenClock, logger, isAlone } = parts
   const refused = new Map<string, { issuedBefore: number; until: number }>()
   let listener: (userId: string, disconnect: Disconnect) => void = () => {}
-  let lookedAt = tokenClock.now()
-  let looks = 0
-  let isLooking = false
+  let checkedAt = tokenClock.now()
+  let checks = 0
+  let isChecking = false
 
   function learn(userId: string, disconnect: Disconnect): void {
     const { issuedBefore, until } = disconnect
@@ -86,20 +86,20 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
     }
   }
 
-  async function look(): Promise<void> {
-    if (isLooking) return
-    isLooking = true
+  async function check(): Promise<void> {
+    if (isChecking) return
+    isChecking = true
     const now = tokenClock.now()
     for (const [userId, { until }] of refused) if (until <= now) refused.delete(userId)
     try {
       // Those in force were read at the start, and each one since then when it was new.
-      if (!isAlone) await read(lookedAt - OVERLAP_MS, null)
-      lookedAt = now
-      if (++looks % LOOKS_PER_TRIM === 0) await archive.disconnects.trim(now - KEPT_MS, now)
+      if (!isAlone) await read(checkedAt - OVERLAP_MS, null)
+      checkedAt = now
+      if (++checks % CHECKS_PER_TRIM === 0) await archive.disconnects.trim(now - KEPT_MS, now)
     } catch (error) {
-      logger.debug({ err: error }, 'disconnects cannot be read; the next look tries again')
+      logger.debug({ err: error }, 'disconnects cannot be read; tried again at the next check')
     } finally {
-      isLooking = false
+      isChecking = false
     }
   }
 
@@ -109,10 +109,10 @@ export async function startDisconnects(parts: DisconnectsParts): Promise<Disconn
       for (const message of messages)
         if (message.kind === 'disconnect') learn(message.userId, message.disconnect)
     },
-    () => void look(),
+    () => void check(),
   )
-  await read(lookedAt, lookedAt)
-  const timer = clock.every(LOOK_EVERY_MS, () => void look())
+  await read(checkedAt, checkedAt)
+  const timer = clock.every(CHECK_EVERY_MS, () => void check())
 
   return {
     async disconnect(userId, { deviceId, until, reason }) {

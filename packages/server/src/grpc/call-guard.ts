@@ -32,7 +32,7 @@ const ONLY_USERS: Failure = {
 
 type Admitted = { ok: true; caller: Caller } | { ok: false; failure: Refused }
 
-export interface Door {
+export interface CallGuard {
   /** Those that this process serves. */
   methods: readonly string[]
   /** A call with one request. */
@@ -41,7 +41,7 @@ export interface Door {
   open(method: string, token: string | null, out: Out): Promise<OpenedCall>
 }
 
-export function createDoor(parts: { calls: Calls; access: Access; logger: Logger }): Door {
+export function createCallGuard(parts: { calls: Calls; access: Access; logger: Logger }): CallGuard {
   const { calls, logger } = parts
   const { authenticator, throttle } = parts.access
 

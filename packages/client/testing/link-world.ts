@@ -11,18 +11,18 @@ interface MovableClock extends Pick<Runtime, 'now' | 'after' | 'every'> {
   timerCount(): number
 }
 
-export interface LinkSceneOptions {
+export interface LinkWorldOptions {
   hasSockets?: boolean
   hasHttp?: boolean
   random?: () => number
   pulse?: (intervalMs: number, run: () => void) => Timer
 }
 
-export function createLinkScene(clock: MovableClock, options: LinkSceneOptions = {}) {
+export function createLinkWorld(clock: MovableClock, options: LinkWorldOptions = {}) {
   const { hasSockets = true, hasHttp = true, random = () => 1, pulse = clock.every } = options
   const sockets = scriptedDial()
   const http = scriptedDial()
-  const scene = {
+  const world = {
     clock,
     sockets,
     http,
@@ -39,16 +39,16 @@ export function createLinkScene(clock: MovableClock, options: LinkSceneOptions =
     runtime: runtimeOf(clock, { random, now: () => clock.now() + sleptMs }),
     dialSocket: hasSockets ? sockets.dial : undefined,
     dialHttp: hasHttp ? http.dial : undefined,
-    token: () => scene.tokenOf(++scene.tokens),
-    activity: () => scene.activity,
+    token: () => world.tokenOf(++world.tokens),
+    activity: () => world.activity,
     pulse,
-    onWelcome: () => scene.events.push('welcome'),
-    onFrame: (frame) => scene.frames.push(frame),
-    onDown: () => scene.events.push('down'),
-    onGone: (how) => scene.events.push(how),
-    onError: (failure) => scene.errors.push(failure),
+    onWelcome: () => world.events.push('welcome'),
+    onFrame: (frame) => world.frames.push(frame),
+    onDown: () => world.events.push('down'),
+    onGone: (how) => world.events.push(how),
+    onError: (failure) => world.errors.push(failure),
   })
-  return Object.assign(scene, {
+  return Object.assign(world, {
     link,
     /** Time passes without timers, as in a machine that sleeps. */
     sleep(ms: number) {
