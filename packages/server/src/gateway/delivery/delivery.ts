@@ -152,8 +152,8 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     setCounted: edges.setCounted,
     place: (edge, level) => void edges.reveal(edge, level),
     hold(edge) {
-      // A wave that has yet to come by must find neither more nor fewer viewers than may hear of its change (S6,
-      // decision 23: content).
+      // A wave that is still to come must find exactly the viewers that may be told of its change (S6, decision 23:
+      // content).
       waves.payOff(edge)
       if (edges.isHeld(edge) || edges.isHidden(edge)) return
       // The viewer has been told of a blank target, which looks like a hidden one. What the target shows

@@ -208,7 +208,7 @@ export function createWatchEdges() {
     degree: (ofConnection: number) => (ofConnection < degrees.length ? degrees[ofConnection]! : 0),
     count: () => live,
     watchers,
-    /** Watchers that may be known to watch. */
+    /** Watchers that count for `polled_above`. */
     countedWatchers: (ofTarget: number) => watchers(ofTarget) - (uncounted.get(ofTarget) ?? 0),
     setCounted,
     firstWatcher: (ofTarget: number) => (ofTarget < headOfTarget.length ? headOfTarget[ofTarget]! : NIL),

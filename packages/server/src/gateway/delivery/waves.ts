@@ -37,7 +37,7 @@ export const USUAL_PACE: Pace = { pacedPerMs: 12.5, queuedPerMs: 5, queuedPerMsM
 export interface Waves {
   /** A target with a large audience changed. Takes no longer for more watchers. */
   changed(target: number): void
-  /** All watchers are told otherwise, or the target has no watchers any more. */
+  /** The change is marked for all watchers without a wave, or the target has no watchers any more. */
   cancel(target: number): void
   /** What a wave owes to this edge is told now, by what its viewer sees now (S6, decision 23: content). */
   payOff(edge: number): void

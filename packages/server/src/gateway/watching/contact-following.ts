@@ -29,7 +29,7 @@ export interface ContactFollowing {
   edited(connections: Iterable<number>, contactsAt: number): void
   /** The connection takes data again. */
   unblocked(connection: number): void
-  /** Lists may have been edited unheard. */
+  /** Lists may have been edited while messages were lost. */
   refresh(): void
   /** The connection ended. */
   clear(connection: number): void

@@ -137,8 +137,8 @@ export function createTargetReading(parts: TargetReadingParts): TargetReading {
   }
 
   /**
-   * Guesses, and of the others those whose shard has settled: before that the store has little to say about them, they
-   * may be all targets, and gateways are busy announcing themselves.
+   * Guesses, and those of the others whose shard has settled. Before that the store knows little of them, they may be all
+   * targets, and gateways are busy announcing themselves.
    */
   function takeReadable(): string[] {
     const now = clock.now()

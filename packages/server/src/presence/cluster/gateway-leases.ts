@@ -4,10 +4,10 @@
 import type { PresenceStore } from '../../store/port.ts'
 import { isGatewayName } from './shard-owner.ts'
 
-/** A lease with such a share of its time left was renewed on time, by a gateway that does not heal. */
+/** A lease with a share between these two left was renewed on time, by a gateway that does not heal. */
 const FRESH_SHARE_MIN = 0.75
 const FRESH_SHARE_MAX = 1.05
-/** For so many leases a gateway that heals renews its own. One that dies meanwhile is noticed later by that. */
+/** A gateway that heals renews its lease for this many lease times. If it dies meanwhile, that is noticed so much later. */
 export const HEALING_SHARE = 2
 
 export interface GatewayLeases {

@@ -191,7 +191,7 @@ export function openView(record: UserRecord, now: number, policy: Policy): View 
 }
 
 // An invisible user keeps the custom status that was shown, and it expires as for any offline user: a status
-// past its own expiry would give the user away.
+// that is shown after its expiry would tell viewers that the user is invisible.
 function invisibleView(shown: Shown, now: number): View {
   const { customStatus } = shown
   const expired = customStatus !== null && customStatus.expiresAt !== null && customStatus.expiresAt <= now

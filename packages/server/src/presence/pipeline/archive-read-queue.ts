@@ -1,6 +1,6 @@
 // Users that must be looked up in the archive before they can be stepped. They wait here, so that the batch
 // of the others does not wait for the archive. Later events of such a user queue behind the look-up: events
-// of one user are never reordered.
+// of one user are never reordered, because another order would give other versions and frames (S6, decision 23: order).
 import type { ArchiveLookup } from '../reading/archive-lookup.ts'
 import { join, type Work } from './work.ts'
 

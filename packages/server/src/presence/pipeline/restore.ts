@@ -107,7 +107,8 @@ export function presumeHere(user: ArchivedUser, circumstances: Circumstances): U
   const here: UserRecord = { ...before, sessions, here: { state: 'here' }, lastSeen, settledAt: now }
   // The settings are written before the row: this user became invisible, and the row was never written.
   if (isInvisible(before, now)) return here
-  // Gateways go on showing users when the store has lost its memory. A user who looks as in the row is no news to watchers.
+  // Gateways go on showing users when the store has lost its memory. Watchers need not be told of a user who is shown
+  // as the row says.
   const shownLastSeen = hasOthers ? before.lastSeen : lastSeen
   return { ...here, shown: { ...openView(here, now, policy), since: lastSeen, lastSeen: shownLastSeen } }
 }

@@ -8,7 +8,7 @@ const USERS_MAX = 20
 const REFUSED_AGAIN_MS = 60_000
 
 interface Aside {
-  /** Refused while the database took other rows, so it was said. */
+  /** Refused while the database took other rows, and that was logged. */
   isRefused: boolean
   retryAt: number
 }

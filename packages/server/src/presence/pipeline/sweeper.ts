@@ -86,7 +86,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
     isRenewing = false
   }
 
-  // A renewal that comes so late was held up. So were those of gateways.
+  // A renewal this late was delayed, and so were the renewals of gateways.
   function renewed(until: number, leaseMs: number): void {
     if (leaseUntil > 0 && until - leaseUntil > leaseMs * HELD_UP_SHARE) steadySince = clock.now()
     leaseUntil = Math.max(leaseUntil, until)
@@ -148,7 +148,7 @@ export function startSweeper(parts: SweeperParts): Sweeper {
   /** False while renewals of leases were held up less than a lease ago, by the store or by a pause of this process. */
   function areLeasesProof(leaseMs: number): boolean {
     const now = clock.now()
-    // The store need not have failed.
+    // The store may be well: this process may have been paused.
     if (now - (leaseUntil - leaseMs) > leaseMs * HELD_UP_SHARE) steadySince = now
     return now - steadySince >= leaseMs
   }

@@ -50,7 +50,7 @@ export interface Tracker {
   /** Resolves when nothing is left to do. */
   flush(): Promise<void>
   depth(): number
-  /** False while updates are known to get nowhere. */
+  /** False while updates are known not to arrive. */
   isReachable(): boolean
 }
 
@@ -305,7 +305,7 @@ export function createTracker(parts: TrackerParts): Tracker {
   }
 
   /**
-   * What a user is stepped from whom the store does not know. Where the store has just lost its memory, a user whose row
+   * The record from which a user is stepped that the store does not know. Where the store has just lost its memory, a user whose row
    * says that they were here is presumed to be here until it has settled: gateways announce those who are, one after
    * the other, so the end of one session proves nothing.
    */

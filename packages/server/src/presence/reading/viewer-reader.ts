@@ -86,7 +86,7 @@ export function createViewerReader(parts: ViewerReaderParts): ViewerReader {
     if (as.kind !== 'user') return null
     const { records, isUnread } = await reader.read([as.userId])
     const record = records[0] ?? null
-    // What the viewer chose cannot be read: reciprocity must not give anything away.
+    // What the viewer chose cannot be read, so reciprocal users show this viewer nothing.
     if (record === null && isUnread) return { userId: as.userId, privacy: PRIVACY_UNKNOWN, contactsAt: 0 }
     return partyOf(as.userId, record)
   }
