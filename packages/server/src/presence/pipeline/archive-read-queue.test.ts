@@ -54,9 +54,9 @@ async function end(query: number): Promise<void> {
   await promise
 }
 
-/** Every user that is ready, with the sessions of its events. */
-const take = () =>
-  [...(queue.take() ?? [])].map(([userId, { events }]) => [
+/** The users that are ready, all of them unless there is a limit, with the sessions of their events. */
+const take = (usersMax = Number.POSITIVE_INFINITY) =>
+  [...(queue.take(usersMax) ?? [])].map(([userId, { events }]) => [
     userId,
     ...events.map((event) => ('sessionId' in event ? event.sessionId : '')),
   ])
@@ -70,12 +70,12 @@ describe('a user that is looked up', () => {
     // Events that come before the user is taken queue behind the others too.
     add('third', 'bob')
     expect(take()).toEqual([['bob', 'first', 'second', 'third']])
-    expect([queue.has('bob'), queue.size(), queue.take()]).toEqual([false, 0, null])
+    expect([queue.has('bob'), queue.size(), queue.take(1)]).toEqual([false, 0, null])
   })
 
   test('[P2] is in the queue until it is taken, looked up or not', async () => {
     add('first', 'ann', 'bob')
-    expect([queue.has('bob'), queue.size(), queue.take()]).toEqual([true, 2, null])
+    expect([queue.has('bob'), queue.size(), queue.take(1)]).toEqual([true, 2, null])
     await end(0)
     expect([queue.has('bob'), queue.size()]).toEqual([true, 2])
     take()
@@ -98,6 +98,17 @@ describe('a user that is looked up', () => {
     expect(take()).toEqual([['bob', 'second']])
     expect(later!.archived?.archivedVersion).toBe(1)
   })
+})
+
+test('[C7] users are taken in the order in which they became ready, no more than wanted', async () => {
+  add('first', 'ann', 'bob', 'carol')
+  await end(0)
+  expect(take(2)).toEqual([
+    ['ann', 'first'],
+    ['bob', 'first'],
+  ])
+  expect([queue.has('bob'), queue.has('carol'), queue.size()]).toEqual([false, true, 1])
+  expect([take(2), take(2)]).toEqual([[['carol', 'first']], []])
 })
 
 describe('other users', () => {

@@ -2,7 +2,7 @@
 // of the others does not wait for the archive. Later events of such a user queue behind the look-up: events
 // of one user are never reordered, because another order would give other versions and frames (S6, decision 23: order).
 import type { ArchiveLookup } from '../reading/archive-lookup.ts'
-import { join, type Work } from './work.ts'
+import { join, splitWorks, type Work } from './work.ts'
 
 /** Queries to the archive at a time; past it users gather for the next one. */
 const QUERIES_MAX = 16
@@ -14,8 +14,8 @@ export interface ArchiveReadQueue {
   has(userId: string): boolean
   /** Looks these users up. Work of a user that is being looked up joins the work that waits. */
   add(works: ReadonlyMap<string, Work>): void
-  /** Users that have been looked up, each with its work; null when there are none. */
-  take(): Works | null
+  /** The first users that have been looked up, each with its work; null when there are none. */
+  take(usersMax: number): Works | null
   /** Users here, looked up or not. */
   size(): number
 }
@@ -56,10 +56,10 @@ export function createArchiveReadQueue(lookup: ArchiveLookup, onReady: () => voi
       }
       startQueries()
     },
-    take() {
+    take(usersMax) {
       if (ready.size === 0) return null
-      const works = ready
-      ready = new Map()
+      const [works, rest] = splitWorks(ready, usersMax)
+      ready = rest
       for (const userId of works.keys()) waiting.delete(userId)
       return works
     },

@@ -15,6 +15,7 @@ import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
 
 const REPEAT_MS = 500
+const SLOW_MS = 1_000
 const RETAIN_MS = 300_000
 
 let world: Pipeline
@@ -64,6 +65,23 @@ async function report(userId: string, event: PresenceEvent): Promise<void> {
 const statuses = () => world.changes().map(({ status }) => status)
 
 describe('a batch', () => {
+  test('[C7] has fewer users while the store is slow', async () => {
+    const userIds = Array.from({ length: 2_000 }, (_, user) => `user-${user}`)
+    for (const userId of userIds) world.tracker.report(userId, connected('web#1', now()))
+    await world.done(world.tracker.flush())
+    const sizes: number[] = []
+    load = async (users) => {
+      sizes.push(users.length)
+      await world.clock.sleep(SLOW_MS + 1)
+      return world.memory.load(users)
+    }
+    for (const userId of userIds) world.tracker.report(userId, left('web#1', now()))
+    const caughtUp = world.tracker.catchUp()
+    await world.clock.advance(10 * (SLOW_MS + 1))
+    await caughtUp
+    expect(sizes).toEqual([1_000, 500, 250, 125, 100, 25])
+  })
+
   test('[P4] holds a user once: events of one turn are one commit', async () => {
     let commits = 0
     commit = (changes) => {

@@ -15,16 +15,15 @@ import { Unavailable } from '../unavailable.ts'
 import type { Announcer, Transition } from './announcer.ts'
 import { applyByArchive } from './archive-only.ts'
 import { createArchiveReadQueue } from './archive-read-queue.ts'
+import { createBatchSize } from './batch-size.ts'
 import { batchSpansOf } from './batch-spans.ts'
 import { createBatchWaits } from './batch-waits.ts'
 import { changeRecordOf } from './change-record.ts'
 import { createRepeats } from './repeats.ts'
 import { presumeHere } from './restore.ts'
 import { createReviews } from './reviews.ts'
-import { createWork, refuseMerges, reject, type Tracked, type Work } from './work.ts'
+import { createWork, refuseMerges, reject, splitWorks, type Tracked, type Work } from './work.ts'
 
-/** Users per batch; bounds how long one turn works. */
-const BATCH_USERS_MAX = 1_000
 /** Conflicts in a row for one user before the batch fails. */
 const ATTEMPTS_MAX = 20
 /** A user stays hot after leaving: queries for the last seen come then, and replays change nothing. */
@@ -113,6 +112,7 @@ export function createTracker(parts: TrackerParts): Tracker {
   } = parts
   const tracer = parts.tracer ?? null
   let queue = new Map<string, Work>()
+  const batchSize = createBatchSize()
   const readQueue = createArchiveReadQueue(lookup, startSoon)
   const reviews = createReviews({
     lookup,
@@ -146,12 +146,15 @@ export function createTracker(parts: TrackerParts): Tracker {
   async function run(): Promise<void> {
     for (;;) {
       // Users that were looked up have waited longest, and their later events must not overtake them.
-      const lookedUp = readQueue.take()
+      const lookedUp = readQueue.take(batchSize.usersMax())
       if (lookedUp !== null) await process(lookedUp)
       else if (queue.size > 0) {
-        waits.take()
-        await process(takeBatch())
-        waits.end()
+        const batch = takeBatch()
+        // Users that must be looked up leave the batch.
+        const users = batch.size
+        waits.take(users)
+        await process(batch)
+        waits.end(users)
       } else break
       if (queue.size === 0 && readQueue.size() === 0) break
       // Sockets get their turn between batches.
@@ -163,11 +166,15 @@ export function createTracker(parts: TrackerParts): Tracker {
 
   async function process(batch: Map<string, Work>): Promise<void> {
     const startedAt = clock.elapsed()
+    const users = batch.size
     try {
       await commitBatch(batch)
       isFailing = false
-      onBatch?.(clock.elapsed() - startedAt)
+      const tookMs = clock.elapsed() - startedAt
+      batchSize.ended(users, tookMs)
+      onBatch?.(tookMs)
     } catch (error) {
+      batchSize.failed()
       // What was reported may be lost: gateways announce their sessions again, and callers hear of it.
       if (!isFailing) logger.error({ err: error, users: batch.size }, 'a presence batch failed')
       isFailing = true
@@ -179,17 +186,8 @@ export function createTracker(parts: TrackerParts): Tracker {
   }
 
   function takeBatch(): Map<string, Work> {
-    if (queue.size <= BATCH_USERS_MAX) {
-      const batch = queue
-      queue = new Map()
-      return batch
-    }
-    const batch = new Map<string, Work>()
-    for (const [userId, work] of queue) {
-      batch.set(userId, work)
-      queue.delete(userId)
-      if (batch.size === BATCH_USERS_MAX) break
-    }
+    const [batch, rest] = splitWorks(queue, batchSize.usersMax())
+    queue = rest
     return batch
   }
 
@@ -348,7 +346,7 @@ export function createTracker(parts: TrackerParts): Tracker {
     applyTo: (archived, userId, ...events) => applyTo(archived, userId, events),
     repeat,
     applyWithoutStore: (userId, event) => applyByArchive(parts, userId, event),
-    catchUp: () => waits.untilEnded(Math.ceil(queue.size / BATCH_USERS_MAX)),
+    catchUp: () => waits.untilEnded(queue.size),
     async flush() {
       if (isRunning || readQueue.size() > 0) await waits.untilIdle()
     },

@@ -35,6 +35,21 @@ export function createWork(): Work {
   return { events: [], waiters: [], isRepeated: false, isReview: false, archived: null, span: null }
 }
 
+/** The work of the first users, and that of the others. */
+export function splitWorks(
+  works: Map<string, Work>,
+  usersMax: number,
+): [first: Map<string, Work>, rest: Map<string, Work>] {
+  if (works.size <= usersMax) return [works, new Map()]
+  const first = new Map<string, Work>()
+  for (const [userId, work] of works) {
+    first.set(userId, work)
+    works.delete(userId)
+    if (first.size === usersMax) break
+  }
+  return [first, works]
+}
+
 /** Adds what happened after it. */
 export function join(work: Work, later: Work): void {
   work.events.push(...later.events)

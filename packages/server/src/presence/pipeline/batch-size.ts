@@ -1,0 +1,34 @@
+// How many users a batch of the tracker has. All processes share the store. When it has lost its memory, every gateway
+// announces its users, and a batch waits behind those of all others. Large batches would be answered too late then, and
+// sent again, which keeps the store busy for good. So batches shrink while the store is slow, and grow again.
+
+/** Bounds how long one turn works. */
+const USERS_MAX = 1_000
+/** Below this the cost of a call outweighs that of its users. */
+const USERS_MIN = 100
+/** A fifth of the time after which an answer of Redis counts as late (`redis/late-answers.ts`). */
+const SLOW_MS = 1_000
+const QUICK_MS = 200
+
+export interface BatchSize {
+  usersMax(): number
+  /** A batch of so many users took so long. */
+  ended(users: number, tookMs: number): void
+  failed(): void
+}
+
+export function createBatchSize(): BatchSize {
+  let usersMax = USERS_MAX
+  const shrink = () => {
+    usersMax = Math.max(USERS_MIN, Math.floor(usersMax / 2))
+  }
+  return {
+    usersMax: () => usersMax,
+    ended(users, tookMs) {
+      if (tookMs > SLOW_MS) shrink()
+      // A batch with few users says nothing about a large one.
+      else if (tookMs < QUICK_MS && users >= usersMax) usersMax = Math.min(USERS_MAX, usersMax * 2)
+    },
+    failed: shrink,
+  }
+}
