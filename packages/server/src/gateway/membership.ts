@@ -136,7 +136,6 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
 
   async function heal(): Promise<void> {
     state = 'healing'
-    lostMeanwhile.clear()
     tally.resyncs.add('gateway')
     const formerly = identity.id()
     const startedAt = clock.now()
@@ -144,6 +143,9 @@ export async function startMembership(parts: MembershipParts): Promise<Membershi
       const next = newGatewayId()
       await store.openLease(next, startedAt + leaseMs * HEALING_SHARE)
       identity.rename(next, provenAt)
+      // Shards that are empty already are announced with all others, and not once more after that.
+      await store.lookAtShards(startedAt)
+      lostMeanwhile.clear()
       await announceAll()
       provenAt = startedAt
       // Trouble that came meanwhile has changed the state, and healing begins again.
