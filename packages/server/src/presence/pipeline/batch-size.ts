@@ -5,10 +5,11 @@
 /** Bounds how long one turn works. */
 const USERS_MAX = 1_000
 /** Below this the cost of a call outweighs that of its users. */
-const USERS_MIN = 100
-/** A fifth of the time after which an answer of Redis counts as late (`redis/late-answers.ts`). */
-const SLOW_MS = 1_000
-const QUICK_MS = 200
+const USERS_MIN = 50
+const STEP = 50
+/** A third of the time after which silence of Redis breaks the connection (`redis/silence.ts`). */
+const SLOW_MS = 500
+const QUICK_MS = 100
 
 export interface BatchSize {
   usersMax(): number
@@ -19,16 +20,15 @@ export interface BatchSize {
 
 export function createBatchSize(): BatchSize {
   let usersMax = USERS_MAX
-  const shrink = () => {
-    usersMax = Math.max(USERS_MIN, Math.floor(usersMax / 2))
-  }
   return {
     usersMax: () => usersMax,
     ended(users, tookMs) {
-      if (tookMs > SLOW_MS) shrink()
+      if (tookMs > SLOW_MS) usersMax = Math.max(USERS_MIN, Math.floor(usersMax / 2))
       // A batch with few users says nothing about a large one.
-      else if (tookMs < QUICK_MS && users >= usersMax) usersMax = Math.min(USERS_MAX, usersMax * 2)
+      else if (tookMs < QUICK_MS && users >= usersMax) usersMax = Math.min(USERS_MAX, usersMax + STEP)
     },
-    failed: shrink,
+    failed() {
+      usersMax = USERS_MIN
+    },
   }
 }

@@ -15,7 +15,7 @@ import { Unavailable } from '../unavailable.ts'
 import { UNSTORED_REVISION } from './tracker.ts'
 
 const REPEAT_MS = 500
-const SLOW_MS = 1_000
+const SLOW_MS = 500
 const RETAIN_MS = 300_000
 
 let world: Pipeline
@@ -79,7 +79,7 @@ describe('a batch', () => {
     const caughtUp = world.tracker.catchUp()
     await world.clock.advance(10 * (SLOW_MS + 1))
     await caughtUp
-    expect(sizes).toEqual([1_000, 500, 250, 125, 100, 25])
+    expect(sizes).toEqual([1_000, 500, 250, 125, 62, 50, 13])
   })
 
   test('[P4] holds a user once: events of one turn are one commit', async () => {
