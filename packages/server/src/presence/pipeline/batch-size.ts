@@ -1,6 +1,6 @@
 // How many users a batch of the tracker has. All processes share the store. When it has lost its memory, every gateway
-// announces its users, and a batch waits behind those of all others. Large batches would be answered too late then, and
-// sent again, which keeps the store busy for good. So batches shrink while the store is slow, and grow again.
+// announces its users at the same time. On busy processors a large batch is answered too late then and sent again, which
+// keeps them busy for good. So batches shrink while the store is slow, and grow again (decision 52).
 
 /** Bounds how long one turn works. */
 const USERS_MAX = 1_000
